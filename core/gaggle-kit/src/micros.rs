@@ -1,0 +1,113 @@
+//! Time, as an argument.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A moment or a span in microseconds. The caller owns the clock; core code only compares.
+///
+/// As a moment it counts from whatever the caller chose (program start, page load, the beginning of
+/// a simulation), so moments of two machines must never be compared.
+///
+/// ```
+/// use gaggle_kit::Micros;
+/// let now = Micros::from_millis(1_500);
+/// assert_eq!((now + Micros::from_secs(2)).as_millis(), 3_500);
+/// assert_eq!(now.since(Micros::from_secs(9)), Micros::ZERO);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Micros(u64);
+
+impl Micros {
+    /// The beginning, or no time at all.
+    pub const ZERO: Micros = Micros(0);
+    /// Never.
+    pub const MAX: Micros = Micros(u64::MAX);
+
+    /// So many microseconds.
+    pub const fn new(micros: u64) -> Micros {
+        Micros(micros)
+    }
+
+    /// So many milliseconds.
+    pub const fn from_millis(millis: u64) -> Micros {
+        Micros(millis.saturating_mul(1_000))
+    }
+
+    /// So many seconds.
+    pub const fn from_secs(secs: u64) -> Micros {
+        Micros(secs.saturating_mul(1_000_000))
+    }
+
+    /// The number of microseconds.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Whole milliseconds, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// Time since an earlier moment; zero if that moment is still to come.
+    #[must_use]
+    pub const fn since(self, earlier: Micros) -> Micros {
+        Micros(self.0.saturating_sub(earlier.0))
+    }
+
+    /// A later moment, or [`Micros::MAX`].
+    #[must_use]
+    pub const fn saturating_add(self, span: Micros) -> Micros {
+        Micros(self.0.saturating_add(span.0))
+    }
+}
+
+impl Add for Micros {
+    type Output = Micros;
+    fn add(self, span: Micros) -> Micros {
+        Micros(self.0 + span.0)
+    }
+}
+
+impl AddAssign for Micros {
+    fn add_assign(&mut self, span: Micros) {
+        self.0 += span.0;
+    }
+}
+
+/// The right side must not be later than the left: see [`Micros::since`].
+impl Sub for Micros {
+    type Output = Micros;
+    fn sub(self, earlier: Micros) -> Micros {
+        Micros(self.0 - earlier.0)
+    }
+}
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            u64::MAX => f.write_str("never"),
+            us if us < 1_000 => write!(f, "{us} µs"),
+            us if us < 1_000_000 => write!(f, "{}.{} ms", us / 1_000, us / 100 % 10),
+            us => write!(f, "{}.{:03} s", us / 1_000_000, us / 1_000 % 1_000),
+        }
+    }
+}
+
+impl fmt::Debug for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_in_the_unit_a_reader_expects() {
+        assert_eq!(Micros::new(999).to_string(), "999 µs");
+        assert_eq!(Micros::new(16_667).to_string(), "16.6 ms");
+        assert_eq!(Micros::from_millis(2_050).to_string(), "2.050 s");
+        assert_eq!(Micros::MAX.to_string(), "never");
+    }
+}

@@ -1,0 +1,91 @@
+//! The name of a machine.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A machine in a match: 16 bytes, the same on every path and in every packet that names it.
+///
+/// Printed as 32 hexadecimal digits; `Debug` shows the first four bytes, which is enough to tell
+/// the peers of one room apart.
+///
+/// ```
+/// use gaggle_kit::PeerId;
+/// let peer = PeerId::from_u128(0xab);
+/// assert_eq!(peer.to_string().parse(), Ok(peer));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct PeerId([u8; 16]);
+
+impl PeerId {
+    /// A peer by its bytes, as they travel.
+    pub const fn from_bytes(bytes: [u8; 16]) -> PeerId {
+        PeerId(bytes)
+    }
+
+    /// A peer by a number: handy in tests and for drawing one from a generator.
+    pub const fn from_u128(number: u128) -> PeerId {
+        PeerId(number.to_be_bytes())
+    }
+
+    /// The bytes, as they travel.
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// The number [`PeerId::from_u128`] would take.
+    pub const fn to_u128(self) -> u128 {
+        u128::from_be_bytes(self.0)
+    }
+}
+
+/// The text is not 32 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a peer id is 32 hexadecimal digits")]
+pub struct ParsePeerIdError;
+
+impl FromStr for PeerId {
+    type Err = ParsePeerIdError;
+
+    fn from_str(text: &str) -> Result<PeerId, ParsePeerIdError> {
+        // from_str_radix alone would also take a sign.
+        if text.len() != 32 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(ParsePeerIdError);
+        }
+        u128::from_str_radix(text, 16).map(PeerId::from_u128).map_err(|_| ParsePeerIdError)
+    }
+}
+
+impl fmt::Display for PeerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.to_u128())
+    }
+}
+
+impl fmt::Debug for PeerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.to_u128();
+        if number <= u128::from(u32::MAX) {
+            write!(f, "peer:{number:x}")
+        } else {
+            write!(f, "peer:{:08x}…", (number >> 96) as u32)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_form_round_trips_and_refuses_everything_else() {
+        let peer = PeerId::from_u128(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
+        assert_eq!(peer.to_string(), "0123456789abcdef0011223344556677");
+        assert_eq!("0123456789ABCDEF0011223344556677".parse(), Ok(peer));
+        for bad in ["", "12", "+123456789abcdef0011223344556677", "0123456789abcdef00112233445566zz"] {
+            assert_eq!(bad.parse::<PeerId>(), Err(ParsePeerIdError), "{bad}");
+        }
+        assert_eq!(format!("{peer:?}"), "peer:01234567…");
+    }
+}
