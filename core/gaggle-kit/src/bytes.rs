@@ -1,0 +1,475 @@
+//! Whole bytes in and out of given buffers: the reader every decoder starts from, and its writer.
+//!
+//! Numbers are little-endian; counts and other small numbers travel as varints (LEB128, shortest form
+//! only). Neither side allocates. Fields smaller than a byte are the business of `bits.rs`.
+
+use std::ops::Deref;
+
+use thiserror::Error;
+
+use crate::DecodeError;
+
+/// Reads a value after another from bytes somebody else wrote. Every method takes the name of what is
+/// being read, so that a refusal says where it happened.
+///
+/// ```
+/// use gaggle_kit::{ByteReader, DecodeError};
+///
+/// let mut r = ByteReader::new(&[7, 0x2c, 0x01, 2, 10, 20]);
+/// assert_eq!(r.u8("kind")?, 7);
+/// assert_eq!(r.u16("length")?, 300);
+/// let scores = r.count("scores", 8)?;
+/// assert_eq!(r.take("scores", scores)?, [10, 20]);
+/// r.finish("results")?;
+/// # Ok::<(), DecodeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ByteReader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> ByteReader<'a> {
+    /// A reader at the first of these bytes.
+    pub const fn new(bytes: &'a [u8]) -> ByteReader<'a> {
+        ByteReader { bytes }
+    }
+
+    /// How many bytes are still to be read.
+    pub const fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether everything has been read.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The next `count` bytes.
+    ///
+    /// # Errors
+    /// If there are fewer.
+    #[inline]
+    pub fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], DecodeError> {
+        let Some((taken, rest)) = self.bytes.split_at_checked(count) else {
+            return Err(DecodeError::Truncated { what, needed: count, left: self.left() });
+        };
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    /// The next `N` bytes.
+    ///
+    /// # Errors
+    /// If there are fewer.
+    #[inline]
+    pub fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {
+        let Some((taken, rest)) = self.bytes.split_first_chunk::<N>() else {
+            return Err(DecodeError::Truncated { what, needed: N, left: self.left() });
+        };
+        self.bytes = rest;
+        Ok(*taken)
+    }
+
+    /// All that is left, for a payload that ends with its packet.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// A flag: one byte, 0 or 1.
+    ///
+    /// # Errors
+    /// If there is no byte, or another value.
+    #[inline]
+    pub fn bool(&mut self, what: &'static str) -> Result<bool, DecodeError> {
+        match self.u8(what)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            value => Err(DecodeError::Unknown { what, value: u64::from(value) }),
+        }
+    }
+
+    /// A number of 1 to 10 bytes, 7 bits each, lowest first, the top bit set on all but the last.
+    ///
+    /// # Errors
+    /// If the bytes end within it, it exceeds 64 bits, or a shorter form exists.
+    #[inline]
+    pub fn varint(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+        match self.bytes {
+            [byte @ 0..0x80, rest @ ..] => {
+                self.bytes = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_varint(what),
+        }
+    }
+
+    fn long_varint(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+        let mut value = 0;
+        for (index, &byte) in self.bytes.iter().take(Varint::SIZE_MAX).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * index);
+            if byte < 0x80 {
+                // The tenth byte holds bit 63 alone; a last byte of zero could have been left out.
+                if byte == 0 || (index == Varint::SIZE_MAX - 1 && byte > 1) {
+                    return Err(DecodeError::NotCanonical { what });
+                }
+                self.bytes = &self.bytes[index + 1..];
+                return Ok(value);
+            }
+        }
+        if self.left() >= Varint::SIZE_MAX {
+            return Err(DecodeError::NotCanonical { what });
+        }
+        Err(DecodeError::Truncated { what, needed: self.left() + 1, left: self.left() })
+    }
+
+    /// A varint that must not exceed `max`.
+    ///
+    /// # Errors
+    /// As [`ByteReader::varint`], and [`DecodeError::OutOfRange`] beyond `max`.
+    pub fn varint_max(&mut self, what: &'static str, max: u64) -> Result<u64, DecodeError> {
+        let value = self.varint(what)?;
+        if value > max {
+            return Err(DecodeError::out_of_range(what, value, 0u64, max));
+        }
+        Ok(value)
+    }
+
+    /// A varint that stands for a signed number: 0, −1, 1, −2, 2 … See [`zigzag`].
+    ///
+    /// # Errors
+    /// As [`ByteReader::varint`].
+    pub fn zigzag(&mut self, what: &'static str) -> Result<i64, DecodeError> {
+        self.varint(what).map(unzigzag)
+    }
+
+    /// How many things follow: a varint, at most `max`. Ask before allocating.
+    ///
+    /// # Errors
+    /// As [`ByteReader::varint`], and [`DecodeError::TooMany`] beyond `max`.
+    pub fn count(&mut self, what: &'static str, max: usize) -> Result<usize, DecodeError> {
+        let count = self.varint(what)?;
+        match usize::try_from(count) {
+            Ok(fits) if fits <= max => Ok(fits),
+            _ => Err(DecodeError::TooMany { what, count, max: max as u64 }),
+        }
+    }
+
+    /// Bytes with their count before them, at most `max`.
+    ///
+    /// # Errors
+    /// As [`ByteReader::count`], and if there are fewer bytes than announced.
+    pub fn counted(&mut self, what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
+        let count = self.count(what, max)?;
+        self.take(what, count)
+    }
+
+    /// Ends reading.
+    ///
+    /// # Errors
+    /// If bytes are left over.
+    pub fn finish(self, what: &'static str) -> Result<(), DecodeError> {
+        match self.left() {
+            0 => Ok(()),
+            left => Err(DecodeError::Trailing { what, left }),
+        }
+    }
+}
+
+/// Where encoded bytes go: into a `Vec<u8>` to be sent, or straight into a [`StateHasher`](crate::StateHasher)
+/// to be compared.
+pub trait ByteSink {
+    /// Takes the next bytes.
+    fn put(&mut self, bytes: &[u8]);
+}
+
+impl ByteSink for Vec<u8> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Writes a value after another into a buffer it was given.
+///
+/// ```
+/// use gaggle_kit::{BufferFull, ByteWriter};
+///
+/// let mut buffer = [0; 8];
+/// let mut w = ByteWriter::new(&mut buffer);
+/// w.u8(7)?;
+/// w.u16(300)?;
+/// w.varint(300)?;
+/// assert_eq!(w.u64(1), Err(BufferFull { needed: 8, left: 3 }));
+/// assert_eq!(w.finish(), [7, 0x2c, 0x01, 0xac, 0x02]);
+/// # Ok::<(), BufferFull>(())
+/// ```
+#[derive(Debug)]
+pub struct ByteWriter<'a> {
+    buffer: &'a mut [u8],
+    written: usize,
+}
+
+/// The given buffer has no room for the next value. Nothing of that value was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("no room: {needed} more bytes were to be written and {left} are left")]
+pub struct BufferFull {
+    /// How many bytes (or bits, in a bit writer) were to be written.
+    pub needed: usize,
+    /// How many there was room for.
+    pub left: usize,
+}
+
+impl<'a> ByteWriter<'a> {
+    /// A writer at the start of this buffer.
+    pub const fn new(buffer: &'a mut [u8]) -> ByteWriter<'a> {
+        ByteWriter { buffer, written: 0 }
+    }
+
+    /// How many bytes have been written.
+    pub const fn written(&self) -> usize {
+        self.written
+    }
+
+    /// How many more bytes fit.
+    pub const fn left(&self) -> usize {
+        self.buffer.len() - self.written
+    }
+
+    /// Writes bytes as they are.
+    ///
+    /// # Errors
+    /// If they don't fit.
+    #[inline]
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), BufferFull> {
+        let left = self.left();
+        let Some(room) = self.buffer[self.written..].get_mut(..bytes.len()) else {
+            return Err(BufferFull { needed: bytes.len(), left });
+        };
+        room.copy_from_slice(bytes);
+        self.written += bytes.len();
+        Ok(())
+    }
+
+    /// Writes the count of the bytes, then the bytes.
+    ///
+    /// # Errors
+    /// If they don't fit together.
+    pub fn counted(&mut self, bytes: &[u8]) -> Result<(), BufferFull> {
+        let count = Varint::new(bytes.len() as u64);
+        let needed = count.len() + bytes.len();
+        if needed > self.left() {
+            return Err(BufferFull { needed, left: self.left() });
+        }
+        self.bytes(&count)?;
+        self.bytes(bytes)
+    }
+
+    /// Writes a flag as one byte.
+    ///
+    /// # Errors
+    /// If it doesn't fit.
+    pub fn bool(&mut self, flag: bool) -> Result<(), BufferFull> {
+        self.u8(u8::from(flag))
+    }
+
+    /// Writes a number in 1 to 10 bytes.
+    ///
+    /// # Errors
+    /// If it doesn't fit.
+    #[inline]
+    pub fn varint(&mut self, value: u64) -> Result<(), BufferFull> {
+        self.bytes(&Varint::new(value))
+    }
+
+    /// Writes a signed number in 1 to 10 bytes, fewer the nearer it is to zero.
+    ///
+    /// # Errors
+    /// If it doesn't fit.
+    #[inline]
+    pub fn zigzag(&mut self, value: i64) -> Result<(), BufferFull> {
+        self.varint(zigzag(value))
+    }
+
+    /// What was written.
+    pub fn finish(self) -> &'a mut [u8] {
+        &mut self.buffer[..self.written]
+    }
+}
+
+macro_rules! whole_integers {
+    ($($integer:ident),*) => {
+        impl ByteReader<'_> {$(
+            #[doc = concat!("The next `", stringify!($integer), "`, little-endian.")]
+            ///
+            /// # Errors
+            /// If there are too few bytes.
+            #[inline]
+            pub fn $integer(&mut self, what: &'static str) -> Result<$integer, DecodeError> {
+                self.array(what).map($integer::from_le_bytes)
+            }
+        )*}
+
+        impl ByteWriter<'_> {$(
+            #[doc = concat!("Writes a `", stringify!($integer), "`, little-endian.")]
+            ///
+            /// # Errors
+            /// If it doesn't fit.
+            #[inline]
+            pub fn $integer(&mut self, value: $integer) -> Result<(), BufferFull> {
+                self.bytes(&value.to_le_bytes())
+            }
+        )*}
+    };
+}
+
+whole_integers!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128);
+
+/// A number in its 1 to 10 bytes, for appending to whatever holds bytes.
+///
+/// ```
+/// use gaggle_kit::Varint;
+/// let mut out = vec![1];
+/// out.extend_from_slice(&Varint::new(300));
+/// assert_eq!(out, [1, 0xac, 0x02]);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Varint {
+    bytes: [u8; Varint::SIZE_MAX],
+    size: u8,
+}
+
+impl Varint {
+    /// Bytes of the largest number: 64 bits in groups of 7.
+    pub const SIZE_MAX: usize = 10;
+
+    /// The shortest form of this number.
+    #[inline]
+    pub const fn new(mut value: u64) -> Varint {
+        let mut varint = Varint { bytes: [0; Varint::SIZE_MAX], size: 1 };
+        while value >= 0x80 {
+            varint.bytes[varint.size as usize - 1] = value as u8 | 0x80;
+            varint.size += 1;
+            value >>= 7;
+        }
+        varint.bytes[varint.size as usize - 1] = value as u8;
+        varint
+    }
+
+    /// How many bytes this number takes.
+    pub const fn size_of(value: u64) -> usize {
+        // `| 1`: zero takes a byte too.
+        ((value | 1).ilog2() as usize) / 7 + 1
+    }
+}
+
+impl Deref for Varint {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.size)]
+    }
+}
+
+/// Folds the sign into the lowest bit, so that numbers near zero stay small: 0, −1, 1, −2 become
+/// 0, 1, 2, 3.
+///
+/// ```
+/// use gaggle_kit::{unzigzag, zigzag};
+/// assert_eq!(zigzag(-2), 3);
+/// assert_eq!(unzigzag(zigzag(i64::MIN)), i64::MIN);
+/// ```
+#[inline]
+pub const fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The number [`zigzag`] was given.
+#[inline]
+pub const fn unzigzag(folded: u64) -> i64 {
+    (folded >> 1) as i64 ^ -((folded & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published LEB128 forms, and both ends of each length.
+    #[test]
+    fn varints_have_one_form_each() {
+        let table: [(u64, &[u8]); 9] = [
+            (0, &[0]),
+            (1, &[1]),
+            (127, &[0x7f]),
+            (128, &[0x80, 0x01]),
+            (624_485, &[0xe5, 0x8e, 0x26]),
+            (16_383, &[0xff, 0x7f]),
+            (16_384, &[0x80, 0x80, 0x01]),
+            (1 << 63, &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01]),
+            (u64::MAX, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
+        ];
+        for (value, bytes) in table {
+            assert_eq!(&*Varint::new(value), bytes);
+            assert_eq!(Varint::size_of(value), bytes.len());
+            let mut r = ByteReader::new(bytes);
+            assert_eq!(r.varint("n"), Ok(value));
+            assert!(r.is_empty());
+            for cut in 0..bytes.len() {
+                let cut_short = ByteReader::new(&bytes[..cut]).varint("n");
+                assert_eq!(cut_short, Err(DecodeError::Truncated { what: "n", needed: cut + 1, left: cut }));
+            }
+        }
+        for bits in 0..64 {
+            assert_eq!(Varint::size_of(1 << bits), Varint::new(1 << bits).len());
+        }
+    }
+
+    #[test]
+    fn longer_forms_of_a_varint_are_refused() {
+        let not_canonical = Err(DecodeError::NotCanonical { what: "n" });
+        for bytes in [
+            &[0x80, 0x00][..],
+            &[0xff, 0x80, 0x00],
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02],
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x80, 0x01],
+            &[0x80; 32],
+        ] {
+            assert_eq!(ByteReader::new(bytes).varint("n"), not_canonical, "{bytes:x?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_value_leaves_reader_and_writer_where_they_were() {
+        let mut r = ByteReader::new(&[1, 2, 3]);
+        assert_eq!(r.u32("size"), Err(DecodeError::Truncated { what: "size", needed: 4, left: 3 }));
+        assert_eq!(r.u16("size"), Ok(0x0201));
+        assert_eq!(r.clone().finish("it"), Err(DecodeError::Trailing { what: "it", left: 1 }));
+        assert_eq!(r.bool("flag"), Err(DecodeError::Unknown { what: "flag", value: 3 }));
+
+        let mut buffer = [0; 3];
+        let mut w = ByteWriter::new(&mut buffer);
+        assert_eq!(w.counted(b"abc"), Err(BufferFull { needed: 4, left: 3 }));
+        assert_eq!(w.u32(0), Err(BufferFull { needed: 4, left: 3 }));
+        w.counted(b"ab").unwrap();
+        assert_eq!(w.left(), 0);
+        assert_eq!(w.finish(), [2, b'a', b'b']);
+    }
+
+    #[test]
+    fn absurd_counts_are_refused_before_anything_follows() {
+        let huge = Varint::new(u64::MAX);
+        let refusal = DecodeError::TooMany { what: "eggs", count: u64::MAX, max: 8 };
+        assert_eq!(ByteReader::new(&huge).count("eggs", 8), Err(refusal));
+        assert_eq!(ByteReader::new(&[9]).counted("eggs", 8).map_err(|e| e.what()), Err("eggs"));
+        assert_eq!(ByteReader::new(&[8]).count("eggs", 8), Ok(8));
+    }
+
+    #[test]
+    fn zigzag_keeps_small_numbers_small() {
+        for (signed, folded) in
+            [(0, 0), (-1, 1), (1, 2), (-2, 3), (i64::MAX, u64::MAX - 1), (i64::MIN, u64::MAX)]
+        {
+            assert_eq!(zigzag(signed), folded);
+            assert_eq!(unzigzag(folded), signed);
+        }
+    }
+}
