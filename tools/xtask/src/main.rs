@@ -1,3 +1,72 @@
 //! The project's commands: `cargo xtask test`, `play`, `bench`, `chaos`.
+//!
+//! This file only reads the command line; each command has a file of its own. The crate must build
+//! in seconds from nothing, so it depends on a JSON reader and the standard library, no more.
 
-fn main() {}
+mod bench;
+mod chaos;
+mod console;
+mod excerpt;
+mod needs;
+mod play;
+mod process;
+mod steps;
+mod test;
+mod tidy;
+mod wasm;
+mod workspace;
+
+use std::process::{Command, ExitCode};
+
+/// The commands, with what a newcomer should know about each.
+pub(crate) const COMMANDS: [(&str, &str); 4] = [
+    ("test", "Check everything, the same way as before every change lands"),
+    ("play", "Run the best thing there is to see"),
+    ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
+    ("chaos", "Play whole matches on bad networks, one per seed"),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.split_first() {
+        None | Some((&("help" | "-h" | "--help"), _)) => {
+            help();
+            ExitCode::SUCCESS
+        }
+        Some((&"test", rest)) => test::command(rest),
+        Some((&"play", rest)) => play::command(rest),
+        Some((&"bench", rest)) => bench::command(rest),
+        Some((&"chaos", rest)) => chaos::command(rest),
+        Some((unknown, _)) => refuse(&format!("There is no command `{unknown}`. See `cargo xtask`.")),
+    }
+}
+
+/// Says in one line why nothing was done.
+pub(crate) fn refuse(why: &str) -> ExitCode {
+    eprintln!("{why}");
+    ExitCode::from(2)
+}
+
+/// Lets another program have the terminal, and ends as it ends.
+pub(crate) fn hand_over(program: &mut Command) -> ExitCode {
+    match program.status() {
+        // Ended by a signal: there is no code to pass on.
+        Ok(status) => {
+            status.code().map_or(ExitCode::FAILURE, |code| ExitCode::from(code.clamp(0, 255) as u8))
+        }
+        Err(error) => refuse(&format!("{} does not start: {error}", program.get_program().display())),
+    }
+}
+
+fn help() {
+    println!("The commands of this project:\n");
+    for (name, about) in COMMANDS {
+        println!("  cargo xtask {name:<6} {about}");
+    }
+    println!("\nSteps of `cargo xtask test`, all of them unless you name some:\n");
+    for step in steps::all(true) {
+        let only_long = if step.long { " (only with --long)" } else { "" };
+        println!("  {:<8} {}{only_long}", step.name, step.about);
+    }
+}

@@ -1,0 +1,132 @@
+//! What people see while a command runs: one line per step, and below it, on a terminal, one line
+//! that moves. In a log file the moving line becomes a sign of life every few seconds.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Often enough that nobody thinks a build hangs, rare enough that a log stays readable.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+
+/// How a line should stand out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Quiet,
+    Good,
+    Bad,
+    Strong,
+}
+
+/// The terminal or log file everything is written to.
+pub(crate) struct Console {
+    out: Box<dyn Write>,
+    moving: bool,
+    colour: bool,
+    last_sign: Instant,
+    turn: usize,
+}
+
+impl Console {
+    /// Standard output, moving and coloured if it is a terminal that wants to be.
+    pub(crate) fn stdout() -> Console {
+        let terminal =
+            std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Console {
+            out: Box::new(std::io::stdout()),
+            moving: terminal,
+            colour,
+            last_sign: Instant::now(),
+            turn: 0,
+        }
+    }
+
+    /// Somewhere else, neither moving nor coloured.
+    #[cfg(test)]
+    pub(crate) fn plain(out: impl Write + 'static) -> Console {
+        Console { out: Box::new(out), moving: false, colour: false, last_sign: Instant::now(), turn: 0 }
+    }
+
+    /// Whether programs started from here should colour what they print.
+    pub(crate) fn is_coloured(&self) -> bool {
+        self.colour
+    }
+
+    /// Text in a tone, for use inside a line.
+    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            _ if !self.colour => return text.to_string(),
+            Tone::Quiet => "2",
+            Tone::Good => "32",
+            Tone::Bad => "31",
+            Tone::Strong => "1",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// Writes a line that stays. A reader who went away is no reason to stop.
+    pub(crate) fn line(&mut self, text: &str) {
+        if self.moving {
+            let _ = write!(self.out, "\r\x1b[2K");
+        }
+        let _ = writeln!(self.out, "{text}");
+        let _ = self.out.flush();
+    }
+
+    /// Starts the clock of a step, so that short steps leave no sign of life in a log.
+    pub(crate) fn begin(&mut self) {
+        self.last_sign = Instant::now();
+    }
+
+    /// Shows what is going on right now.
+    pub(crate) fn activity(&mut self, step: &str, elapsed: Duration, doing: &str) {
+        if self.moving {
+            self.turn = (self.turn + 1) % SPINNER.len();
+            let time = self.paint(Tone::Quiet, &format!("{:>9}", duration(elapsed)));
+            let doing = self.paint(Tone::Quiet, doing);
+            // Without line wrapping (?7l) a long text is cut at the edge, whatever the width.
+            let _ =
+                write!(self.out, "\r\x1b[2K\x1b[?7l{} {step:<8} {time}  {doing}\x1b[?7h", SPINNER[self.turn]);
+            let _ = self.out.flush();
+        } else if self.last_sign.elapsed() >= SIGN_OF_LIFE {
+            self.last_sign = Instant::now();
+            self.line(&format!("… {step:<8} {:>9}  {doing}", duration(elapsed)));
+        }
+    }
+}
+
+/// A time as people say it: `4.2 s`, `1 m 05 s`.
+pub(crate) fn duration(time: Duration) -> String {
+    let tenths = (time.as_millis() + 50) / 100;
+    if tenths < 600 {
+        format!("{}.{} s", tenths / 10, tenths % 10)
+    } else {
+        let seconds = (tenths + 5) / 10;
+        format!("{} m {:02} s", seconds / 60, seconds % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_like_times() {
+        for (millis, text) in [
+            (0, "0.0 s"),
+            (49, "0.0 s"),
+            (4_249, "4.2 s"),
+            (59_940, "59.9 s"),
+            (59_960, "1 m 00 s"),
+            (125_400, "2 m 05 s"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(millis)), text, "{millis} ms");
+        }
+    }
+
+    #[test]
+    fn a_log_file_gets_no_escape_codes() {
+        let console = Console::plain(Vec::new());
+        assert_eq!(console.paint(Tone::Bad, "oh"), "oh");
+    }
+}

@@ -1,0 +1,57 @@
+//! `cargo xtask play`: runs the best thing the project has to show.
+
+use std::process::ExitCode;
+
+use crate::workspace::{self, Workspace};
+
+/// What can be shown, best first.
+const SHOWS: [Show; 1] = [Show::Example("two_peers_in_memory")];
+
+/// Something to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Show {
+    /// An example of some crate, run in this terminal.
+    Example(&'static str),
+}
+
+/// Runs the command line behind `cargo xtask play`; what follows goes to the program that is run.
+pub(crate) fn command(arguments: &[&str]) -> ExitCode {
+    let root = workspace::root();
+    let workspace = match Workspace::load(&root) {
+        Ok(workspace) => workspace,
+        Err(error) => return crate::refuse(&error),
+    };
+    let Some((package, Show::Example(example))) = best(&workspace) else {
+        return crate::refuse("There is nothing to play yet: `cargo xtask test` is what works.");
+    };
+    let mut cargo = workspace::cargo();
+    cargo.args(["run", "--package", package, "--example", example, "--"]).args(arguments).current_dir(root);
+    crate::hand_over(&mut cargo)
+}
+
+/// The best show whose parts exist, and the package it is in.
+fn best(workspace: &Workspace) -> Option<(&str, Show)> {
+    SHOWS.into_iter().find_map(|show| {
+        let Show::Example(name) = show;
+        let holds_it =
+            |example: &&workspace::Package| example.targets("example").any(|target| target.name == name);
+        workspace.packages.iter().find(holds_it).map(|package| (package.name.as_str(), show))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{Package, Target};
+
+    #[test]
+    fn an_example_is_shown_from_whichever_crate_has_it() {
+        let mut workspace = Workspace::default();
+        assert_eq!(best(&workspace), None);
+        let target =
+            Target { name: "two_peers_in_memory".into(), kind: "example".into(), source: "somewhere".into() };
+        workspace.packages.push(Package { name: "other".into(), ..Package::default() });
+        workspace.packages.push(Package { name: "game".into(), targets: vec![target], ..Package::default() });
+        assert_eq!(best(&workspace), Some(("game", Show::Example("two_peers_in_memory"))));
+    }
+}

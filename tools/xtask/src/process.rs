@@ -1,0 +1,196 @@
+//! Runs a program, showing what it does as it does it and keeping what it said.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// What a program that ended has left behind.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) success: bool,
+    /// Standard output and error in the order they were written, without progress bars.
+    pub(crate) lines: Vec<String>,
+}
+
+/// Runs `command` to its end. `watch` is called for every line it writes, and with `None` ten times
+/// a second while it is silent. Everything also goes into the file `log`.
+pub(crate) fn run(
+    command: &mut Command,
+    log: &Path,
+    mut watch: impl FnMut(Option<&str>),
+) -> io::Result<Ended> {
+    let mut log = create_with_folder(log)?;
+    // One pipe for both streams keeps their order.
+    let (reader, writer) = io::pipe()?;
+    let mut child =
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn().map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("{} does not start: {error}", command.get_program().display()),
+            )
+        })?;
+    // The command holds the writing ends; the reader would wait for them for ever.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || split_lines(reader, |line| send.send(line).is_ok()));
+    let mut lines = Vec::new();
+    loop {
+        match receive.recv_timeout(Duration::from_millis(100)) {
+            Ok(line) => {
+                watch(Some(&line));
+                if !is_progress_bar(&line) {
+                    writeln!(log, "{}", without_colour(&line))?;
+                    lines.push(line);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => watch(None),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Ok(Ended { success: child.wait()?.success(), lines })
+}
+
+/// What a line of cargo or of a test program says is going on, if it says anything.
+pub(crate) fn activity_in(line: &str) -> Option<String> {
+    let plain = without_colour(line);
+    let text = plain.trim();
+    if let Some((_, rest)) = text.split_once("] ").filter(|_| is_progress_bar(&plain)) {
+        // "Building [===>   ] 43/61: serde, syn"
+        return Some(rest.replacen(": ", "  ", 1));
+    }
+    if let Some(name) = text.strip_prefix("test ") {
+        return Some(name.split(" ... ").next().unwrap_or(name).to_string());
+    }
+    // Cargo's own words are indented to a column; what compilers print is not.
+    let (verb, _) = text.split_once(' ')?;
+    let is_status = plain.starts_with(' ') && verb.starts_with(char::is_uppercase) && verb != "Finished";
+    is_status.then(|| text.split(" (").next().unwrap_or(text).to_string())
+}
+
+/// Cargo redraws its bar many times a second: to be shown, not kept.
+fn is_progress_bar(line: &str) -> bool {
+    let plain = without_colour(line);
+    ["Building [", "Downloading [", "Fetch [", "Updating ["]
+        .iter()
+        .any(|bar| plain.trim_start().starts_with(bar))
+}
+
+/// The text without the escape sequences that colour it.
+pub(crate) fn without_colour(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut rest = line.chars();
+    while let Some(letter) = rest.next() {
+        if letter == '\x1b' {
+            // ESC [ digits final-letter.
+            let _ = rest.find(char::is_ascii_alphabetic);
+        } else {
+            plain.push(letter);
+        }
+    }
+    plain
+}
+
+/// Cuts at line ends and at carriage returns, with which progress bars overwrite themselves.
+/// Ends early when `take` wants no more.
+fn split_lines(mut reader: impl Read, mut take: impl FnMut(String) -> bool) {
+    let mut line = Vec::new();
+    let mut buffer = [0; 8192];
+    let mut previous = b'\n';
+    loop {
+        let count = match reader.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => break,
+            Ok(count) => count,
+        };
+        for &byte in &buffer[..count] {
+            match byte {
+                b'\n' if previous == b'\r' => {}
+                b'\n' | b'\r' => {
+                    let text = String::from_utf8_lossy(&line).into_owned();
+                    line.clear();
+                    if !take(text) {
+                        return;
+                    }
+                }
+                byte => line.push(byte),
+            }
+            previous = byte;
+        }
+    }
+    if !line.is_empty() {
+        take(String::from_utf8_lossy(&line).into_owned());
+    }
+}
+
+fn create_with_folder(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    File::create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(bytes: &[u8]) -> Vec<String> {
+        let mut lines = Vec::new();
+        split_lines(bytes, |line| {
+            lines.push(line);
+            true
+        });
+        lines
+    }
+
+    #[test]
+    fn lines_end_at_newlines_and_at_carriage_returns() {
+        assert_eq!(lines_of(b"a\n\n 1/2\r 2/2\rdone\r\nlast"), ["a", "", " 1/2", " 2/2", "done", "last"]);
+    }
+
+    #[test]
+    fn activity_is_what_cargo_or_a_test_program_says() {
+        fn check(line: &str, expected: Option<&str>) {
+            assert_eq!(activity_in(line).as_deref(), expected, "{line:?}");
+        }
+        check("    Building [======>    ] 43/61: serde, syn(build)", Some("43/61  serde, syn(build)"));
+        check(
+            "   \x1b[1m\x1b[32mCompiling\x1b[0m gaggle-kit v0.1.0 (/somewhere)",
+            Some("Compiling gaggle-kit v0.1.0"),
+        );
+        check(
+            "    Blocking waiting for file lock on build directory",
+            Some("Blocking waiting for file lock on build directory"),
+        );
+        check("test frame::tests::distances ... ok", Some("frame::tests::distances"));
+        check("error[E0425]: cannot find value", None);
+        check("    let Frame = 3;", None);
+        check("", None);
+    }
+
+    #[test]
+    fn both_streams_are_kept_in_order_and_bars_are_not() {
+        let log = std::env::temp_dir().join(format!("xtask-process-{}.log", std::process::id()));
+        let mut seen = 0;
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "echo one; echo two >&2; printf '  Building [=> ] 1/2: x\\r'; echo three; exit 3"]);
+        let ended = run(&mut command, &log, |line| seen += usize::from(line.is_some())).unwrap();
+        assert!(!ended.success);
+        assert_eq!(ended.lines, ["one", "two", "three"]);
+        assert_eq!(seen, 4, "the bar is shown though not kept");
+        assert_eq!(fs::read_to_string(&log).unwrap(), "one\ntwo\nthree\n");
+        fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let log = std::env::temp_dir().join(format!("xtask-missing-{}.log", std::process::id()));
+        let error = run(&mut Command::new("no-such-program"), &log, |_| ()).unwrap_err();
+        assert!(error.to_string().starts_with("no-such-program does not start"), "{error}");
+        fs::remove_file(log).unwrap();
+    }
+}

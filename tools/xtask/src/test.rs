@@ -1,0 +1,271 @@
+//! `cargo xtask test`: runs the steps, says how each went, and ends with `N passed, N failed`.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use crate::console::{Console, Tone, duration};
+use crate::excerpt;
+use crate::needs::{Machine, Missing};
+use crate::process::{self, Ended};
+use crate::steps::{self, Step};
+use crate::workspace::{self, Workspace};
+
+/// What a step has to work with.
+pub(crate) struct Context {
+    pub(crate) root: PathBuf,
+    pub(crate) workspace: Workspace,
+    console: Console,
+    step: &'static str,
+    started: Instant,
+    doing: String,
+    /// Compiler errors printed so far.
+    shown: BTreeSet<String>,
+}
+
+/// Why a step failed, for a person.
+#[derive(Debug, Default)]
+pub(crate) struct Failure {
+    /// A few words behind the step's name.
+    pub(crate) summary: String,
+    /// The useful part of what was printed.
+    pub(crate) details: Vec<String>,
+    /// One line: what to do.
+    pub(crate) remedy: String,
+}
+
+impl From<Missing> for Failure {
+    fn from(missing: Missing) -> Failure {
+        Failure { summary: missing.what, details: Vec::new(), remedy: missing.remedy }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure { summary: error.to_string(), ..Failure::default() }
+    }
+}
+
+/// Runs the command line behind `cargo xtask test`.
+pub(crate) fn command(arguments: &[&str]) -> ExitCode {
+    let long = arguments.contains(&"--long");
+    let names: Vec<&str> = arguments.iter().copied().filter(|&argument| argument != "--long").collect();
+    let known = steps::all(true);
+    if let Some(unknown) = names.iter().find(|name| !known.iter().any(|step| step.name == **name)) {
+        let known: Vec<_> = known.iter().map(|step| step.name).collect();
+        return crate::refuse(&format!("There is no step `{unknown}`. The steps are: {}.", known.join(", ")));
+    }
+    let root = workspace::root();
+    let workspace = match Workspace::load(&root) {
+        Ok(workspace) => workspace,
+        Err(error) => return crate::refuse(&error),
+    };
+    let chosen: Vec<Step> = if names.is_empty() {
+        steps::all(long).into_iter().filter(|step| (step.applies)(&root)).collect()
+    } else {
+        known.into_iter().filter(|step| names.contains(&step.name)).collect()
+    };
+    let mut context = Context::new(root, workspace, Console::stdout());
+    let failed = run_all(&mut context, &chosen);
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs the steps in order, whatever becomes of each, and returns how many failed.
+fn run_all(context: &mut Context, steps: &[Step]) -> usize {
+    let mut failed = 0;
+    for step in steps {
+        context.begin(step.name);
+        let result = (step.run)(context);
+        failed += usize::from(result.is_err());
+        context.end(result);
+    }
+    context.console.line("");
+    // Plain and alone on its line: people and scripts look for it.
+    context.console.line(&format!("{} passed, {failed} failed", steps.len() - failed));
+    failed
+}
+
+impl Context {
+    fn new(root: PathBuf, workspace: Workspace, console: Console) -> Context {
+        let (step, started, doing, shown) = ("", Instant::now(), String::new(), BTreeSet::new());
+        Context { root, workspace, console, step, started, doing, shown }
+    }
+
+    /// A cargo command in the project's root that draws its progress for us to show.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = workspace::cargo();
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env("CARGO_TERM_PROGRESS_WHEN", "always")
+            .env("CARGO_TERM_PROGRESS_WIDTH", "100")
+            .env("CARGO_TERM_COLOR", if self.console.is_coloured() { "always" } else { "never" });
+        command
+    }
+
+    /// Runs a command to its end, showing what it does.
+    pub(crate) fn run(&mut self, mut command: Command) -> io::Result<Ended> {
+        let log = self.log();
+        process::run(&mut command, &log, |line| {
+            if let Some(doing) = line.and_then(process::activity_in) {
+                self.doing = doing;
+            }
+            self.console.activity(self.step, self.started.elapsed(), &self.doing);
+        })
+    }
+
+    /// Says what is going on, when no command says it.
+    pub(crate) fn doing(&mut self, what: &str) {
+        self.doing = what.to_string();
+        self.console.activity(self.step, self.started.elapsed(), &self.doing);
+    }
+
+    /// The compiler's errors that no earlier step has shown; failing that, the end of the output.
+    pub(crate) fn diagnostics(&mut self, ended: &Ended) -> Vec<String> {
+        let had_shown = self.shown.len();
+        let found = excerpt::diagnostics(&ended.lines, &mut self.shown);
+        let is_repetition = found.is_empty() && had_shown > 0 && {
+            // Would there have been something without what was shown before?
+            !excerpt::diagnostics(&ended.lines, &mut BTreeSet::new()).is_empty()
+        };
+        match found {
+            _ if is_repetition => vec!["The same errors as above.".into()],
+            found if found.is_empty() => excerpt::last_lines(&ended.lines),
+            found => found,
+        }
+    }
+
+    fn log(&self) -> PathBuf {
+        self.workspace.target.join("xtask").join(format!("{}.log", self.step))
+    }
+
+    fn begin(&mut self, step: &'static str) {
+        (self.step, self.started) = (step, Instant::now());
+        self.console.begin();
+        self.doing("");
+    }
+
+    fn end(&mut self, result: Result<String, Failure>) {
+        let time = duration(self.started.elapsed());
+        let console = &mut self.console;
+        let (mark, summary) = match &result {
+            Ok(summary) => (console.paint(Tone::Good, "✓"), console.paint(Tone::Quiet, summary)),
+            Err(failure) => (console.paint(Tone::Bad, "✗"), console.paint(Tone::Bad, &failure.summary)),
+        };
+        let line = format!("{mark} {:<8} {time:>9}  {summary}", self.step);
+        console.line(line.trim_end());
+        let Err(failure) = result else { return };
+        let (details, left_out) = excerpt::first_screen(failure.details);
+        console.line("");
+        for line in &details {
+            console.line(format!("    {line}").trim_end());
+        }
+        if left_out > 0 {
+            let log = self.workspace.target.join("xtask").join(format!("{}.log", self.step));
+            let more = format!("… {left_out} more lines; everything is in {}", shorter(&log, &self.root));
+            console.line(&format!("    {}", console.paint(Tone::Quiet, &more)));
+        }
+        if !details.is_empty() {
+            console.line("");
+        }
+        if !failure.remedy.is_empty() {
+            console.line(&format!("    {} {}", console.paint(Tone::Strong, "→"), failure.remedy));
+            console.line("");
+        }
+    }
+}
+
+impl Machine for Context {
+    fn find(&self, program: &str) -> Option<PathBuf> {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    }
+
+    fn is_root(&self) -> bool {
+        let answer = Command::new("id").arg("-u").output();
+        answer.is_ok_and(|answer| answer.stdout.trim_ascii() == b"0")
+    }
+
+    fn run(&mut self, command: &[&str]) -> Result<(), String> {
+        let (program, arguments) = command.split_first().expect("a command has a name");
+        let process = match *program {
+            "cargo" => self.cargo(arguments),
+            program => {
+                let mut process = Command::new(program);
+                process.args(arguments);
+                process
+            }
+        };
+        self.doing(&command.join(" "));
+        let ended = Context::run(self, process).map_err(|error| error.to_string())?;
+        match ended.lines.iter().rev().find(|line| !line.trim().is_empty()) {
+            _ if ended.success => Ok(()),
+            Some(last) => Err(last.trim().to_string()),
+            None => Err("it said nothing".into()),
+        }
+    }
+}
+
+/// A path as seen from the root, if it lies below it.
+fn shorter(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io::Write;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Paper(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn step(name: &'static str, run: fn(&mut Context) -> Result<String, Failure>) -> Step {
+        Step { name, about: "", long: false, applies: |_| true, run }
+    }
+
+    #[test]
+    fn a_failed_step_explains_itself_and_the_others_still_run() {
+        let paper = Paper::default();
+        let mut context =
+            Context::new("/nowhere".into(), Workspace::default(), Console::plain(paper.clone()));
+        let failed = run_all(
+            &mut context,
+            &[
+                step("first", |_| {
+                    let details = vec!["line 3 is wrong".to_string()];
+                    Err(Failure { summary: "1 wrong".into(), details, remedy: "Make line 3 right.".into() })
+                }),
+                step("second", |_| Ok("12 files".into())),
+            ],
+        );
+        assert_eq!(failed, 1);
+        let written = String::from_utf8(paper.0.borrow().clone()).unwrap();
+        let expected = "\
+✗ first        0.0 s  1 wrong
+
+    line 3 is wrong
+
+    → Make line 3 right.
+
+✓ second       0.0 s  12 files
+
+1 passed, 1 failed
+";
+        assert_eq!(written, expected);
+    }
+}

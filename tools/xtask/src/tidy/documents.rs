@@ -1,0 +1,265 @@
+//! What the documents name exists: paths, crates, links and commands.
+//!
+//! Only code spans, links and shell blocks are looked at, and only what looks like one of ours; prose
+//! may say what it likes.
+
+use super::Finding;
+use super::tree::{File, Tree};
+use crate::COMMANDS;
+
+/// Top folders: a path that starts with one is meant from the root.
+const TOPS: [&str; 8] = ["core", "games", "shell", "tools", "bench", "fuzz", ".ci", ".cargo"];
+/// A name with one of these endings is a file of ours.
+const ENDINGS: [&str; 7] = [".rs", ".md", ".toml", ".hex", ".sh", ".html", ".lock"];
+
+/// Whether everything named in the documents is there.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for document in tree.ending(".md") {
+        for (line, mention) in mentions(&document.text) {
+            if let Some(message) = objection(tree, document, &mention) {
+                findings.push(Finding::at(&document.path, line, message));
+            }
+        }
+    }
+    findings
+}
+
+/// Something a document names.
+#[derive(Debug, PartialEq, Eq)]
+enum Mention {
+    /// Text between backticks.
+    Span(String),
+    /// Where a link leads.
+    Link(String),
+    /// A line for the shell.
+    Command(String),
+}
+
+fn mentions(text: &str) -> Vec<(usize, Mention)> {
+    let mut mentions = Vec::new();
+    let mut fence: Option<bool> = None;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            let is_shell = matches!(language.trim(), "" | "sh" | "bash" | "console" | "text");
+            fence = if fence.is_some() { None } else { Some(is_shell) };
+        } else if let Some(is_shell) = fence {
+            let command = line.trim_start().trim_start_matches("$ ");
+            if is_shell && command.starts_with("cargo ") {
+                mentions.push((number, Mention::Command(command.to_string())));
+            }
+        } else {
+            let parts: Vec<&str> = line.split('`').collect();
+            for (position, part) in parts.iter().enumerate() {
+                if position % 2 == 0 {
+                    mentions.extend(links(part).map(|link| (number, Mention::Link(link))));
+                } else if part.starts_with("cargo ") {
+                    mentions.push((number, Mention::Command((*part).to_string())));
+                } else {
+                    mentions.push((number, Mention::Span((*part).to_string())));
+                }
+            }
+        }
+    }
+    mentions
+}
+
+fn links(text: &str) -> impl Iterator<Item = String> {
+    text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).map(str::to_string)
+}
+
+fn objection(tree: &Tree, document: &File, mention: &Mention) -> Option<String> {
+    match mention {
+        Mention::Span(span) => span_objection(tree, span),
+        Mention::Link(link) => link_objection(tree, document, link),
+        Mention::Command(command) => command_objection(tree, command),
+    }
+}
+
+fn span_objection(tree: &Tree, span: &str) -> Option<String> {
+    if let Some((name, _)) = span.split_once("::") {
+        let name = name.replace('_', "-");
+        return (is_our_name(&name) && !is_crate(tree, &name)).then(|| format!("there is no crate `{name}`"));
+    }
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./*{},-".contains(letter);
+    if span.is_empty() || !span.chars().all(plain) || span.starts_with(['/', '-', '*']) {
+        return None;
+    }
+    if is_our_name(span) {
+        return (!is_crate(tree, span)).then(|| format!("there is no crate `{span}`"));
+    }
+    let top = span.split('/').next().unwrap_or_default();
+    let from_root = TOPS.contains(&top) && span.contains('/');
+    let is_path = from_root || span.ends_with('/') || ENDINGS.iter().any(|ending| span.ends_with(ending));
+    if !is_path || is_ignored(tree, top) {
+        return None;
+    }
+    let missing: Vec<String> =
+        alternatives(span).into_iter().filter(|path| !exists(tree, path, from_root)).collect();
+    (!missing.is_empty()).then(|| format!("there is no `{}`", missing.join("`, `")))
+}
+
+fn link_objection(tree: &Tree, document: &File, link: &str) -> Option<String> {
+    let path = link.split('#').next().unwrap_or_default();
+    if path.is_empty() || path.contains("://") || path.starts_with("mailto:") {
+        return None;
+    }
+    let mut parts: Vec<&str> = document.path.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    (!exists(tree, &parts.join("/"), true)).then(|| format!("the link leads nowhere: {link}"))
+}
+
+fn command_objection(tree: &Tree, command: &str) -> Option<String> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    // NAME, SEED or … stand for something the reader chooses.
+    let is_literal = |word: &&str| {
+        word.chars().all(|letter| letter.is_ascii_lowercase() || "0123456789_-".contains(letter))
+    };
+    if let Some(name) =
+        words.get(2).filter(|word| words[1] == "xtask" && is_literal(word) && !word.starts_with('-'))
+    {
+        if !COMMANDS.iter().any(|(known, _)| known == name) {
+            return Some(format!("there is no command `cargo xtask {name}`"));
+        }
+        if let Some(bench) =
+            words.get(3).filter(|word| *name == "bench" && is_literal(word) && !word.starts_with('-'))
+        {
+            let is_there = [format!("bench/src/bin/{bench}.rs"), format!("bench/src/bin/{bench}/main.rs")]
+                .iter()
+                .any(|path| exists(tree, path, true));
+            return (!is_there).then(|| format!("there is no bench `{bench}`"));
+        }
+    }
+    words.windows(2).find_map(|pair| match pair {
+        ["-p" | "--package", name] if is_literal(name) && !is_crate(tree, name) => {
+            Some(format!("there is no crate `{name}`"))
+        }
+        ["--example", name] if is_literal(name) => {
+            let files = [format!("examples/{name}.rs"), format!("examples/{name}/main.rs")];
+            (!files.iter().any(|path| exists(tree, path, false)))
+                .then(|| format!("there is no example `{name}`"))
+        }
+        _ => None,
+    })
+}
+
+/// Names our crates have. With underscores only before `::`: metrics are called `gaggle_rooms` too.
+fn is_our_name(name: &str) -> bool {
+    let is_name =
+        name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-' || letter.is_ascii_digit());
+    is_name && (name == "gaggle" || name.starts_with("gaggle-") || name.ends_with("-gaggle"))
+}
+
+fn is_crate(tree: &Tree, name: &str) -> bool {
+    let is_named_so = |line: &str| {
+        let value =
+            line.strip_prefix("name").map(|rest| rest.trim_start_matches([' ', '=']).trim_matches('"'));
+        value.is_some_and(|value| value.replace('_', "-") == name.replace('_', "-"))
+    };
+    tree.ending("Cargo.toml").any(|manifest| manifest.text.lines().any(|line| is_named_so(line.trim())))
+}
+
+/// Whether the folder only appears when something runs.
+fn is_ignored(tree: &Tree, top: &str) -> bool {
+    let ignored = tree.text(".gitignore").unwrap_or_default();
+    ignored.lines().any(|line| line.trim_matches('/') == top)
+}
+
+/// `a/{b,c}.rs` stands for two paths.
+fn alternatives(path: &str) -> Vec<String> {
+    match path.split_once('{').and_then(|(head, rest)| Some((head, rest.split_once('}')?))) {
+        None => vec![path.to_string()],
+        Some((head, (choices, tail))) => {
+            choices.split(',').flat_map(|choice| alternatives(&format!("{head}{choice}{tail}"))).collect()
+        }
+    }
+}
+
+/// Whether a file or folder has this path: from the root, or else below any folder.
+fn exists(tree: &Tree, path: &str, from_root: bool) -> bool {
+    let wanted: Vec<&str> = path.trim_end_matches('/').split('/').filter(|part| *part != ".").collect();
+    tree.files().any(|file| {
+        let parts: Vec<&str> = file.path.split('/').collect();
+        let starts = if from_root { 0..1 } else { 0..parts.len() };
+        starts.into_iter().any(|start| {
+            let candidate = &parts[start..];
+            candidate.len() >= wanted.len()
+                && candidate.iter().zip(&wanted).all(|(part, wanted)| matches(part, wanted))
+        })
+    })
+}
+
+/// Whether a name fits a pattern with at most one star.
+fn matches(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((head, tail)) => {
+            name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::texts;
+    use super::*;
+
+    const PROJECT: [(&str, &str); 7] = [
+        (".gitignore", "target/\n/gaggle-data/\n"),
+        ("core/gaggle-kit/Cargo.toml", "[package]\nname = \"gaggle-kit\"\n"),
+        ("core/gaggle-kit/src/frame.rs", ""),
+        ("core/gaggle-kit/examples/count.rs", ""),
+        ("core/gaggle-kit/vectors/hello.hex", ""),
+        ("shell/bevy_gaggle/Cargo.toml", "[package]\nname = \"bevy_gaggle\"\n"),
+        ("bench/src/bin/link.rs", ""),
+    ];
+
+    fn objections(text: &str) -> Vec<String> {
+        let document = ("docs/GUIDE.md", text);
+        texts(&check(&Tree::of(&[&PROJECT[..], &[document]].concat())))
+    }
+
+    #[test]
+    fn what_exists_may_be_named() {
+        for text in [
+            "`core/gaggle-kit/src/frame.rs`, `core/`, `core/gaggle-kit`, `src/frame.rs`, `frame.rs`, `vectors/`",
+            "`vectors/*.hex`, `core/gaggle-kit/{src,examples}`, `gaggle-kit`, `gaggle_kit::Frame`, `bevy_gaggle::Plugin`",
+            "`target/xtask/tests.log`, `gaggle-data/`, `/metrics`, `gaggle_rooms_open`, `application/json`, `60/s`",
+            "[kit](../core/gaggle-kit/src/frame.rs), [site](https://example.org/x), [below](#below), [kit](../core)",
+            "`cargo xtask test`, `cargo xtask bench link --json`, `cargo xtask bench NAME`, `cargo test -p gaggle-kit`",
+            "```sh\n$ cargo run -p gaggle-kit --example count\n```",
+            "```rust\nlet path = `core/none.rs`;\n```",
+        ] {
+            assert_eq!(objections(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_is_found() {
+        fn check(text: &str, expected: &str) {
+            assert_eq!(objections(text), [format!("docs/GUIDE.md:2: {expected}")], "{text}");
+        }
+        check("\nSee `core/gaggle-kit/src/slot.rs`.", "there is no `core/gaggle-kit/src/slot.rs`");
+        check("\nSee `gaggle-kit/src/slot.rs`.", "there is no `gaggle-kit/src/slot.rs`");
+        check("\nSee `core/src/frame.rs`.", "there is no `core/src/frame.rs`");
+        check("\nSee `games/`.", "there is no `games/`");
+        check("\nSee `slot.rs`.", "there is no `slot.rs`");
+        check("\nSee `src/{frame,slot,peer}.rs`.", "there is no `src/slot.rs`, `src/peer.rs`");
+        check("\nSee `vectors/*.txt` or `vectors/b*.hex`.", "there is no `vectors/b*.hex`");
+        check("\nUse `gaggle-link`.", "there is no crate `gaggle-link`");
+        check("\nUse `gaggle_link::Transport`.", "there is no crate `gaggle-link`");
+        check("\n[link](GUIDES.md)", "the link leads nowhere: GUIDES.md");
+        check("\nRun `cargo xtask tset`.", "there is no command `cargo xtask tset`");
+        check("\nRun `cargo xtask bench timeline`.", "there is no bench `timeline`");
+        check("```sh\ncargo run -p gaggle-lab\n```", "there is no crate `gaggle-lab`");
+        check("```\n$ cargo run -p gaggle-kit --example pong\n```", "there is no example `pong`");
+    }
+}

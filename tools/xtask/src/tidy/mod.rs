@@ -1,0 +1,81 @@
+//! Rules about the project that no compiler knows. What a reviewer says twice becomes a check here.
+//!
+//! Every check is a function from what was read to a list of findings; reading files and asking
+//! cargo happens outside, so each check is tested on a project made up for it.
+
+mod documents;
+mod layers;
+mod leftovers;
+mod readme;
+mod shape;
+mod tree;
+mod vectors;
+
+use std::fmt;
+
+pub(crate) use tree::Tree;
+
+use crate::workspace::Workspace;
+
+/// One broken rule, and where.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    path: String,
+    /// From 1; 0 speaks of the whole file.
+    line: usize,
+    message: String,
+}
+
+impl Finding {
+    fn of_file(path: &str, message: impl Into<String>) -> Finding {
+        Finding::at(path, 0, message)
+    }
+
+    fn at(path: &str, line: usize, message: impl Into<String>) -> Finding {
+        Finding { path: path.to_string(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.message),
+            line => write!(f, "{}:{line}: {}", self.path, self.message),
+        }
+    }
+}
+
+/// Everything that is wrong, in the order of the files. `foreign` is the output of `cargo tree` for
+/// the crates of `core/` and `games/`.
+pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Finding> {
+    let mut findings = [
+        layers::check(workspace),
+        layers::check_foreign(foreign),
+        documents::check(tree),
+        readme::check(tree),
+        vectors::check(tree),
+        shape::check(tree),
+        leftovers::check(tree),
+    ]
+    .concat();
+    findings.sort();
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The findings of a check as text, for comparison.
+    pub(super) fn texts(findings: &[Finding]) -> Vec<String> {
+        findings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn findings_of_all_checks_come_sorted_by_place() {
+        let tree = Tree::of(&[("core/b/src/lib.rs", "mod x;\n"), ("README.md", "See `core/none.rs`.\n")]);
+        let findings = check(&tree, &Workspace::default(), "rand v0.9.0\n");
+        let places: Vec<_> = findings.iter().map(|finding| finding.path.as_str()).collect();
+        assert_eq!(places, ["README.md", "core", "core/b/src/lib.rs"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! The shape of files: documentation first, one concept each, no bigger than one can hold in mind.
+
+use super::Finding;
+use super::tree::{File, Tree};
+
+/// Code and tests together. Good files here have 150 to 400 lines; from 800 on it is two concepts.
+const LINES_MAX: usize = 800;
+const BYTES_MAX: u64 = 1_000_000;
+/// Names that say nothing and therefore collect everything.
+const NAMELESS: [&str; 6] = ["common", "helper", "helpers", "misc", "util", "utils"];
+
+/// Whether every file has the shape it should have.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let sources = tree.ending(".rs").flat_map(source);
+    let manifests = tree.ending("Cargo.toml").filter_map(manifest);
+    sources.chain(manifests).chain(tree.files().filter_map(weight)).collect()
+}
+
+fn source(file: &File) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !file.text.starts_with("//!") {
+        findings.push(Finding::at(&file.path, 1, "the first line is not `//!`: say what this file owns"));
+    }
+    let lines = file.text.lines().count();
+    if lines > LINES_MAX {
+        let message =
+            format!("{lines} lines, at most {LINES_MAX}: find the second concept and give it a file");
+        findings.push(Finding::of_file(&file.path, message));
+    }
+    let mut parts = file.path.trim_end_matches(".rs").rsplit('/');
+    if let Some(name) = parts.find(|part| *part != "mod").filter(|name| NAMELESS.contains(name)) {
+        findings.push(Finding::of_file(&file.path, format!("`{name}` names no concept")));
+    }
+    findings
+}
+
+/// The lints are stated once, in the root; a crate that does not take them over has none. The
+/// workspaces outside have roots of their own.
+fn manifest(file: &File) -> Option<Finding> {
+    let is_member = ["core/", "games/", "shell/", "tools/"].iter().any(|top| file.path.starts_with(top));
+    let mut section = "";
+    let takes_over = file.text.lines().map(str::trim).any(|line| {
+        if line.starts_with('[') {
+            section = line;
+        }
+        (section == "[lints]" && line.replace(' ', "") == "workspace=true")
+            || line.replace(' ', "") == "lints.workspace=true"
+    });
+    let message = "does not take over the common lints: add `[lints]` with `workspace = true`";
+    (is_member && !takes_over).then(|| Finding::of_file(&file.path, message))
+}
+
+fn weight(file: &File) -> Option<Finding> {
+    let message = || format!("{} bytes, at most {BYTES_MAX}: generate it or fetch it instead", file.bytes);
+    (file.bytes > BYTES_MAX).then(|| Finding::of_file(&file.path, message()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::texts;
+    use super::*;
+
+    fn check_one(path: &str, text: &str, expected: &[&str]) {
+        let found = texts(&check(&Tree::of(&[(path, text)])));
+        assert_eq!(found.len(), expected.len(), "{path}: {found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.contains(expected), "{found:?} does not say {expected:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_opens_by_saying_what_it_owns() {
+        check_one("core/a/src/lib.rs", "//! Owns it.\n", &[]);
+        check_one("core/a/src/lib.rs", "use std::fmt;\n//! Owns it.\n", &["lib.rs:1: the first line is not"]);
+        check_one("core/a/tests/it.rs", "", &["the first line is not"]);
+    }
+
+    #[test]
+    fn a_file_ends_before_it_is_two() {
+        let lines = |count: usize| format!("//! Long.\n{}", "x\n".repeat(count - 1));
+        check_one("a.rs", &lines(800), &[]);
+        check_one("a.rs", &lines(801), &["801 lines, at most 800"]);
+        check_one("a.txt", &lines(801), &[]);
+    }
+
+    #[test]
+    fn a_file_is_named_after_a_concept() {
+        check_one("core/a/src/utils.rs", "//! X\n", &["`utils` names no concept"]);
+        check_one("core/a/tests/common/mod.rs", "//! X\n", &["`common` names no concept"]);
+        check_one("core/a/src/frame.rs", "//! X\n", &[]);
+    }
+
+    #[test]
+    fn nothing_heavy_is_tracked() {
+        check_one("demo.bin", &"x".repeat(1_000_000), &[]);
+        check_one("demo.bin", &"x".repeat(1_000_001), &["1000001 bytes"]);
+    }
+
+    #[test]
+    fn every_member_takes_over_the_lints() {
+        check_one("core/a/Cargo.toml", "[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n", &[]);
+        check_one("core/a/Cargo.toml", "[package]\nlints.workspace = true\n", &[]);
+        check_one(
+            "core/a/Cargo.toml",
+            "[package]\nname = \"a\"\n[other]\nworkspace = true\n",
+            &["common lints"],
+        );
+        check_one("bench/Cargo.toml", "[package]\n", &[]);
+    }
+}

@@ -1,0 +1,170 @@
+//! What cargo knows about a workspace: its packages, where they live and what they depend on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The project's own workspace, or one beside it (`bench/`, `fuzz/`).
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    /// Where cargo puts what it builds.
+    pub(crate) target: PathBuf,
+    /// The members, by name.
+    pub(crate) packages: Vec<Package>,
+}
+
+/// One member of a workspace.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// Relative to the root, with forward slashes: `core/gaggle-kit`.
+    pub(crate) folder: String,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) targets: Vec<Target>,
+    /// `[package.metadata.programs]`: programs its tests run, and the Debian package each comes in.
+    pub(crate) programs: BTreeMap<String, String>,
+}
+
+/// An edge from a package to another, as its manifest states it.
+#[derive(Debug, Clone)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// Only tests, examples and benches see it.
+    pub(crate) dev: bool,
+}
+
+/// A library, program, example or test of a package.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    /// `lib` for all kinds of library but a `proc-macro`, else `bin`, `example`, `test` …
+    pub(crate) kind: String,
+    pub(crate) source: PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo about the workspace in `root`. Builds nothing and fetches nothing.
+    pub(crate) fn load(root: &Path) -> Result<Workspace, String> {
+        let output = cargo()
+            .args(["metadata", "--format-version", "1", "--no-deps"])
+            .current_dir(root)
+            .output()
+            .map_err(|error| format!("cargo does not start: {error}"))?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).trim().to_string());
+        }
+        let metadata = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+        Ok(Workspace::from_metadata(&metadata))
+    }
+
+    /// A package by its name.
+    pub(crate) fn package(&self, name: &str) -> Option<&Package> {
+        self.packages.iter().find(|package| package.name == name)
+    }
+
+    fn from_metadata(metadata: &Value) -> Workspace {
+        let root = PathBuf::from(text(metadata, "workspace_root"));
+        let packages =
+            list(metadata, "packages").map(|package| Package::from_metadata(package, &root)).collect();
+        Workspace { target: text(metadata, "target_directory").into(), packages }
+    }
+}
+
+impl Package {
+    /// The top folder it lives in, which decides the rules it lives by.
+    pub(crate) fn top(&self) -> &str {
+        self.folder.split('/').next().unwrap_or_default()
+    }
+
+    /// Its targets of one kind.
+    pub(crate) fn targets<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Target> {
+        self.targets.iter().filter(move |target| target.kind == kind)
+    }
+
+    fn from_metadata(package: &Value, root: &Path) -> Package {
+        let manifest = PathBuf::from(text(package, "manifest_path"));
+        let folder =
+            manifest.parent().and_then(|folder| folder.strip_prefix(root).ok()).unwrap_or(Path::new(""));
+        let dependencies = list(package, "dependencies")
+            .map(|edge| Dependency { name: text(edge, "name"), dev: edge["kind"] == "dev" })
+            .collect();
+        let targets = list(package, "targets")
+            .map(|target| Target {
+                name: text(target, "name"),
+                kind: kind(target),
+                source: text(target, "src_path").into(),
+            })
+            .collect();
+        let programs = package["metadata"]["programs"].as_object().into_iter().flatten();
+        Package {
+            name: text(package, "name"),
+            folder: folder.to_string_lossy().replace('\\', "/"),
+            dependencies,
+            targets,
+            programs: programs
+                .map(|(program, debian)| (program.clone(), debian.as_str().unwrap_or(program).to_string()))
+                .collect(),
+        }
+    }
+}
+
+/// The cargo that runs this program, so that a `+toolchain` holds for everything it starts.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The project's root folder.
+pub(crate) fn root() -> PathBuf {
+    // At run time if possible: a target folder may be shared between checkouts.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&here).ancestors().nth(2).expect("xtask lives two folders below the root").to_path_buf()
+}
+
+fn kind(target: &Value) -> String {
+    match target["kind"][0].as_str().unwrap_or_default() {
+        "rlib" | "cdylib" | "dylib" | "staticlib" => "lib".to_string(),
+        kind => kind.to_string(),
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_string()
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value[key].as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_cargo_says_about_this_very_project() {
+        let workspace = Workspace::load(&root()).unwrap();
+        let kit = workspace.package("gaggle-kit").unwrap();
+        assert_eq!((kit.folder.as_str(), kit.top()), ("core/gaggle-kit", "core"));
+        assert_eq!(kit.targets("lib").count(), 1);
+        assert_eq!(workspace.package("xtask").unwrap().top(), "tools");
+        assert!(workspace.target.is_absolute());
+    }
+
+    #[test]
+    fn tells_dev_dependencies_and_needed_programs_apart() {
+        let metadata = serde_json::json!({
+            "workspace_root": "/w", "target_directory": "/w/target",
+            "packages": [{
+                "name": "page", "manifest_path": "/w/shell/page/Cargo.toml",
+                "dependencies": [{ "name": "a", "kind": null }, { "name": "b", "kind": "dev" }],
+                "targets": [], "metadata": { "programs": { "nft": "nftables" } },
+            }],
+        });
+        let workspace = Workspace::from_metadata(&metadata);
+        let page = &workspace.packages[0];
+        assert_eq!(page.folder, "shell/page");
+        assert_eq!(page.dependencies.iter().map(|edge| edge.dev).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(page.programs["nft"], "nftables");
+    }
+}
