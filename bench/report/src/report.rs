@@ -1,0 +1,235 @@
+//! The report of a bench: a table for people, or one JSON object a line for programs.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+/// One measured thing, beside another library's and its target.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    metric: String,
+    unit: &'static str,
+    gaggle: Option<f64>,
+    other: Option<f64>,
+    library: &'static str,
+    target: Option<Target>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Ratio(f64),
+    Value(f64),
+}
+
+impl Row {
+    /// What is measured, in which unit.
+    pub fn new(metric: impl Into<String>, unit: &'static str) -> Row {
+        Row { metric: metric.into(), unit, ..Row::default() }
+    }
+
+    /// Gaggle's figure.
+    #[must_use]
+    pub fn gaggle(self, value: f64) -> Row {
+        Row { gaggle: Some(value), ..self }
+    }
+
+    /// The other library's figure.
+    #[must_use]
+    pub fn other(self, library: &'static str, value: f64) -> Row {
+        Row { library, other: Some(value), ..self }
+    }
+
+    /// Gaggle's figure may be at most this part of the other's.
+    #[must_use]
+    pub fn ratio_at_most(self, ratio: f64) -> Row {
+        Row { target: Some(Target::Ratio(ratio)), ..self }
+    }
+
+    /// Gaggle's figure may be at most this, whatever the other's is.
+    #[must_use]
+    pub fn at_most(self, value: f64) -> Row {
+        Row { target: Some(Target::Value(value)), ..self }
+    }
+
+    /// Gaggle's part of the other's figure; none where the figure itself is judged, so that a
+    /// reader of the JSON sees what the target is about.
+    fn ratio(&self) -> Option<f64> {
+        match (self.target, self.gaggle, self.other) {
+            (Some(Target::Value(_)), ..) => None,
+            (_, Some(gaggle), Some(other)) if other != 0.0 => Some(gaggle / other),
+            _ => None,
+        }
+    }
+
+    /// Whether the target is reached; none without a target.
+    pub fn met(&self) -> Option<bool> {
+        match self.target? {
+            // As a product, so that two zeros are equal and not undefined.
+            Target::Ratio(ratio) => Some(self.gaggle? <= ratio * self.other?),
+            Target::Value(value) => Some(self.gaggle? <= value),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let target = self.target.map(|target| match target {
+            Target::Ratio(number) | Target::Value(number) => number,
+        });
+        json!({
+            "metric": self.metric,
+            "unit": self.unit,
+            "gaggle": self.gaggle,
+            "other": self.other,
+            "library": if self.library.is_empty() { Value::Null } else { self.library.into() },
+            "ratio": self.ratio(),
+            "target": target,
+            "met": self.met(),
+        })
+    }
+
+    fn line(&self) -> String {
+        let figure = |value: Option<f64>| value.map_or_else(String::new, figure);
+        let part = |ratio: f64| {
+            if ratio > 0.0 && ratio < 1.0 { format!("1/{:.1}", 1.0 / ratio) } else { format!("{ratio:.2}") }
+        };
+        let target = match self.target {
+            None => String::new(),
+            Some(Target::Ratio(ratio)) => format!("≤ {}", part(ratio)),
+            Some(Target::Value(value)) => format!("≤ {}", figure(Some(value))),
+        };
+        let verdict = match self.met() {
+            None => "",
+            Some(true) => "met",
+            Some(false) => "MISSED",
+        };
+        format!(
+            "{:<58} {:>9} {:>10} {:>10} {:<8} {:>7} {:>8}  {verdict}",
+            self.metric,
+            self.unit,
+            figure(self.gaggle),
+            figure(self.other),
+            self.library,
+            self.ratio().map_or_else(String::new, part),
+            target,
+        )
+    }
+}
+
+/// Three significant digits are what a shared machine can promise; counts stay whole.
+fn figure(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v == 0.0 || v >= 1000.0 || v.fract() == 0.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 4,
+    };
+    format!("{value:.digits$}")
+}
+
+/// A closed pipe is the reader's choice, not a failure of the bench.
+fn print_line(line: &str) {
+    let mut out = std::io::stdout();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Rows as they come, and the verdict at the end.
+#[derive(Debug)]
+pub struct Report {
+    json: bool,
+    judged: usize,
+    missed: Vec<String>,
+}
+
+impl Report {
+    /// A report as the command line wants it: `--json` for one object a line.
+    pub fn from_args() -> Report {
+        Report::new(std::env::args().any(|argument| argument == "--json"))
+    }
+
+    /// A report as JSON or as a table.
+    pub fn new(json: bool) -> Report {
+        Report { json, judged: 0, missed: Vec::new() }
+    }
+
+    /// A heading, in the table only.
+    pub fn section(&mut self, title: &str) {
+        if !self.json {
+            print_line(&format!(
+                "\n{title:<58} {:>9} {:>10} {:>10} {:<8} {:>7} {:>8}",
+                "unit", "gaggle", "other", "library", "ratio", "target"
+            ));
+        }
+    }
+
+    /// A remark for readers of the table.
+    pub fn note(&mut self, text: &str) {
+        if !self.json {
+            print_line(&format!("  {text}"));
+        }
+    }
+
+    /// Prints the row at once, so that a long run shows where it is.
+    pub fn row(&mut self, row: Row) {
+        if let Some(met) = row.met() {
+            self.judged += 1;
+            if !met {
+                self.missed.push(row.metric.clone());
+            }
+        }
+        if self.json {
+            print_line(&row.json().to_string());
+        } else {
+            print_line(&row.line());
+        }
+    }
+
+    /// The last line and the exit code: failure when a target was missed.
+    pub fn finish(self) -> ExitCode {
+        if !self.json {
+            print_line(&format!("\n{} targets, {} missed", self.judged, self.missed.len()));
+        }
+        for metric in &self.missed {
+            eprintln!("missed: {metric}");
+        }
+        if self.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_exactly_the_promised_fields() {
+        let row = Row::new("bytes", "B/s").gaggle(5.0).other("ggrs", 50.0).ratio_at_most(0.125);
+        assert_eq!(
+            row.json(),
+            json!({
+                "metric": "bytes", "unit": "B/s", "gaggle": 5.0, "other": 50.0, "library": "ggrs",
+                "ratio": 0.1, "target": 0.125, "met": true,
+            })
+        );
+    }
+
+    #[test]
+    fn a_value_target_judges_the_figure_and_shows_no_ratio() {
+        let row = Row::new("stalled", "frames").gaggle(27.0).other("ggrs", 37.0).at_most(26.0);
+        assert_eq!(row.met(), Some(false));
+        assert_eq!(row.json()["ratio"], Value::Null);
+        assert_eq!(row.json()["target"], 26.0);
+    }
+
+    #[test]
+    fn nothing_against_nothing_is_no_worse() {
+        let row = Row::new("stalled", "%").gaggle(0.0).other("ggrs", 0.0).ratio_at_most(1.0);
+        assert_eq!(row.met(), Some(true));
+        assert_eq!(Row::new("plain", "x").gaggle(1.0).met(), None);
+    }
+
+    #[test]
+    fn a_missed_target_fails_the_run() {
+        let mut report = Report::new(true);
+        report.row(Row::new("a", "x").gaggle(2.0).at_most(1.0));
+        assert_eq!(format!("{:?}", report.finish()), format!("{:?}", ExitCode::FAILURE));
+    }
+}

@@ -1,0 +1,142 @@
+//! CPU time and allocations per frame and peer, net of the game.
+//!
+//! The game's part is measured, not estimated: one match writes down every tick, save and load; the
+//! same calls are then made on games alone, in the same order and with as many snapshots, and timed
+//! the same way. What a match takes beyond that is the library's, the in-memory socket included.
+
+use std::cell::RefCell;
+use std::hint::black_box;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use bench_report::{Allocations, cpu_time, median};
+
+use crate::contest::{Call, Contestant, Setup};
+use crate::game::{Game, Pressed};
+use crate::matches::Match;
+use crate::network::Weather;
+
+/// Frames played before anything is measured: buffers have grown by then.
+const WARM_UP_FRAMES: u64 = 240;
+
+/// What a frame costs one peer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Thread CPU time with the game, in nanoseconds.
+    pub total_ns: f64,
+    /// The same without the game's ticks, saves and loads.
+    pub net_ns: f64,
+    /// Heap allocations, the game's included.
+    pub allocations: f64,
+    /// Frames simulated: 1 without rollback.
+    pub ticks: f64,
+}
+
+/// Something that can be measured again and again, in turn with others.
+pub trait Meter {
+    /// One measurement with this seed.
+    fn lap(&self, seed: u64) -> Cost;
+}
+
+/// Measures all in turn, so that a busy neighbour hurts everybody alike; the medians, in order.
+pub fn in_turn(meters: &[Box<dyn Meter>], laps: u64) -> Vec<Cost> {
+    let mut measured = vec![Vec::new(); meters.len()];
+    for seed in 1..=laps {
+        for (meter, costs) in meters.iter().zip(&mut measured) {
+            costs.push(meter.lap(seed));
+        }
+    }
+    measured.iter().map(|costs| middle(costs)).collect()
+}
+
+fn middle(costs: &[Cost]) -> Cost {
+    let of = |figure: fn(&Cost) -> f64| median(&costs.iter().map(figure).collect::<Vec<_>>());
+    Cost {
+        total_ns: of(|cost| cost.total_ns),
+        net_ns: of(|cost| cost.net_ns),
+        allocations: of(|cost| cost.allocations),
+        ticks: of(|cost| cost.ticks),
+    }
+}
+
+/// Matches of one library under one setup.
+pub struct Course<C> {
+    setup: Setup,
+    weather: Weather,
+    frames: u64,
+    contestant: PhantomData<C>,
+}
+
+impl<C: Contestant + 'static> Course<C> {
+    /// Matches of so many frames.
+    pub fn meter(setup: &Setup, weather: Weather, frames: u64) -> Box<dyn Meter> {
+        let setup = setup.clone();
+        Box::new(Course::<C> { setup, weather, frames, contestant: PhantomData })
+    }
+}
+
+impl<C: Contestant> Meter for Course<C> {
+    fn lap(&self, seed: u64) -> Cost {
+        let setup = self.setup.clone().seed(seed);
+        let (log, warm_up) = calls::<C>(&setup, self.weather, self.frames);
+
+        let mut game = Match::<C>::new(&setup, self.weather);
+        game.run(WARM_UP_FRAMES);
+        game.mark();
+        let heap = Allocations::now();
+        let start = cpu_time();
+        game.run(self.frames);
+        let total_ns = (cpu_time() - start).as_nanos() as f64;
+        let allocations = Allocations::now().since(heap).count as f64;
+
+        let tallies = game.tallies();
+        let ticks = tallies.iter().map(|tally| tally.calls.ticks).sum::<u64>() as f64;
+        // Per frame of the match: a library that stalls has the cost of waiting, too.
+        let advanced = tallies.iter().map(|tally| tally.advanced).sum::<u64>() as f64;
+        let game_ns = replay::<C>(&setup, &log, warm_up);
+        Cost {
+            total_ns: total_ns / advanced,
+            net_ns: (total_ns - game_ns) / advanced,
+            allocations: allocations / advanced,
+            ticks: ticks / advanced,
+        }
+    }
+}
+
+/// What a match does with the games, and how much of it belongs to the warm-up.
+fn calls<C: Contestant>(setup: &Setup, weather: Weather, frames: u64) -> (Vec<(usize, Call)>, usize) {
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let logged = Setup { log: Some(Rc::clone(&log)), ..setup.clone() };
+    let mut game = Match::<C>::new(&logged, weather);
+    game.run(WARM_UP_FRAMES);
+    let warm_up = log.borrow().len();
+    game.run(frames);
+    (log.take(), warm_up)
+}
+
+/// Makes the calls on games alone; the nanoseconds after the warm-up.
+fn replay<C: Contestant>(setup: &Setup, log: &[(usize, Call)], warm_up: usize) -> f64 {
+    let snapshots = setup.window + 2;
+    let mut games: Vec<C::Game> = (0..setup.players).map(|_| C::Game::new()).collect();
+    let mut kept: Vec<Vec<C::Game>> = (0..setup.players).map(|_| vec![C::Game::new(); snapshots]).collect();
+    let inputs: Vec<<C::Game as Game>::Input> = (0..setup.players as u64).map(Pressed::from_number).collect();
+    let mut play = |calls: &[(usize, Call)]| {
+        for &(peer, call) in calls {
+            match call {
+                Call::Tick => games[peer].tick(black_box(&inputs).iter().copied()),
+                Call::Save(frame) => {
+                    C::keep(&mut kept[peer][frame as usize % snapshots], &games[peer]);
+                }
+                Call::Load(frame) => {
+                    games[peer].clone_from(&kept[peer][frame as usize % snapshots]);
+                }
+            }
+        }
+    };
+    play(&log[..warm_up]);
+    let start = cpu_time();
+    play(&log[warm_up..]);
+    let taken = cpu_time() - start;
+    black_box(&games);
+    taken.as_nanos() as f64
+}

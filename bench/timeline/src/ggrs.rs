@@ -1,0 +1,139 @@
+//! ggrs 0.13 as a contestant.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use ggrs::{
+    Config, GgrsError, GgrsRequest, Message, NonBlockingSocket, P2PSession, PlayerType, PredictRepeatLast,
+    SessionBuilder, SessionState,
+};
+
+use bench_report::uncounted;
+
+use crate::contest::{Contestant, Setup, Stage, Step};
+use crate::game::Game;
+use crate::network::Socket;
+
+/// A peer played through ggrs.
+pub struct Ggrs<G: Game> {
+    session: P2PSession<Types<G>>,
+    stage: Stage<G>,
+    me: usize,
+}
+
+/// What ggrs gives to its socket. It hands messages over as values, and its UDP socket encodes them
+/// with bincode; a socket in memory need not.
+#[derive(Debug)]
+pub enum Packet {
+    /// As ggrs hands it over.
+    Value(Message),
+    /// As its UDP socket sends it.
+    Bytes(Vec<u8>),
+}
+
+struct Types<G>(PhantomData<G>);
+
+impl<G: Game> Config for Types<G> {
+    type Input = G::Input;
+    type InputPredictor = PredictRepeatLast;
+    type State = G;
+    type Address = usize;
+}
+
+impl<G: Game> Contestant for Ggrs<G> {
+    const NAME: &'static str = "ggrs";
+    type Game = G;
+    type Packet = Packet;
+
+    fn join(setup: &Setup, me: usize, socket: Socket<Packet>) -> Ggrs<G> {
+        let mut builder = SessionBuilder::<Types<G>>::new()
+            .with_num_players(setup.players)
+            .expect("at least one player")
+            .with_max_prediction_window(setup.window)
+            .with_input_delay(setup.delay)
+            // Longer than any blackout: whoever is silent comes back in these matches.
+            .with_disconnect_timeout(Duration::from_secs(60))
+            .with_disconnect_notify_delay(Duration::from_secs(30));
+        for player in 0..setup.players {
+            let seat = if player == me { PlayerType::Local } else { PlayerType::Remote(player) };
+            builder = builder.add_player(seat, player).expect("each player once");
+        }
+        let socket = Endpoint { socket, encoded: setup.encoded };
+        let session = builder.start_p2p_session(socket).expect("all players were added");
+        Ggrs { session, stage: Stage::new(setup, me), me }
+    }
+
+    fn ready(&mut self) -> bool {
+        self.session.poll_remote_clients();
+        self.session.events().for_each(drop);
+        self.session.current_state() == SessionState::Running
+    }
+
+    fn step(&mut self, sample: G::Input) -> Step {
+        let before = self.session.current_frame();
+        self.session.add_local_input(self.me, sample).expect("the own player is local");
+        let requests = match self.session.advance_frame() {
+            Ok(requests) => requests,
+            Err(GgrsError::PredictionThreshold) => return Step::Stalled,
+            Err(error) => panic!("ggrs: {error}"),
+        };
+        for request in requests {
+            match request {
+                GgrsRequest::SaveGameState { cell, frame } => {
+                    self.stage.saved(frame as u32);
+                    cell.save(frame, Some(self.stage.game.clone()), None);
+                }
+                GgrsRequest::LoadGameState { cell, frame } => {
+                    self.stage.loaded(frame as u32);
+                    self.stage.game = cell.load().expect("ggrs loads what it had saved");
+                }
+                GgrsRequest::AdvanceFrame { inputs } => {
+                    self.stage.tick(inputs.iter().map(|(input, _)| *input));
+                }
+            }
+        }
+        self.session.events().for_each(drop);
+        if self.session.current_frame() > before { Step::Advanced } else { Step::Stalled }
+    }
+
+    fn stage(&self) -> &Stage<G> {
+        &self.stage
+    }
+
+    fn keep(snapshot: &mut G, game: &G) {
+        // Its cells take a state of their own.
+        *snapshot = game.clone();
+    }
+}
+
+struct Endpoint {
+    socket: Socket<Packet>,
+    encoded: bool,
+}
+
+impl NonBlockingSocket<usize> for Endpoint {
+    fn send_to(&mut self, message: &Message, to: &usize) {
+        if self.encoded {
+            let bytes = bincode::serialize(message).expect("ggrs's messages serialise");
+            self.socket.send(*to, bytes.len(), Packet::Bytes(bytes));
+        } else {
+            // The copy is the price of a socket in memory, not the library's.
+            let message = uncounted(|| message.clone());
+            self.socket.send(*to, 0, Packet::Value(message));
+        }
+    }
+
+    fn receive_all_messages(&mut self) -> Vec<(usize, Message)> {
+        let mut messages = Vec::new();
+        while let Some((from, packet)) = self.socket.receive() {
+            let message = match packet {
+                Packet::Value(message) => message,
+                Packet::Bytes(bytes) => {
+                    bincode::deserialize(&bytes).expect("what was serialised can be read")
+                }
+            };
+            messages.push((from, message));
+        }
+        messages
+    }
+}

@@ -1,0 +1,166 @@
+//! A match: all peers of one library on one network, one frame at a time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::contest::{Calls, Contestant, Setup, Step};
+use crate::game::{Game, presses};
+use crate::network::{Network, Sent, Socket, Weather, frame_us};
+
+/// Frames of prepared inputs; longer matches press them again from the start.
+const PRESSED_FRAMES: usize = 4_096;
+
+/// Steps a handshake may take: ten seconds.
+const HANDSHAKE_STEPS_MAX: usize = 600;
+
+/// What one peer did during some steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Steps.
+    pub steps: u64,
+    /// Steps in which the match went on.
+    pub advanced: u64,
+    /// Steps in which it did not.
+    pub stalled: u64,
+    /// Calls of the game.
+    pub calls: Calls,
+    /// What was given to the socket.
+    pub sent: Sent,
+}
+
+impl Tally {
+    /// Frames simulated again after a correction.
+    pub fn resimulated(&self) -> u64 {
+        self.calls.ticks - self.advanced
+    }
+
+    /// Steps without progress, in percent.
+    pub fn stalled_percent(&self) -> f64 {
+        self.stalled as f64 * 100.0 / self.steps as f64
+    }
+
+    /// Packets per second at 60 steps a second.
+    pub fn packets_per_second(&self) -> f64 {
+        self.sent.packets as f64 * 60.0 / self.steps as f64
+    }
+
+    /// Bytes per second at 60 steps a second.
+    pub fn bytes_per_second(&self) -> f64 {
+        self.sent.bytes as f64 * 60.0 / self.steps as f64
+    }
+}
+
+/// All peers of one library on one network.
+pub struct Match<C: Contestant> {
+    network: Rc<RefCell<Network<C::Packet>>>,
+    peers: Vec<C>,
+    presses: Vec<Vec<<C::Game as Game>::Input>>,
+    advanced: Vec<u64>,
+    stalled: Vec<u64>,
+    step: u64,
+    base: Vec<Tally>,
+}
+
+impl<C: Contestant> Match<C> {
+    /// Seats everybody and lets them shake hands over a lossless network with the latency given;
+    /// from then on the whole weather holds.
+    ///
+    /// # Panics
+    /// If they do not come together within ten seconds.
+    pub fn new(setup: &Setup, weather: Weather) -> Match<C> {
+        let clear = Weather { loss: 0.0, burst_loss: 0.0, jitter_us: 0, ..weather };
+        let network = Rc::new(RefCell::new(Network::new(setup.players, clear, setup.seed)));
+        network.borrow_mut().set_now(0);
+        let mut peers: Vec<C> =
+            (0..setup.players).map(|me| C::join(setup, me, Socket::new(&network, me))).collect();
+        let mut step = 0;
+        // Counted and not asked with `all`, which would leave the rest without their turn.
+        while peers.iter_mut().filter_map(|peer| peer.ready().then_some(())).count() < setup.players {
+            step += 1;
+            assert!(step < HANDSHAKE_STEPS_MAX, "{}: the handshake does not end", C::NAME);
+            network.borrow_mut().set_now(frame_us(step as u64));
+        }
+        network.borrow_mut().set_weather(weather);
+        let mut fresh = Match {
+            presses: (0..setup.players).map(|player| presses(PRESSED_FRAMES, player, setup.seed)).collect(),
+            advanced: vec![0; setup.players],
+            stalled: vec![0; setup.players],
+            step: step as u64,
+            base: vec![Tally::default(); setup.players],
+            network,
+            peers,
+        };
+        fresh.mark();
+        fresh
+    }
+
+    /// One frame for everybody.
+    pub fn step(&mut self) {
+        self.step += 1;
+        self.network.borrow_mut().set_now(frame_us(self.step));
+        for (player, peer) in self.peers.iter_mut().enumerate() {
+            let pressed = &self.presses[player];
+            match peer.step(pressed[self.advanced[player] as usize % PRESSED_FRAMES]) {
+                Step::Advanced => self.advanced[player] += 1,
+                Step::Stalled => self.stalled[player] += 1,
+            }
+        }
+    }
+
+    /// So many frames for everybody.
+    pub fn run(&mut self, frames: u64) {
+        for _ in 0..frames {
+            self.step();
+        }
+    }
+
+    /// The network, to change its weather.
+    pub fn network(&self) -> std::cell::RefMut<'_, Network<C::Packet>> {
+        self.network.borrow_mut()
+    }
+
+    /// The peers.
+    pub fn peers(&self) -> &[C] {
+        &self.peers
+    }
+
+    /// What each player presses.
+    pub fn presses(&self) -> &[Vec<<C::Game as Game>::Input>] {
+        &self.presses
+    }
+
+    /// Begins a new account; see [`Match::tallies`].
+    pub fn mark(&mut self) {
+        self.base = self.totals();
+    }
+
+    /// What each peer did since the last [`Match::mark`].
+    pub fn tallies(&self) -> Vec<Tally> {
+        let since = |now: &Tally, then: &Tally| Tally {
+            steps: now.steps - then.steps,
+            advanced: now.advanced - then.advanced,
+            stalled: now.stalled - then.stalled,
+            calls: now.calls.since(then.calls),
+            sent: Sent {
+                packets: now.sent.packets - then.sent.packets,
+                bytes: now.sent.bytes - then.sent.bytes,
+            },
+        };
+        self.totals().iter().zip(&self.base).map(|(now, then)| since(now, then)).collect()
+    }
+
+    fn totals(&self) -> Vec<Tally> {
+        let network = self.network.borrow();
+        self.peers
+            .iter()
+            .enumerate()
+            .map(|(peer, contestant)| Tally {
+                steps: self.step,
+                advanced: self.advanced[peer],
+                stalled: self.stalled[peer],
+                calls: contestant.stage().calls(),
+                sent: network.sent(peer),
+            })
+            .collect()
+    }
+}

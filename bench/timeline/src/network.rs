@@ -1,0 +1,329 @@
+//! The socket everybody plays over: in memory, in virtual time, from one seed.
+//!
+//! Counts what is given to it before anything is lost. Draws are made per direction, frame and
+//! packet within the frame, and bursts and blackouts go by time, so every library meets the same
+//! losses however often it sends.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::chance::{draw, happens, unit};
+
+/// The moment a frame begins at 60 Hz, in microseconds. A frame is 16,666⅔ of them: twelve are
+/// exactly the 200 ms of ggrs's timers.
+pub const fn frame_us(frame: u64) -> u64 {
+    frame * 1_000_000 / 60
+}
+
+/// The frame a moment is in.
+const fn frame_at(now_us: u64) -> u64 {
+    // 59: moments are rounded down, and the first of a frame must not count to the one before.
+    (now_us * 60 + 59) / 1_000_000
+}
+
+/// Frames a burst of loss lasts on average.
+pub const BURST_FRAMES: f64 = 4.0;
+
+/// What a direction does to packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Weather {
+    /// One way, in microseconds.
+    pub latency_us: u64,
+    /// Up to so much more, evenly drawn; packets may overtake each other.
+    pub jitter_us: u64,
+    /// Probability that a packet is lost.
+    pub loss: f64,
+    /// Part of the time in which everything is lost, in bursts of [`BURST_FRAMES`] on average.
+    pub burst_loss: f64,
+}
+
+impl Weather {
+    /// So many frames of latency and nothing else.
+    pub fn latency(frames: u64) -> Weather {
+        Weather { latency_us: frame_us(frames), ..Weather::default() }
+    }
+
+    /// The same with random loss.
+    #[must_use]
+    pub fn loss(self, loss: f64) -> Weather {
+        Weather { loss, ..self }
+    }
+
+    /// The same with bursts.
+    #[must_use]
+    pub fn bursts(self, burst_loss: f64) -> Weather {
+        Weather { burst_loss, ..self }
+    }
+}
+
+/// What was given to the socket by one peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes, before IP and UDP add theirs.
+    pub bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Direction {
+    weather: Weather,
+    in_burst: bool,
+    burst_drawn_to: u64,
+    frame: u64,
+    packets_in_frame: u64,
+}
+
+#[derive(Debug)]
+struct InFlight<P> {
+    arrives_us: u64,
+    from: usize,
+    packet: P,
+}
+
+/// All directions between all peers.
+#[derive(Debug)]
+pub struct Network<P> {
+    peers: usize,
+    seed: u64,
+    now_us: u64,
+    blackout: bool,
+    directions: Vec<Direction>,
+    inboxes: Vec<VecDeque<InFlight<P>>>,
+    sent: Vec<Sent>,
+    lost: u64,
+}
+
+impl<P> Network<P> {
+    /// A network with the same weather everywhere.
+    pub fn new(peers: usize, weather: Weather, seed: u64) -> Network<P> {
+        let mut network = Network {
+            peers,
+            seed,
+            now_us: 0,
+            blackout: false,
+            directions: vec![Direction::default(); peers * peers],
+            inboxes: (0..peers).map(|_| VecDeque::with_capacity(256)).collect(),
+            sent: vec![Sent::default(); peers],
+            lost: 0,
+        };
+        network.set_weather(weather);
+        network
+    }
+
+    /// The same weather everywhere from now on.
+    pub fn set_weather(&mut self, weather: Weather) {
+        for direction in &mut self.directions {
+            direction.weather = weather;
+        }
+    }
+
+    /// The weather from one peer to another from now on.
+    pub fn set_weather_between(&mut self, from: usize, to: usize, weather: Weather) {
+        self.directions[from * self.peers + to].weather = weather;
+    }
+
+    /// While on, everything given to the socket is lost; what is under way still arrives.
+    pub fn set_blackout(&mut self, on: bool) {
+        self.blackout = on;
+    }
+
+    /// Moves time, here and for libraries that read the stand-in clock.
+    pub fn set_now(&mut self, now_us: u64) {
+        self.now_us = now_us;
+        instant::set_now(instant::Duration::from_micros(now_us));
+    }
+
+    /// The time, in microseconds.
+    pub fn now_us(&self) -> u64 {
+        self.now_us
+    }
+
+    /// Gives a packet to the socket.
+    pub fn send(&mut self, from: usize, to: usize, bytes: usize, packet: P) {
+        self.sent[from].packets += 1;
+        self.sent[from].bytes += bytes as u64;
+        let Some(delay_us) = self.delay(from, to) else {
+            self.lost += 1;
+            return;
+        };
+        let arrives_us = self.now_us + delay_us;
+        let inbox = &mut self.inboxes[to];
+        let behind = inbox.iter().rev().take_while(|other| other.arrives_us > arrives_us).count();
+        inbox.insert(inbox.len() - behind, InFlight { arrives_us, from, packet });
+    }
+
+    /// The next packet that has arrived, with its sender.
+    pub fn receive(&mut self, to: usize) -> Option<(usize, P)> {
+        let inbox = &mut self.inboxes[to];
+        if inbox.front()?.arrives_us > self.now_us {
+            return None;
+        }
+        inbox.pop_front().map(|arrived| (arrived.from, arrived.packet))
+    }
+
+    /// What this peer has given to the socket so far.
+    pub fn sent(&self, peer: usize) -> Sent {
+        self.sent[peer]
+    }
+
+    /// Packets lost so far, in all directions.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// How long the packet takes, or none if it is lost.
+    fn delay(&mut self, from: usize, to: usize) -> Option<u64> {
+        let frame = frame_at(self.now_us);
+        let seed = self.seed;
+        let at = from * self.peers + to;
+        let direction = &mut self.directions[at];
+        if direction.frame != frame {
+            direction.frame = frame;
+            direction.packets_in_frame = 0;
+        }
+        direction.packets_in_frame += 1;
+        let coordinates = [at as u64, frame, direction.packets_in_frame];
+        let weather = direction.weather;
+        if weather.burst_loss > 0.0 {
+            direction.draw_bursts(frame, at as u64, seed);
+        }
+        let lost = self.blackout
+            || (weather.burst_loss > 0.0 && direction.in_burst)
+            || (weather.loss > 0.0 && happens(weather.loss, seed, coordinates));
+        if lost {
+            return None;
+        }
+        let jitter_us = match weather.jitter_us {
+            0 => 0,
+            most => (unit(draw(seed ^ 0x6a69_7474, coordinates)) * most as f64) as u64,
+        };
+        Some(weather.latency_us + jitter_us)
+    }
+}
+
+impl Direction {
+    /// Good and bad spells follow each other frame by frame, whether or not anything is sent.
+    fn draw_bursts(&mut self, frame: u64, at: u64, seed: u64) {
+        let part = self.weather.burst_loss;
+        let ends = 1.0 / BURST_FRAMES;
+        let begins = part / (1.0 - part) * ends;
+        while self.burst_drawn_to < frame {
+            self.burst_drawn_to += 1;
+            let turns = if self.in_burst { ends } else { begins };
+            if happens(turns, seed ^ 0x6275_7273, [at, self.burst_drawn_to, 0]) {
+                self.in_burst = !self.in_burst;
+            }
+        }
+    }
+}
+
+/// One peer's end of the network.
+#[derive(Debug)]
+pub struct Socket<P> {
+    network: Rc<RefCell<Network<P>>>,
+    me: usize,
+}
+
+impl<P> Socket<P> {
+    /// The end of this peer.
+    pub fn new(network: &Rc<RefCell<Network<P>>>, me: usize) -> Socket<P> {
+        Socket { network: Rc::clone(network), me }
+    }
+
+    /// See [`Network::send`].
+    pub fn send(&self, to: usize, bytes: usize, packet: P) {
+        self.network.borrow_mut().send(self.me, to, bytes, packet);
+    }
+
+    /// See [`Network::receive`].
+    pub fn receive(&self) -> Option<(usize, P)> {
+        self.network.borrow_mut().receive(self.me)
+    }
+
+    /// See [`Network::now_us`].
+    pub fn now_us(&self) -> u64 {
+        self.network.borrow().now_us
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(weather: Weather, packets_per_frame: u64) -> (u64, Vec<u64>) {
+        let mut network = Network::new(2, weather, 7);
+        let mut arrived = Vec::new();
+        for frame in 0..20_000 {
+            network.set_now(frame_us(frame));
+            for _ in 0..packets_per_frame {
+                network.send(0, 1, 10, frame);
+            }
+            while let Some((from, sent_at)) = network.receive(1) {
+                assert_eq!(from, 0);
+                arrived.push(sent_at);
+            }
+        }
+        (network.lost(), arrived)
+    }
+
+    #[test]
+    fn latency_is_exact_in_frames() {
+        let mut network = Network::new(2, Weather::latency(4), 1);
+        network.send(1, 0, 3, "hello");
+        for frame in 0..4 {
+            network.set_now(frame_us(frame));
+            assert_eq!(network.receive(0), None);
+        }
+        network.set_now(frame_us(4));
+        assert_eq!(network.receive(0), Some((1, "hello")));
+        assert_eq!(network.sent(1), Sent { packets: 1, bytes: 3 });
+    }
+
+    #[test]
+    fn moments_and_frames_agree() {
+        assert!((0..100_000).all(|frame| frame_at(frame_us(frame)) == frame));
+        assert_eq!(frame_us(12), 200_000);
+    }
+
+    #[test]
+    fn loss_and_bursts_take_their_part() {
+        let (lost, _) = run(Weather::latency(1).loss(0.2), 1);
+        assert!((3_800..4_200).contains(&lost), "{lost}");
+        let (lost, arrived) = run(Weather::latency(1).bursts(0.1), 1);
+        assert!((1_600..2_400).contains(&lost), "{lost}");
+        let gaps = arrived.windows(2).filter(|pair| pair[1] > pair[0] + 1).count() as f64;
+        let mean = lost as f64 / gaps;
+        assert!((3.5..4.5).contains(&mean), "bursts of {mean} frames");
+    }
+
+    #[test]
+    fn who_sends_more_meets_the_same_losses() {
+        let (_, once) = run(Weather::latency(1).loss(0.1).bursts(0.1), 1);
+        let (_, mut twice) = run(Weather::latency(1).loss(0.1).bursts(0.1), 2);
+        twice.dedup();
+        assert!(once.iter().all(|frame| twice.binary_search(frame).is_ok()));
+        assert!(twice.len() > once.len());
+    }
+
+    #[test]
+    fn jitter_lets_packets_overtake_and_keeps_them_all() {
+        let weather = Weather { jitter_us: 60_000, ..Weather::latency(1) };
+        let (lost, arrived) = run(weather, 1);
+        assert_eq!(lost, 0);
+        assert!(arrived.windows(2).any(|pair| pair[1] < pair[0]));
+    }
+
+    #[test]
+    fn a_blackout_takes_what_is_sent_and_not_what_is_under_way() {
+        let mut network = Network::new(2, Weather::latency(2), 1);
+        network.send(0, 1, 1, 'a');
+        network.set_blackout(true);
+        network.send(0, 1, 1, 'b');
+        network.set_blackout(false);
+        network.set_now(frame_us(2));
+        assert_eq!(network.receive(1), Some((0, 'a')));
+        assert_eq!(network.receive(1), None);
+    }
+}

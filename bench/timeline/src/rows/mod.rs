@@ -1,0 +1,4 @@
+//! The rows of the report, one file per part.
+
+pub mod cpu;
+pub mod traffic;
