@@ -24,6 +24,7 @@ pub(crate) struct Console {
     colour: bool,
     last_sign: Instant,
     turn: usize,
+    after_gap: bool,
 }
 
 impl Console {
@@ -32,19 +33,17 @@ impl Console {
         let terminal =
             std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Console {
-            out: Box::new(std::io::stdout()),
-            moving: terminal,
-            colour,
-            last_sign: Instant::now(),
-            turn: 0,
-        }
+        Console::over(Box::new(std::io::stdout()), terminal, colour)
     }
 
     /// Somewhere else, neither moving nor coloured.
     #[cfg(test)]
     pub(crate) fn plain(out: impl Write + 'static) -> Console {
-        Console { out: Box::new(out), moving: false, colour: false, last_sign: Instant::now(), turn: 0 }
+        Console::over(Box::new(out), false, false)
+    }
+
+    fn over(out: Box<dyn Write>, moving: bool, colour: bool) -> Console {
+        Console { out, moving, colour, last_sign: Instant::now(), turn: 0, after_gap: true }
     }
 
     /// Whether programs started from here should colour what they print.
@@ -71,6 +70,14 @@ impl Console {
         }
         let _ = writeln!(self.out, "{text}");
         let _ = self.out.flush();
+        self.after_gap = text.is_empty();
+    }
+
+    /// An empty line, unless there is one already.
+    pub(crate) fn gap(&mut self) {
+        if !self.after_gap {
+            self.line("");
+        }
     }
 
     /// Starts the clock of a step, so that short steps leave no sign of life in a log.

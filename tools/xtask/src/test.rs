@@ -81,7 +81,7 @@ fn run_all(context: &mut Context, steps: &[Step]) -> usize {
         failed += usize::from(result.is_err());
         context.end(result);
     }
-    context.console.line("");
+    context.console.gap();
     // Plain and alone on its line: people and scripts look for it.
     context.console.line(&format!("{} passed, {failed} failed", steps.len() - failed));
     failed
@@ -158,7 +158,7 @@ impl Context {
         console.line(line.trim_end());
         let Err(failure) = result else { return };
         let (details, left_out) = excerpt::first_screen(failure.details);
-        console.line("");
+        console.gap();
         for line in &details {
             console.line(format!("    {line}").trim_end());
         }
@@ -167,12 +167,10 @@ impl Context {
             let more = format!("… {left_out} more lines; everything is in {}", shorter(&log, &self.root));
             console.line(&format!("    {}", console.paint(Tone::Quiet, &more)));
         }
-        if !details.is_empty() {
-            console.line("");
-        }
+        console.gap();
         if !failure.remedy.is_empty() {
             console.line(&format!("    {} {}", console.paint(Tone::Strong, "→"), failure.remedy));
-            console.line("");
+            console.gap();
         }
     }
 }
