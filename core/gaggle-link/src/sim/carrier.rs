@@ -1,0 +1,59 @@
+//! A peer's hold on the simulated network.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::network::{Network, Received};
+use crate::{Busy, Carrier, CarrierEvent};
+
+/// What one peer of a [`World`](super::World) sends and receives through. It lives in virtual time: what `now` it is
+/// given does not matter, what is due has arrived when the world's time has passed.
+#[derive(Debug)]
+pub struct SimCarrier {
+    network: Rc<RefCell<Network>>,
+    peer: usize,
+}
+
+impl SimCarrier {
+    pub(crate) fn new(network: Rc<RefCell<Network>>, peer: usize) -> SimCarrier {
+        SimCarrier { network, peer }
+    }
+}
+
+impl Carrier for SimCarrier {
+    fn local_id(&self) -> PeerId {
+        id_of(self.peer)
+    }
+
+    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        self.network.borrow_mut().send(self.peer, index_of(to), datagram)
+    }
+
+    fn poll(&mut self, _now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        Some(match self.network.borrow_mut().receive(self.peer, datagram)? {
+            Received::Opened(peer) => CarrierEvent::Opened { peer: id_of(peer) },
+            Received::Closed(peer) => CarrierEvent::Closed { peer: id_of(peer) },
+            Received::Datagram(peer) => CarrierEvent::Datagram { peer: id_of(peer) },
+        })
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        Micros::MAX
+    }
+
+    fn close(&mut self, _now: Micros, peer: PeerId) {
+        self.network.borrow_mut().close(self.peer, index_of(peer));
+    }
+}
+
+/// Peers of a simulation are numbered from 1, so that logs show `peer:1` for the first.
+pub(crate) fn id_of(index: usize) -> PeerId {
+    PeerId::from_u128(index as u128 + 1)
+}
+
+/// Any index beyond the last stands for a peer that does not exist.
+pub(crate) fn index_of(peer: PeerId) -> usize {
+    usize::try_from(peer.to_u128().wrapping_sub(1)).unwrap_or(usize::MAX)
+}

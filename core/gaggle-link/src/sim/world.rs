@@ -1,0 +1,448 @@
+//! Peers, a network between them, and time: what a test or a tool holds in its hand.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::carrier::{id_of, index_of};
+use super::network::Network;
+use super::{Conditions, SimCarrier};
+
+/// A simulated network of peers 0 to n − 1 in virtual time. Everything random in it comes from one seed.
+///
+/// ```
+/// use gaggle_kit::Micros;
+/// use gaggle_link::sim::{Conditions, World};
+/// use gaggle_link::{Carrier, CarrierEvent};
+///
+/// let mut world = World::of(2, 7);
+/// world.everywhere(Conditions::latency_ms(50));
+/// let mut carriers = [world.carrier(0), world.carrier(1)];
+/// let mut datagram = Vec::new();
+/// let mut arrived_at = None;
+/// world.run_for(Micros::from_secs(1), |peer, now| {
+///     while let Some(event) = carriers[peer].poll(now, &mut datagram) {
+///         match event {
+///             CarrierEvent::Opened { peer: other } => carriers[peer].send(now, other, b"hello").unwrap(),
+///             CarrierEvent::Datagram { .. } => arrived_at = Some(now),
+///             _ => {}
+///         }
+///     }
+///     carriers[peer].poll_timeout()
+/// });
+/// assert_eq!(arrived_at, Some(Micros::from_millis(50)));
+/// ```
+#[derive(Debug)]
+pub struct World {
+    network: Rc<RefCell<Network>>,
+    /// When each peer asked to be woken, in the simulation's time.
+    wakes: BTreeSet<(Micros, usize)>,
+    wake_of: Vec<Option<Micros>>,
+    arrivals_wake: bool,
+}
+
+/// Something that changes in a world at a given time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// One direction between two peers.
+    Direction {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// What happens to its datagrams from here on.
+        conditions: Conditions,
+    },
+    /// Every direction.
+    Everywhere(Conditions),
+    /// Only peers on the same side reach each other; those not named are on a side of their own, together.
+    Partition(Vec<Vec<usize>>),
+    /// This peer reaches nobody.
+    Isolate(usize),
+    /// Ends every [`Change::Partition`] and [`Change::Isolate`].
+    Heal,
+    /// Opens a connection; both carriers say so. If there was one, it is a new one.
+    Connect(usize, usize),
+    /// Closes the connection; both carriers say so.
+    Disconnect(usize, usize),
+    /// A peer's clock runs faster (or, below zero, slower) than the world's by so many parts per million.
+    Drift {
+        /// Whose clock.
+        peer: usize,
+        /// How much.
+        ppm: i32,
+    },
+    /// A peer's clock shows a later time than it did.
+    Clock {
+        /// Whose clock.
+        peer: usize,
+        /// What it shows from now on; ignored if that would be backwards.
+        shows: Micros,
+    },
+}
+
+/// What a network did so far, to prove that a test exercised what it claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Datagrams given to the network.
+    pub sent: u64,
+    /// Bytes given to the network.
+    pub bytes_sent: u64,
+    /// Datagrams that reached an inbox, second copies included.
+    pub arrived: u64,
+    /// Datagrams that got a second copy.
+    pub duplicated: u64,
+    /// Lost one by one.
+    pub lost_random: u64,
+    /// Lost in a burst.
+    pub lost_burst: u64,
+    /// Lost because too many waited for the line.
+    pub lost_queue: u64,
+    /// Lost because they were larger than the path carries.
+    pub lost_too_large: u64,
+    /// Lost to a cut line or a partition.
+    pub lost_cut: u64,
+    /// Arrived where the connection they were sent in no longer was.
+    pub lost_closed: u64,
+}
+
+impl World {
+    /// So many peers on a perfect network, each connected to every other.
+    pub fn of(peers: usize, seed: u64) -> World {
+        let world = World::unconnected(peers, seed);
+        for a in 0..peers {
+            for b in a + 1..peers {
+                world.apply(&Change::Connect(a, b));
+            }
+        }
+        world
+    }
+
+    /// So many peers, none connected: see [`Change::Connect`].
+    pub fn unconnected(peers: usize, seed: u64) -> World {
+        World {
+            network: Rc::new(RefCell::new(Network::new(seed, peers))),
+            wakes: BTreeSet::new(),
+            wake_of: vec![None; peers],
+            arrivals_wake: true,
+        }
+    }
+
+    /// What a peer sends and receives through.
+    pub fn carrier(&self, peer: usize) -> SimCarrier {
+        assert!(peer < self.wake_of.len(), "there are peers 0 to {}", self.wake_of.len() - 1);
+        SimCarrier::new(Rc::clone(&self.network), peer)
+    }
+
+    /// What a peer sends and receives through after its program was started anew: its connections stand, but it has
+    /// yet to be told of them. Drop the old carrier first.
+    pub fn restarted_carrier(&self, peer: usize) -> SimCarrier {
+        self.network.borrow_mut().restart(peer);
+        self.carrier(peer)
+    }
+
+    /// A peer's name.
+    pub fn id(&self, peer: usize) -> PeerId {
+        id_of(peer)
+    }
+
+    /// The peer of this name.
+    pub fn index(&self, id: PeerId) -> Option<usize> {
+        Some(index_of(id)).filter(|&index| index < self.wake_of.len())
+    }
+
+    /// The simulation's time. No peer sees it.
+    pub fn now(&self) -> Micros {
+        self.network.borrow().now()
+    }
+
+    /// What a peer's own clock shows.
+    pub fn local_now(&self, peer: usize) -> Micros {
+        let network = self.network.borrow();
+        network.clock(peer).local(network.now())
+    }
+
+    /// Changes something now.
+    pub fn apply(&self, change: &Change) {
+        self.network.borrow_mut().apply(change);
+    }
+
+    /// Changes something later.
+    pub fn schedule(&self, at: Micros, change: Change) {
+        self.network.borrow_mut().schedule(at, change);
+    }
+
+    /// Sets every direction, those not used yet included.
+    pub fn everywhere(&self, conditions: Conditions) {
+        self.apply(&Change::Everywhere(conditions));
+    }
+
+    /// Sets one direction.
+    pub fn direction(&self, from: usize, to: usize, conditions: Conditions) {
+        self.apply(&Change::Direction { from, to, conditions });
+    }
+
+    /// Sets both directions between two peers.
+    pub fn between(&self, a: usize, b: usize, conditions: Conditions) {
+        self.direction(a, b, conditions);
+        self.direction(b, a, conditions);
+    }
+
+    /// Whether [`World::run_until`] calls a peer when something arrives for it (the default), or only at the times it asked
+    /// for, like a game that looks at the network once a frame.
+    pub fn set_arrivals_wake(&mut self, arrivals_wake: bool) {
+        self.arrivals_wake = arrivals_wake;
+    }
+
+    /// Lets time pass without calling anybody.
+    pub fn advance(&self, span: Micros) {
+        let until = self.now() + span;
+        self.network.borrow_mut().advance_to(until);
+    }
+
+    /// As [`World::run_until`], for a span of time.
+    pub fn run_for(&mut self, span: Micros, wake: impl FnMut(usize, Micros) -> Micros) {
+        let until = self.now() + span;
+        self.run_until(until, wake);
+    }
+
+    /// Lets time pass and calls `wake(peer, now)` with the peer's own clock: each peer once at the beginning,
+    /// whenever something arrived for it, and at the time its last call asked for by its result.
+    /// [`Micros::MAX`] asks for none.
+    pub fn run_until(&mut self, until: Micros, mut wake: impl FnMut(usize, Micros) -> Micros) {
+        for peer in 0..self.wake_of.len() {
+            self.wake_at(peer, self.now());
+        }
+        while let Some(peer) = self.next_wake(until) {
+            let asked = wake(peer, self.local_now(peer));
+            let network = self.network.borrow();
+            // A peer that asks for the past is called again, but not before time has passed: it would never end.
+            let at = network.clock(peer).global(asked).max(network.now() + Micros::new(1));
+            drop(network);
+            if at != Micros::MAX {
+                self.wake_at(peer, at);
+            }
+        }
+    }
+
+    /// The next peer to be called until this time; time has passed up to then. Of several the lowest.
+    fn next_wake(&mut self, until: Micros) -> Option<usize> {
+        loop {
+            let mut network = self.network.borrow_mut();
+            let now = network.now();
+            let ready = if self.arrivals_wake { network.ready.pop_first() } else { None };
+            let asked = self.wakes.first().filter(|wake| wake.0 <= now).map(|wake| wake.1);
+            if let Some(peer) = [ready, asked].into_iter().flatten().min() {
+                if let Some(other) = ready.filter(|&other| other != peer) {
+                    network.ready.insert(other);
+                }
+                drop(network);
+                self.forget_wake(peer);
+                return Some(peer);
+            }
+            let next = self.wakes.first().map(|wake| wake.0).into_iter().chain(network.next_due()).min();
+            match next.filter(|&at| at <= until) {
+                Some(at) => network.advance_to(at),
+                None => {
+                    network.advance_to(until);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn wake_at(&mut self, peer: usize, at: Micros) {
+        self.forget_wake(peer);
+        self.wakes.insert((at, peer));
+        self.wake_of[peer] = Some(at);
+    }
+
+    fn forget_wake(&mut self, peer: usize) {
+        if let Some(at) = self.wake_of[peer].take() {
+            self.wakes.remove(&(at, peer));
+        }
+    }
+
+    /// What the network did so far.
+    pub fn totals(&self) -> Totals {
+        self.network.borrow().totals
+    }
+
+    /// Hash of everything that happened in the network so far: every datagram sent, lost and arrived, with its time
+    /// and bytes, and every change.
+    pub fn log_hash(&self) -> u64 {
+        self.network.borrow().log_hash()
+    }
+
+    /// How many peers there are.
+    pub fn peer_count(&self) -> usize {
+        self.network.borrow().peer_count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::Prng;
+
+    use super::*;
+    use crate::sim::{Burst, Chance};
+    use crate::{Busy, Carrier, CarrierEvent};
+
+    /// Everything a carrier has to say, datagrams as text.
+    fn heard(carrier: &mut SimCarrier) -> Vec<String> {
+        let mut datagram = Vec::new();
+        let mut heard = Vec::new();
+        while let Some(event) = carrier.poll(Micros::ZERO, &mut datagram) {
+            heard.push(match event {
+                CarrierEvent::Datagram { peer } => format!("{peer:?} {}", String::from_utf8_lossy(&datagram)),
+                other => format!("{other:?}"),
+            });
+        }
+        heard
+    }
+
+    #[test]
+    fn a_partition_parts_sides_and_healing_joins_them() {
+        let world = World::of(3, 1);
+        let mut carriers: Vec<_> = (0..3).map(|i| world.carrier(i)).collect();
+        carriers.iter_mut().for_each(|carrier| assert_eq!(heard(carrier).len(), 2));
+        world.apply(&Change::Partition(vec![vec![0, 1]]));
+        carriers[0].send(Micros::ZERO, world.id(1), b"near").unwrap();
+        carriers[0].send(Micros::ZERO, world.id(2), b"far").unwrap();
+        world.advance(Micros::new(1));
+        assert_eq!(heard(&mut carriers[1]), ["peer:1 near"]);
+        assert!(heard(&mut carriers[2]).is_empty());
+        world.apply(&Change::Heal);
+        carriers[0].send(Micros::ZERO, world.id(2), b"again").unwrap();
+        world.advance(Micros::new(1));
+        assert_eq!(heard(&mut carriers[2]), ["peer:1 again"]);
+        assert_eq!(world.totals().lost_cut, 1);
+    }
+
+    #[test]
+    fn what_was_sent_in_an_earlier_connection_does_not_arrive_in_a_later_one() {
+        let world = World::of(2, 1);
+        world.everywhere(Conditions::latency_ms(100));
+        let (mut a, mut b) = (world.carrier(0), world.carrier(1));
+        heard(&mut b);
+        a.send(Micros::ZERO, world.id(1), b"old").unwrap();
+        world.apply(&Change::Disconnect(0, 1));
+        a.send(Micros::ZERO, world.id(1), b"to nobody").unwrap();
+        world.apply(&Change::Connect(0, 1));
+        a.send(Micros::ZERO, world.id(1), b"new").unwrap();
+        world.advance(Micros::from_millis(100));
+        assert_eq!(heard(&mut b), ["Closed { peer: peer:1 }", "Opened { peer: peer:1 }", "peer:1 new"]);
+        assert_eq!(world.totals().lost_closed, 1);
+    }
+
+    #[test]
+    fn a_side_that_closes_hears_no_more_and_the_other_is_not_told() {
+        let world = World::of(2, 1);
+        let (mut a, mut b) = (world.carrier(0), world.carrier(1));
+        heard(&mut a);
+        b.send(Micros::ZERO, world.id(0), b"x").unwrap();
+        world.advance(Micros::new(1));
+        a.close(Micros::ZERO, world.id(1));
+        assert!(heard(&mut a).is_empty());
+        assert_eq!(heard(&mut b), ["Opened { peer: peer:1 }"]);
+    }
+
+    #[test]
+    fn changes_happen_at_their_time() {
+        let mut world = World::of(2, 1);
+        world.schedule(Micros::from_millis(10), Change::Everywhere(Conditions::latency_ms(5)));
+        let busy = Conditions { busy: true, ..Conditions::PERFECT };
+        world.schedule(Micros::from_millis(20), Change::Direction { from: 0, to: 1, conditions: busy });
+        let (mut a, mut b) = (world.carrier(0), world.carrier(1));
+        let mut arrivals = Vec::new();
+        let mut refused = 0;
+        world.run_for(Micros::from_millis(30), |peer, now| {
+            if peer == 1 {
+                let datagrams = heard(&mut b).into_iter().filter(|text| text.ends_with(" x"));
+                arrivals.extend(datagrams.map(|_| now.as_millis()));
+                return Micros::MAX;
+            }
+            refused += u32::from(a.send(now, id_of(1), b"x") == Err(Busy));
+            now + Micros::from_millis(4)
+        });
+        assert_eq!(arrivals, [0, 4, 8, 17, 21]);
+        assert_eq!(refused, 3);
+    }
+
+    #[test]
+    fn a_peer_lives_by_its_own_clock() {
+        let mut world = World::of(2, 1);
+        world.apply(&Change::Drift { peer: 1, ppm: 250_000 });
+        let mut calls = [0, 0];
+        world.run_for(Micros::from_secs(10), |peer, now| {
+            calls[peer] += 1;
+            now + Micros::from_millis(100)
+        });
+        assert_eq!(calls, [101, 126]);
+        assert_eq!(world.local_now(1), Micros::from_millis(12_500));
+        world.apply(&Change::Clock { peer: 1, shows: Micros::from_secs(60) });
+        world.advance(Micros::from_secs(10));
+        assert_eq!(world.local_now(1), Micros::from_millis(72_500));
+    }
+
+    /// Every impairment at once, over thousands of peers and with a script: the log tells the runs apart by seed only.
+    #[test]
+    fn one_seed_one_log() {
+        let (first, totals) = chaos(5);
+        assert_eq!((first, totals), chaos(5));
+        assert_ne!(first, chaos(6).0);
+        for (what, count) in [
+            ("duplicated", totals.duplicated),
+            ("random", totals.lost_random),
+            ("burst", totals.lost_burst),
+            ("queue", totals.lost_queue),
+            ("too large", totals.lost_too_large),
+            ("cut", totals.lost_cut),
+            ("closed", totals.lost_closed),
+        ] {
+            assert!(count > 20, "{what} happened {count} times");
+        }
+        assert!(totals.arrived > totals.sent / 3);
+    }
+
+    fn chaos(seed: u64) -> (u64, Totals) {
+        const PEERS: usize = 2_000;
+        let mut world = World::unconnected(PEERS, seed);
+        world.everywhere(Conditions {
+            latency: Micros::from_millis(30),
+            jitter: Micros::from_millis(20),
+            loss: Chance::percent(5),
+            burst: Some(Burst::of(Chance::percent(5), 4)),
+            duplicate: Chance::percent(3),
+            reorder: Chance::percent(10),
+            bytes_per_second: Some(40_000),
+            queue_bytes: 1_500,
+            datagram_bytes_max: 900,
+            ..Conditions::default()
+        });
+        // A ring, in which each peer knows both neighbours.
+        (0..PEERS).for_each(|peer| world.apply(&Change::Connect(peer, (peer + 1) % PEERS)));
+        let mut random = Prng::new(seed);
+        for n in 0..200 {
+            let peer = random.below(PEERS as u32) as usize;
+            let at = Micros::from_millis(n * 10);
+            world.schedule(at, Change::Isolate(peer));
+            world.schedule(at, Change::Disconnect((peer + 7) % PEERS, (peer + 8) % PEERS));
+            world.schedule(at + Micros::from_millis(100), Change::Heal);
+            world.schedule(at, Change::Drift { peer, ppm: random.range(-20_000..=20_000) });
+        }
+        let mut carriers: Vec<_> = (0..PEERS).map(|peer| world.carrier(peer)).collect();
+        let mut datagram = Vec::new();
+        let payload = [7; 1_000];
+        world.run_for(Micros::from_secs(2), |peer, now| {
+            while carriers[peer].poll(now, &mut datagram).is_some() {}
+            let other = id_of((peer + 1) % PEERS);
+            let size = random.below(1_000) as usize;
+            carriers[peer].send(now, other, &payload[..size]).unwrap();
+            now + Micros::from_millis(u64::from(random.below(100)))
+        });
+        (world.log_hash(), world.totals())
+    }
+}
