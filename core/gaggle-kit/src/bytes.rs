@@ -26,12 +26,29 @@ use crate::DecodeError;
 #[derive(Debug, Clone)]
 pub struct ByteReader<'a> {
     bytes: &'a [u8],
+    /// How many more levels of values inside values may be entered.
+    levels: u8,
 }
+
+const LEVELS_MAX: u8 = 64;
 
 impl<'a> ByteReader<'a> {
     /// A reader at the first of these bytes.
     pub const fn new(bytes: &'a [u8]) -> ByteReader<'a> {
-        ByteReader { bytes }
+        ByteReader { bytes, levels: LEVELS_MAX }
+    }
+
+    /// A reader of something that has a fixed size.
+    ///
+    /// # Errors
+    /// If the bytes are not exactly that many.
+    #[inline]
+    pub fn exactly(what: &'static str, bytes: &'a [u8], size: usize) -> Result<ByteReader<'a>, DecodeError> {
+        match bytes.len() {
+            len if len < size => Err(DecodeError::Truncated { what, needed: size, left: len }),
+            len if len > size => Err(DecodeError::Trailing { what, left: len - size }),
+            _ => Ok(ByteReader::new(bytes)),
+        }
     }
 
     /// How many bytes are still to be read.
@@ -161,6 +178,25 @@ impl<'a> ByteReader<'a> {
     pub fn counted(&mut self, what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
         let count = self.count(what, max)?;
         self.take(what, count)
+    }
+
+    /// Reads a value inside another of the same kind: lists of lists, trees. At most 64 levels, so that
+    /// no bytes can exhaust the stack.
+    ///
+    /// # Errors
+    /// What `inside` answers, or [`DecodeError::TooMany`] levels.
+    pub fn nested<T>(
+        &mut self,
+        inside: impl FnOnce(&mut ByteReader<'a>) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        let Some(levels) = self.levels.checked_sub(1) else {
+            let max = u64::from(LEVELS_MAX);
+            return Err(DecodeError::TooMany { what: "levels", count: max + 1, max });
+        };
+        self.levels = levels;
+        let result = inside(self);
+        self.levels = levels + 1;
+        result
     }
 
     /// Ends reading.

@@ -54,6 +54,14 @@ pub enum DecodeError {
         /// What was being read.
         what: &'static str,
     },
+    /// The bytes of a text are not UTF-8.
+    #[error("{what} is not text from byte {position} on")]
+    NotText {
+        /// What was being read.
+        what: &'static str,
+        /// The first byte that is not.
+        position: usize,
+    },
     /// The bytes are complete but mean nothing.
     #[error("{what} has no meaning: {value}")]
     Unknown {
@@ -98,6 +106,7 @@ impl DecodeError {
             | DecodeError::TooMany { what, .. }
             | DecodeError::Trailing { what, .. }
             | DecodeError::NotCanonical { what }
+            | DecodeError::NotText { what, .. }
             | DecodeError::Unknown { what, .. } => what,
         }
     }
@@ -111,6 +120,7 @@ impl DecodeError {
             | DecodeError::TooMany { what, .. }
             | DecodeError::Trailing { what, .. }
             | DecodeError::NotCanonical { what }
+            | DecodeError::NotText { what, .. }
             | DecodeError::Unknown { what, .. } => {
                 if *what == DecodeError::UNNAMED {
                     *what = name;

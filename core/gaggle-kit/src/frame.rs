@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use bytemuck::{Pod, Zeroable};
+
 /// A simulation step, counted from the start of a match.
 ///
 /// Frame 0 is the state a match starts with. The input for frame *n* turns state *n* − 1 into
@@ -15,7 +17,8 @@ use std::ops::{Add, AddAssign, Sub};
 /// assert_eq!(frame - Frame::START, 3);
 /// assert_eq!(frame.to_string(), "f3");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Frame(u32);
 
 impl Frame {
@@ -34,10 +37,10 @@ impl Frame {
         self.0
     }
 
-    /// The frame after this one.
+    /// The frame after this one; [`Frame::NEVER`] stays that.
     #[must_use]
     pub const fn next(self) -> Frame {
-        Frame(self.0 + 1)
+        Frame(self.0.saturating_add(1))
     }
 
     /// The frame before this one, or the start.
@@ -69,16 +72,17 @@ impl Frame {
     }
 }
 
+/// So many frames later, or [`Frame::NEVER`]: a frame a peer made up must not overflow.
 impl Add<u32> for Frame {
     type Output = Frame;
     fn add(self, frames: u32) -> Frame {
-        Frame(self.0 + frames)
+        self.saturating_add(frames)
     }
 }
 
 impl AddAssign<u32> for Frame {
     fn add_assign(&mut self, frames: u32) {
-        self.0 += frames;
+        *self = *self + frames;
     }
 }
 

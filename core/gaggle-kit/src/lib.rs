@@ -3,8 +3,12 @@
 //! Nothing here reads a clock, draws from the system's entropy or allocates behind your back:
 //! time and seeds are arguments, buffers are given.
 
+// Derived code names this crate from outside, and its own tests derive too.
+extern crate self as gaggle_kit;
+
 mod bytes;
 mod decode;
+mod difference;
 mod frame;
 mod hash;
 mod input;
@@ -12,13 +16,28 @@ mod micros;
 mod peer;
 mod random;
 mod slot;
+mod state;
 
 pub use bytes::{BufferFull, ByteReader, ByteSink, ByteWriter, Varint, unzigzag, zigzag};
 pub use decode::DecodeError;
+pub use difference::{Difference, FieldPath};
 pub use frame::Frame;
 pub use hash::{StateHasher, fnv1a_32, fnv1a_64};
-pub use input::Input;
+pub use input::{Input, OneShot};
 pub use micros::Micros;
 pub use peer::{ParsePeerIdError, PeerId};
 pub use random::{Mulberry32, Prng, Xorshift32};
 pub use slot::{Slot, SlotSet, SlotSetIter};
+pub use state::{Bounded, InRange, State, decode_state, differences, encode_state, state_hash};
+
+pub use gaggle_derive::{Input, State};
+
+// What derived code calls.
+#[doc(hidden)]
+pub use state::pod;
+
+/// For `derive(Pod)` on types with `#[state(pod)]`: the version this crate speaks.
+pub use bytemuck;
+
+#[cfg(target_endian = "big")]
+compile_error!("values are copied between memory and wire as they are, which takes a little-endian machine");

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use bytemuck::{Pod, Zeroable};
+
 /// A moment or a span in microseconds. The caller owns the clock; core code only compares.
 ///
 /// As a moment it counts from whatever the caller chose (program start, page load, the beginning of
@@ -14,7 +16,8 @@ use std::ops::{Add, AddAssign, Sub};
 /// assert_eq!((now + Micros::from_secs(2)).as_millis(), 3_500);
 /// assert_eq!(now.since(Micros::from_secs(9)), Micros::ZERO);
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Micros(u64);
 
 impl Micros {
@@ -61,16 +64,17 @@ impl Micros {
     }
 }
 
+/// A later moment, or [`Micros::MAX`].
 impl Add for Micros {
     type Output = Micros;
     fn add(self, span: Micros) -> Micros {
-        Micros(self.0 + span.0)
+        self.saturating_add(span)
     }
 }
 
 impl AddAssign for Micros {
     fn add_assign(&mut self, span: Micros) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use bytemuck::{Pod, Zeroable};
 use thiserror::Error;
 
 /// A machine in a match: 16 bytes, the same on every path and in every packet that names it.
@@ -15,7 +16,8 @@ use thiserror::Error;
 /// let peer = PeerId::from_u128(0xab);
 /// assert_eq!(peer.to_string().parse(), Ok(peer));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct PeerId([u8; 16]);
 
 impl PeerId {

@@ -4,6 +4,8 @@
 
 use std::ops::RangeInclusive;
 
+use bytemuck::{Pod, Zeroable};
+
 /// A generator of 16 bytes, to be kept inside the state it decides about: saved, sent and rolled back
 /// with it. The algorithm is xoshiro128++, seeded through SplitMix64, and will not change.
 ///
@@ -19,7 +21,8 @@ use std::ops::RangeInclusive;
 /// let mut again = random;
 /// assert_eq!(random.next_u32(), again.next_u32());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Prng([u32; 4]);
 
 impl Prng {
@@ -158,7 +161,8 @@ const fn splitmix64(state: u64) -> (u64, u64) {
 /// // What `mulberry32(42)()` says in JavaScript, before the division by 2³²: 0.6011037519201636.
 /// assert_eq!(random.next_u32(), 2_581_720_956);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Mulberry32(u32);
 
 impl Mulberry32 {
@@ -189,7 +193,8 @@ impl Mulberry32 {
 /// use gaggle_kit::Xorshift32;
 /// assert_eq!(Xorshift32::new(1).next_u32(), 270_369);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Xorshift32(u32);
 
 impl Xorshift32 {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use bytemuck::{Pod, Zeroable};
+
 /// A seat in a match, 0 to 63. A peer may hold several (two players at one keyboard).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Slot(u8);
@@ -59,7 +61,8 @@ impl fmt::Debug for Slot {
 /// assert_eq!(seats.lowest(), Some(Slot::at(1)));
 /// assert_eq!(seats.iter().count(), 2);
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct SlotSet(u64);
 
 impl SlotSet {

@@ -1,0 +1,120 @@
+//! A type as its variants and fields. A struct is treated as an enum of one variant without a tag.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput, Error, Fields, Generics, Index, Member, Result, Type, parse_quote};
+
+use crate::attributes::{Derive, FieldAttributes, variant_is_one_shot};
+
+pub(crate) struct Variant {
+    /// `Self` or `Self::Name`.
+    pub(crate) path: TokenStream,
+    pub(crate) name: String,
+    pub(crate) one_shot: bool,
+    pub(crate) fields: Vec<Field>,
+}
+
+pub(crate) struct Field {
+    pub(crate) member: Member,
+    pub(crate) ty: Type,
+    pub(crate) attributes: FieldAttributes,
+    /// Names it in refusals: `Rider.speed`.
+    pub(crate) what: String,
+    index: usize,
+}
+
+impl Field {
+    /// A variable for this field; `prefix` tells the sides of a comparison apart.
+    pub(crate) fn variable(&self, prefix: &str) -> Ident {
+        format_ident!("__{prefix}{}", self.index, span = Span::mixed_site())
+    }
+
+    /// The field's name as a user would write it.
+    pub(crate) fn name(&self) -> String {
+        match &self.member {
+            Member::Named(name) => name.to_string().trim_start_matches("r#").to_owned(),
+            Member::Unnamed(index) => index.index.to_string(),
+        }
+    }
+}
+
+impl Variant {
+    /// A pattern that binds all fields to variables.
+    pub(crate) fn pattern(&self, prefix: &str) -> TokenStream {
+        self.pattern_of(prefix, |_| true)
+    }
+
+    /// A pattern that binds some fields to variables.
+    pub(crate) fn pattern_of(&self, prefix: &str, wanted: impl Fn(&Field) -> bool) -> TokenStream {
+        let path = &self.path;
+        let bindings = self.fields.iter().filter(|field| wanted(field)).map(|field| {
+            let (member, variable) = (&field.member, field.variable(prefix));
+            quote!(#member: #variable,)
+        });
+        quote!(#path { #(#bindings)* .. })
+    }
+}
+
+/// The variants of an enum, or the one of a struct.
+pub(crate) fn variants(item: &DeriveInput, derive: Derive) -> Result<Vec<Variant>> {
+    let type_name = item.ident.to_string();
+    match &item.data {
+        Data::Struct(data) => {
+            let fields = fields(&data.fields, &type_name, derive)?;
+            Ok(vec![Variant { path: quote!(Self), name: type_name, one_shot: false, fields }])
+        }
+        Data::Enum(data) => {
+            // One tag is kept free, so that there is always one to be refused.
+            if data.variants.is_empty() || data.variants.len() > 255 {
+                return Err(Error::new_spanned(&item.ident, "an enum here has 1 to 255 variants"));
+            }
+            let variant = |variant: &syn::Variant| {
+                let name = &variant.ident;
+                let place = format!("{type_name}::{name}");
+                Ok(Variant {
+                    path: quote!(Self::#name),
+                    name: name.to_string(),
+                    one_shot: variant_is_one_shot(&variant.attrs, derive)?,
+                    fields: fields(&variant.fields, &place, derive)?,
+                })
+            };
+            data.variants.iter().map(variant).collect()
+        }
+        Data::Union(data) => Err(Error::new_spanned(
+            data.union_token,
+            "which field of a union is meant cannot be known: use an enum",
+        )),
+    }
+}
+
+fn fields(fields: &Fields, place: &str, derive: Derive) -> Result<Vec<Field>> {
+    let field = |(index, field): (usize, &syn::Field)| {
+        let member = match &field.ident {
+            Some(name) => Member::Named(name.clone()),
+            None => Member::Unnamed(Index::from(index)),
+        };
+        let mut field = Field {
+            member,
+            ty: field.ty.clone(),
+            attributes: FieldAttributes::parse(&field.attrs, derive)?,
+            what: String::new(),
+            index,
+        };
+        field.what = format!("{place}.{}", field.name());
+        Ok(field)
+    };
+    fields.iter().enumerate().map(field).collect()
+}
+
+/// The generics with the bound on each type parameter.
+pub(crate) fn bounded(generics: &Generics, bound: &TokenStream) -> Generics {
+    let mut generics = generics.clone();
+    for parameter in generics.type_params_mut() {
+        parameter.bounds.push(parse_quote!(#bound));
+    }
+    generics
+}
+
+pub(crate) fn is_enum(item: &DeriveInput) -> bool {
+    matches!(item.data, Data::Enum(_))
+}

@@ -1,0 +1,199 @@
+//! `#[derive(Input)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{DeriveInput, Result};
+
+use crate::attributes::{Derive, OneShot, TypeAttributes};
+use crate::fields::{Field, Variant, bounded, is_enum, variants};
+
+pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
+    let kit = &TypeAttributes::parse(&item.attrs, Derive::Input)?.kit;
+    let variants = variants(item, Derive::Input)?;
+    let tagged = is_enum(item);
+    let (size, write) = (size(kit, &variants, tagged), write(kit, &variants, tagged));
+    let read = read(kit, &variants, tagged, &item.ident.to_string());
+    let (merge, repeat) = (merge(kit, &variants), repeat(kit, &variants));
+
+    let name = &item.ident;
+    let generics = bounded(&item.generics, &quote!(#kit::Input));
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (_, type_generics, _) = item.generics.split_for_impl();
+    Ok(quote! {
+        #[automatically_derived]
+        impl #impl_generics #kit::Input for #name #type_generics #where_clause {
+            #size
+            #write
+            #read
+            #merge
+            #repeat
+        }
+    })
+}
+
+fn size(kit: &TokenStream, variants: &[Variant], tagged: bool) -> TokenStream {
+    let sizes = variants.iter().map(|variant| {
+        let sizes = variant.fields.iter().map(|field| {
+            let ty = &field.ty;
+            quote!(+ <#ty as #kit::Input>::SIZE)
+        });
+        quote!(0 #(#sizes)*)
+    });
+    let tag = usize::from(tagged);
+    quote! {
+        const SIZE: usize = {
+            let __sizes = [#(#sizes),*];
+            let mut __largest = 0;
+            let mut __index = 0;
+            while __index < __sizes.len() {
+                if __sizes[__index] > __largest {
+                    __largest = __sizes[__index];
+                }
+                __index += 1;
+            }
+            #tag + __largest
+        };
+    }
+}
+
+fn write(kit: &TokenStream, variants: &[Variant], tagged: bool) -> TokenStream {
+    let arms = variants.iter().zip(0_u8..).map(|(variant, tag)| {
+        let pattern = variant.pattern("f");
+        let tag = tagged.then(|| {
+            quote! {
+                let (__part, __out) = __out.split_at_mut(1);
+                __part[0] = #tag;
+            }
+        });
+        let fields = variant.fields.iter().map(|field| {
+            let (ty, variable) = (&field.ty, field.variable("f"));
+            quote! {
+                let (__part, __out) = __out.split_at_mut(<#ty as #kit::Input>::SIZE);
+                #kit::Input::write(#variable, __part);
+            }
+        });
+        quote!(#pattern => { #tag #(#fields)* __out.fill(0); })
+    });
+    quote! {
+        fn write(&self, __out: &mut [u8]) {
+            ::core::assert_eq!(__out.len(), <Self as #kit::Input>::SIZE, "an input has its size");
+            match self { #(#arms)* }
+        }
+    }
+}
+
+fn read(kit: &TokenStream, variants: &[Variant], tagged: bool, name: &str) -> TokenStream {
+    let value = |variant: &Variant| {
+        let path = &variant.path;
+        let fields = variant.fields.iter().map(|field| {
+            let (member, value) = (&field.member, read_field(kit, field));
+            quote!(#member: #value,)
+        });
+        quote!(#path { #(#fields)* })
+    };
+    let body = if tagged {
+        let arms = variants.iter().zip(0_u8..).map(|(variant, tag)| {
+            let value = value(variant);
+            quote!(#tag => #value,)
+        });
+        quote! {
+            let __value = match __r.u8(#name)? {
+                #(#arms)*
+                __tag => return ::core::result::Result::Err(#kit::DecodeError::Unknown {
+                    what: #name,
+                    value: ::core::convert::From::from(__tag),
+                }),
+            };
+            // What a smaller variant leaves of the room must be zero, or it would have several forms.
+            if __r.rest().iter().any(|&__byte| __byte != 0) {
+                return ::core::result::Result::Err(#kit::DecodeError::NotCanonical { what: #name });
+            }
+            ::core::result::Result::Ok(__value)
+        }
+    } else {
+        let value = value(&variants[0]);
+        quote!(::core::result::Result::Ok(#value))
+    };
+    quote! {
+        fn read(__bytes: &[u8]) -> ::core::result::Result<Self, #kit::DecodeError> {
+            let mut __r = #kit::ByteReader::exactly(#name, __bytes, <Self as #kit::Input>::SIZE)?;
+            let _ = &mut __r;
+            #body
+        }
+    }
+}
+
+fn read_field(kit: &TokenStream, field: &Field) -> TokenStream {
+    let (ty, what) = (&field.ty, &field.what);
+    let read = quote! {
+        <#ty as #kit::Input>::read(__r.take(#what, <#ty as #kit::Input>::SIZE)?)
+            .map_err(|__error| #kit::DecodeError::or_named(__error, #what))?
+    };
+    match &field.attributes.range {
+        None => read,
+        Some((min, max)) => quote!({
+            let __value: #ty = #read;
+            #kit::InRange::check_range(&__value, &(#min..=#max), #what)?;
+            __value
+        }),
+    }
+}
+
+fn merge(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
+    let same = variants.iter().map(|variant| {
+        let (earlier, later) = (variant.pattern("a"), variant.pattern("b"));
+        let path = &variant.path;
+        let fields = variant.fields.iter().map(|field| {
+            let (member, merged) = (&field.member, merge_field(kit, field));
+            quote!(#member: #merged,)
+        });
+        quote!((#earlier, #later) => #path { #(#fields)* },)
+    });
+    let once = variants.iter().filter(|variant| variant.one_shot).map(|variant| &variant.path);
+    let kept = variants.iter().any(|variant| variant.one_shot).then(|| {
+        let once: Vec<&TokenStream> = once.collect();
+        let otherwise = variants.iter().filter(|variant| !variant.one_shot).map(|variant| &variant.path);
+        quote!((__earlier @ (#(#once { .. })|*), #(#otherwise { .. })|*) => __earlier,)
+    });
+    let kept = if variants.iter().all(|variant| variant.one_shot) { None } else { kept };
+    let otherwise = (variants.len() > 1).then(|| quote!((_, __later) => __later,));
+    quote! {
+        fn merge(__earlier: Self, __later: Self) -> Self {
+            match (__earlier, __later) { #(#same)* #kept #otherwise }
+        }
+    }
+}
+
+fn merge_field(kit: &TokenStream, field: &Field) -> TokenStream {
+    let (earlier, later): (Ident, Ident) = (field.variable("a"), field.variable("b"));
+    match &field.attributes.one_shot {
+        None => quote!(#kit::Input::merge(#earlier, #later)),
+        Some(OneShot::All(span)) => quote_spanned!(*span=> #kit::OneShot::either(#earlier, #later)),
+        Some(OneShot::Bits(bits)) => quote_spanned!(bits.span()=> #later | (#earlier & #bits)),
+    }
+}
+
+fn repeat(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
+    let arms = variants.iter().map(|variant| {
+        let path = &variant.path;
+        if variant.one_shot {
+            return quote!(#path { .. } => ::core::default::Default::default(),);
+        }
+        let pattern = variant.pattern("f");
+        let fields = variant.fields.iter().map(|field| {
+            let (member, variable) = (&field.member, field.variable("f"));
+            let repeated = match &field.attributes.one_shot {
+                None => quote!(#kit::Input::repeat(#variable)),
+                Some(OneShot::All(span)) => quote_spanned!(*span=> ::core::default::Default::default()),
+                Some(OneShot::Bits(bits)) => quote_spanned!(bits.span()=> #variable & !#bits),
+            };
+            quote!(#member: #repeated,)
+        });
+        quote!(#pattern => #path { #(#fields)* },)
+    });
+    quote! {
+        fn repeat(self) -> Self {
+            match self { #(#arms)* }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What differs between two states that should be equal, by the names of the fields.
+
+use std::fmt::{self, Debug, Display, Write};
+
+/// One value that differs, handed to the caller of [`State::diff`](crate::State::diff).
+///
+/// ```
+/// use gaggle_kit::Difference;
+/// let difference = Difference { path: "riders[2].speed", left: &3, right: &4 };
+/// assert_eq!(difference.to_string(), "riders[2].speed: 3 vs 4");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Difference<'a> {
+    /// Which value: `riders[2].speed`. Empty if the state is a single value.
+    pub path: &'a str,
+    /// The value on the side that was asked.
+    pub left: &'a dyn Display,
+    /// The value on the other side.
+    pub right: &'a dyn Display,
+}
+
+impl Display for Difference<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { path, left, right } = self;
+        if path.is_empty() { write!(f, "{left} vs {right}") } else { write!(f, "{path}: {left} vs {right}") }
+    }
+}
+
+impl Debug for Difference<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
+/// The way from the whole state down to the value being compared.
+///
+/// ```
+/// use gaggle_kit::FieldPath;
+/// let mut path = FieldPath::new();
+/// path.field("riders", |path| {
+///     path.index(2, |path| path.field("speed", |path| assert_eq!(path.as_str(), "riders[2].speed")));
+/// });
+/// assert_eq!(path.as_str(), "");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct FieldPath {
+    text: String,
+}
+
+impl FieldPath {
+    /// The way to the whole state.
+    pub const fn new() -> FieldPath {
+        FieldPath { text: String::new() }
+    }
+
+    /// The way as text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Goes down into a field for as long as `inside` runs.
+    pub fn field(&mut self, name: &str, inside: impl FnOnce(&mut FieldPath)) {
+        let dot = if self.text.is_empty() { "" } else { "." };
+        self.down(format_args!("{dot}{name}"), inside);
+    }
+
+    /// Goes down into an element for as long as `inside` runs.
+    pub fn index(&mut self, index: usize, inside: impl FnOnce(&mut FieldPath)) {
+        self.down(format_args!("[{index}]"), inside);
+    }
+
+    /// Goes down into the entry of a map for as long as `inside` runs.
+    pub fn key(&mut self, key: &impl Debug, inside: impl FnOnce(&mut FieldPath)) {
+        self.down(format_args!("[{key:?}]"), inside);
+    }
+
+    fn down(&mut self, step: fmt::Arguments<'_>, inside: impl FnOnce(&mut FieldPath)) {
+        let here = self.text.len();
+        self.text.write_fmt(step).expect("a String takes everything");
+        inside(self);
+        self.text.truncate(here);
+    }
+}
