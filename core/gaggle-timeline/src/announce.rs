@@ -1,0 +1,188 @@
+//! The messages of the reliable channel: who somebody is, and what an inquest found.
+
+use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId, SlotSet};
+
+use crate::roster::Incarnation;
+
+/// Version of everything the timeline puts on the wire.
+pub const PROTOCOL_VERSION: u16 = 1;
+
+const KIND_ANNOUNCE: u8 = 1;
+const KIND_FINDINGS: u8 = 2;
+
+/// Who somebody is and by which rules it plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Announce {
+    pub(crate) version: u16,
+    pub(crate) game_fingerprint: u64,
+    pub(crate) settings_fingerprint: u64,
+    pub(crate) incarnation: Incarnation,
+    pub(crate) slots: SlotSet,
+}
+
+/// What a peer found when it simulated a stretch again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Findings {
+    /// The stretch begins after this frame.
+    pub(crate) from: Frame,
+    /// The frame whose hashes differed.
+    pub(crate) to: Frame,
+    /// The hash the peer's live game had there.
+    pub(crate) live_hash: u32,
+    /// Hash of every state after `from` up to `to`, simulated again. Empty if it could not be.
+    pub(crate) hashes: Vec<u32>,
+    /// For every peer, a hash of its inputs in the stretch.
+    pub(crate) streams: Vec<(PeerId, u32)>,
+}
+
+/// A message of the reliable channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Message {
+    Announce(Announce),
+    Findings(Findings),
+}
+
+/// Longest stretch an inquest looks at.
+pub(crate) const FINDINGS_FRAMES_MAX: u32 = 2_400;
+
+impl Message {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Message::Announce(announce) => {
+                out.push(KIND_ANNOUNCE);
+                out.extend_from_slice(&announce.version.to_le_bytes());
+                out.extend_from_slice(&announce.game_fingerprint.to_le_bytes());
+                out.extend_from_slice(&announce.settings_fingerprint.to_le_bytes());
+                out.extend_from_slice(&announce.incarnation.0.to_le_bytes());
+                out.extend_from_slice(&announce.slots.bits().to_le_bytes());
+            }
+            Message::Findings(findings) => {
+                out.push(KIND_FINDINGS);
+                out.extend_from_slice(&findings.from.number().to_le_bytes());
+                out.extend_from_slice(&findings.to.number().to_le_bytes());
+                out.extend_from_slice(&findings.live_hash.to_le_bytes());
+                out.extend_from_slice(&(findings.hashes.len() as u16).to_le_bytes());
+                for hash in &findings.hashes {
+                    out.extend_from_slice(&hash.to_le_bytes());
+                }
+                out.push(findings.streams.len() as u8);
+                for (peer, hash) in &findings.streams {
+                    out.extend_from_slice(peer.as_bytes());
+                    out.extend_from_slice(&hash.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
+        let mut r = ByteReader::new(bytes);
+        let message = match r.u8("message kind")? {
+            KIND_ANNOUNCE => {
+                let version = r.u16("protocol version")?;
+                if version != PROTOCOL_VERSION {
+                    // What another version says after its number is not ours to judge.
+                    r.rest();
+                    let unknown = Incarnation::default();
+                    return Ok(Message::Announce(Announce {
+                        version,
+                        game_fingerprint: 0,
+                        settings_fingerprint: 0,
+                        incarnation: unknown,
+                        slots: SlotSet::EMPTY,
+                    }));
+                }
+                Message::Announce(Announce {
+                    version,
+                    game_fingerprint: r.u64("game fingerprint")?,
+                    settings_fingerprint: r.u64("settings fingerprint")?,
+                    incarnation: Incarnation(r.u32("incarnation")?),
+                    slots: SlotSet::from_bits(r.u64("slots")?),
+                })
+            }
+            KIND_FINDINGS => Message::Findings(Findings::decode(&mut r)?),
+            kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
+        };
+        r.finish("message")?;
+        Ok(message)
+    }
+}
+
+impl Findings {
+    fn decode(r: &mut ByteReader<'_>) -> Result<Findings, DecodeError> {
+        let from = Frame::new(r.u32("first frame")?);
+        let to = Frame::new(r.u32("last frame")?);
+        let live_hash = r.u32("live hash")?;
+        let count = r.u16("hashes")?;
+        let length = u64::from(to.since(from));
+        if length == 0 || length > FINDINGS_FRAMES_MAX.into() {
+            let max = FINDINGS_FRAMES_MAX.into();
+            return Err(DecodeError::TooMany { what: "frames", count: length, max });
+        }
+        if count != 0 && u64::from(count) != length {
+            return Err(DecodeError::TooMany { what: "hashes", count: count.into(), max: length });
+        }
+        let hashes = (0..count).map(|_| r.u32("state hash")).collect::<Result<_, _>>()?;
+        let streams = r.u8("streams")?;
+        if streams > 64 {
+            return Err(DecodeError::TooMany { what: "streams", count: streams.into(), max: 64 });
+        }
+        let streams = (0..streams)
+            .map(|_| Ok((PeerId::from_bytes(r.array("peer")?), r.u32("stream hash")?)))
+            .collect::<Result<_, DecodeError>>()?;
+        Ok(Findings { from, to, live_hash, hashes, streams })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples() -> [Message; 2] {
+        [
+            Message::Announce(Announce {
+                version: PROTOCOL_VERSION,
+                game_fingerprint: 0x0102_0304_0506_0708,
+                settings_fingerprint: 0x1112_1314_1516_1718,
+                incarnation: Incarnation(0xa1a2_a3a4),
+                slots: SlotSet::first(2),
+            }),
+            Message::Findings(Findings {
+                from: Frame::new(60),
+                to: Frame::new(62),
+                live_hash: 7,
+                hashes: vec![8, 9],
+                streams: vec![(PeerId::from_u128(5), 10)],
+            }),
+        ]
+    }
+
+    #[test]
+    fn messages_round_trip_and_every_truncation_is_an_error() {
+        for message in samples() {
+            let mut bytes = Vec::new();
+            message.encode(&mut bytes);
+            assert_eq!(Message::decode(&bytes), Ok(message));
+            for length in 0..bytes.len() {
+                assert!(Message::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+            }
+            bytes.push(0);
+            assert!(Message::decode(&bytes).is_err(), "something follows");
+        }
+    }
+
+    #[test]
+    fn another_version_is_recognised_whatever_follows() {
+        let decoded = Message::decode(&[KIND_ANNOUNCE, 9, 0, 1, 2, 3]).expect("only the version is read");
+        let Message::Announce(announce) = decoded else { panic!("an announcement was sent") };
+        assert_eq!(announce.version, 9);
+    }
+
+    #[test]
+    fn absurd_stretches_are_refused_before_anything_is_allocated() {
+        let mut bytes = vec![KIND_FINDINGS, 0, 0, 0, 0];
+        bytes.extend_from_slice(&u32::MAX.to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&u16::MAX.to_le_bytes());
+        assert!(matches!(Message::decode(&bytes), Err(DecodeError::TooMany { what: "frames", .. })));
+    }
+}

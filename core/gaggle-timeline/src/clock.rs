@@ -1,0 +1,122 @@
+//! Round-trip time to one peer, from clocks it echoes. Milliseconds on the wire, microseconds here.
+
+use gaggle_kit::Micros;
+
+use crate::packet::HOLD_NONE;
+
+/// Samples the estimate looks at: at ten a second, a little more than a second.
+const SAMPLES: usize = 12;
+/// Which of them counts, from the largest: one or two outliers are luck, three are a trend.
+const RANK: usize = 2;
+
+/// What is known about the time to one peer and back.
+#[derive(Debug, Clone)]
+pub(crate) struct EchoClock {
+    /// The last clock heard, and when.
+    heard: Option<(u16, Micros)>,
+    samples_us: [u32; SAMPLES],
+    taken: usize,
+}
+
+impl EchoClock {
+    pub(crate) fn new() -> Self {
+        EchoClock { heard: None, samples_us: [0; SAMPLES], taken: 0 }
+    }
+
+    /// A time block came in.
+    pub(crate) fn handle(&mut self, now: Micros, clock_ms: u16, echo_ms: u16, hold_ms: u8) {
+        self.heard = Some((clock_ms, now));
+        if hold_ms == HOLD_NONE {
+            return;
+        }
+        // An echo older than half a minute is taken for one from the future: both are nonsense.
+        let away_ms = clock_of(now).wrapping_sub(echo_ms);
+        if away_ms > u16::MAX / 2 {
+            return;
+        }
+        let rtt_ms = away_ms.saturating_sub(u16::from(hold_ms));
+        self.samples_us[self.taken % SAMPLES] = u32::from(rtt_ms) * 1_000;
+        self.taken += 1;
+    }
+
+    /// What to echo: the last clock heard and how long it was held.
+    pub(crate) fn echo(&self, now: Micros) -> (u16, u8) {
+        match self.heard {
+            Some((clock_ms, at)) if now.since(at).as_millis() < u64::from(HOLD_NONE) => {
+                (clock_ms, now.since(at).as_millis() as u8)
+            }
+            _ => (0, HOLD_NONE),
+        }
+    }
+
+    /// The last round trip.
+    pub(crate) fn rtt(&self) -> Option<Micros> {
+        let last = self.taken.checked_sub(1)?;
+        Some(Micros::new(self.samples_us[last % SAMPLES].into()))
+    }
+
+    /// A round trip that few exceed: what input delay has to cover.
+    pub(crate) fn rtt_high(&self) -> Option<Micros> {
+        let mut sorted = self.samples_us;
+        let sorted = &mut sorted[..self.taken.min(SAMPLES)];
+        sorted.sort_unstable_by(|a, b| b.cmp(a));
+        sorted.get(RANK.min(sorted.len().saturating_sub(1))).map(|us| Micros::new((*us).into()))
+    }
+
+    /// Whether a round trip was ever measured.
+    pub(crate) fn is_known(&self) -> bool {
+        self.taken > 0
+    }
+}
+
+/// A clock as it travels.
+pub(crate) fn clock_of(now: Micros) -> u16 {
+    now.as_millis() as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Micros {
+        Micros::from_millis(millis)
+    }
+
+    #[test]
+    fn round_trip_is_what_is_left_after_the_hold() {
+        let mut clock = EchoClock::new();
+        clock.handle(ms(1_080), 5, clock_of(ms(1_000)), 30);
+        assert_eq!(clock.rtt(), Some(ms(50)));
+        assert_eq!(clock.echo(ms(1_090)), (5, 10));
+        assert_eq!(clock.echo(ms(2_000)), (0, HOLD_NONE), "an echo held too long says nothing");
+    }
+
+    #[test]
+    fn the_wire_clock_may_wrap() {
+        let mut clock = EchoClock::new();
+        clock.handle(ms(65_540), 0, clock_of(ms(65_530)), 0);
+        assert_eq!(clock.rtt(), Some(ms(10)));
+    }
+
+    #[test]
+    fn echoes_from_the_future_are_ignored() {
+        let mut clock = EchoClock::new();
+        clock.handle(ms(1_000), 0, clock_of(ms(1_001)), 0);
+        assert_eq!(clock.rtt(), None);
+        assert!(!clock.is_known());
+    }
+
+    #[test]
+    fn two_outliers_do_not_raise_the_estimate_three_do() {
+        let mut clock = EchoClock::new();
+        let mut sample = |at: u64, rtt: u64| clock.handle(ms(at), 0, clock_of(ms(at - rtt)), 0);
+        for at in 0..10 {
+            sample(1_000 + at, 40);
+        }
+        sample(2_000, 300);
+        sample(2_100, 300);
+        assert_eq!(clock.rtt_high(), Some(ms(40)));
+        clock.handle(ms(2_200), 0, clock_of(ms(1_900)), 0);
+        assert_eq!(clock.rtt_high(), Some(ms(300)));
+    }
+}

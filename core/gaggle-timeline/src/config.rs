@@ -1,0 +1,265 @@
+//! The numbers of a session, and whether they make sense together.
+
+use gaggle_kit::{Input, Micros, PeerId, Slot, SlotSet};
+use thiserror::Error;
+
+/// What to do about a peer whose input is late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LatePolicy {
+    /// Wait for it when the window is used up. With a window of 0 this is lockstep, otherwise
+    /// rollback.
+    Stall {
+        /// How many frames may be simulated on guessed input. 0 to 60.
+        window_frames: u32,
+    },
+}
+
+/// Numbers to tune. What has no sensible default (who plays, in which seat) is an argument of
+/// [`Session::new`](crate::Session::new) instead.
+///
+/// ```
+/// use gaggle_timeline::{LatePolicy, SessionConfig};
+/// let lockstep = SessionConfig {
+///     late: LatePolicy::Stall { window_frames: 0 },
+///     ..SessionConfig::default()
+/// };
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionConfig {
+    /// Which game and version this is. Peers with another number are refused.
+    pub game_fingerprint: u64,
+    /// Simulation steps a second. Default 60.
+    pub frames_per_second: u32,
+    /// What to do about late input. Default: [`LatePolicy::Stall`] with a window of 8 frames.
+    pub late: LatePolicy,
+    /// Frames between sampling a local input and its effect, to begin with. Default 2.
+    pub input_delay_frames: u32,
+    /// The delay adapts to the network within these limits; equal limits keep it fixed. Default 1 to 6.
+    pub input_delay_limits: (u32, u32),
+    /// How many frames of guessing the adapting delay leaves to the window, in quarters of a frame.
+    /// More feels quicker and rolls back more. Default 10, which is 2.5 frames.
+    pub guessed_quarters: u32,
+    /// State hashes are compared every so many frames; 0 never. Default 60.
+    pub check_interval_frames: u32,
+    /// A peer silent for so long is reported as interrupted. Default 1.5 s.
+    pub interrupted_after: Micros,
+    /// A peer silent for so long is reported as gone. Default 3 s.
+    pub dead_after: Micros,
+    /// Largest packet the session makes. Default 1,100 bytes, which leaves room for the link's own.
+    pub packet_bytes_max: usize,
+    /// Send every frame, even when nothing changed and the window has room. Costs bytes, confirms
+    /// up to a frame earlier: worth it for large states, where every unconfirmed frame is a copy.
+    pub send_every_frame: bool,
+}
+
+impl Default for SessionConfig {
+    fn default() -> Self {
+        SessionConfig {
+            game_fingerprint: 0,
+            frames_per_second: 60,
+            late: LatePolicy::Stall { window_frames: 8 },
+            input_delay_frames: 2,
+            input_delay_limits: (1, 6),
+            guessed_quarters: 10,
+            check_interval_frames: 60,
+            interrupted_after: Micros::from_millis(1_500),
+            dead_after: Micros::from_secs(3),
+            packet_bytes_max: 1_100,
+            send_every_frame: false,
+        }
+    }
+}
+
+/// Largest prediction window.
+pub const WINDOW_FRAMES_MAX: u32 = 60;
+/// Largest input delay.
+pub const INPUT_DELAY_FRAMES_MAX: u32 = 30;
+/// Largest distance between two state hashes: what lies between must be kept to explain a desync.
+pub const CHECK_INTERVAL_FRAMES_MAX: u32 = 600;
+
+/// Who sits where: one machine and the slots of the players at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seat {
+    /// The machine.
+    pub peer: PeerId,
+    /// The slots of its players. Empty for a machine that only helps to agree.
+    pub slots: SlotSet,
+}
+
+impl Seat {
+    /// One player at one machine.
+    pub fn new(peer: PeerId, slot: Slot) -> Seat {
+        Seat { peer, slots: SlotSet::of(slot) }
+    }
+}
+
+/// The caller asked for something that cannot be. Says what to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// A setting is out of its range.
+    #[error("{setting} is {value}, choose {min} to {max}")]
+    Setting {
+        /// The field of [`SessionConfig`].
+        setting: &'static str,
+        /// Its value.
+        value: u64,
+        /// Smallest allowed.
+        min: u64,
+        /// Largest allowed.
+        max: u64,
+    },
+    /// Two machines claim one slot.
+    #[error("{slot} is given to two peers, give it to one")]
+    SlotTaken {
+        /// The slot.
+        slot: Slot,
+    },
+    /// A machine is listed twice.
+    #[error("{peer:?} is listed twice, give all its slots in one seat")]
+    PeerTwice {
+        /// The machine.
+        peer: PeerId,
+    },
+    /// The local machine has no seat.
+    #[error("{peer:?}, the local peer, is not among the seats")]
+    NotSeated {
+        /// The local machine.
+        peer: PeerId,
+    },
+    /// More machines than slots exist.
+    #[error("{count} peers are more than the {max} a match can have")]
+    TooManyPeers {
+        /// How many were given.
+        count: usize,
+        /// How many can be.
+        max: usize,
+    },
+    /// What the players of one machine do in one frame does not fit in a packet.
+    #[error(
+        "an entry of {slots} players with {input_bytes} bytes each does not fit in a packet of {packet_bytes} bytes: \
+         make the input smaller or packet_bytes_max larger"
+    )]
+    InputTooLarge {
+        /// Players at one machine.
+        slots: usize,
+        /// Bytes of one input.
+        input_bytes: usize,
+        /// [`SessionConfig::packet_bytes_max`].
+        packet_bytes: usize,
+    },
+    /// Input was given for a slot that is not local.
+    #[error("{slot} belongs to no local player, local slots are {local:?}")]
+    NotLocal {
+        /// The slot.
+        slot: Slot,
+        /// The local slots.
+        local: SlotSet,
+    },
+    /// The named machine is not part of the session.
+    #[error("{peer:?} is not part of this session")]
+    UnknownPeer {
+        /// The machine.
+        peer: PeerId,
+    },
+}
+
+/// What a packet may need besides its entries: header, time, check, count.
+pub(crate) const PACKET_OVERHEAD_BYTES: usize = 40;
+
+impl SessionConfig {
+    /// Frames that may be simulated on guesses.
+    pub fn window_frames(&self) -> u32 {
+        match self.late {
+            LatePolicy::Stall { window_frames } => window_frames,
+        }
+    }
+
+    /// Length of one frame.
+    pub fn frame_micros(&self) -> Micros {
+        Micros::new(1_000_000 / u64::from(self.frames_per_second.max(1)))
+    }
+
+    /// How far apart two honest peers' frames can be: window plus largest delay.
+    pub(crate) fn reach_frames(&self) -> u32 {
+        self.window_frames() + self.input_delay_limits.1.max(self.input_delay_frames)
+    }
+
+    /// Rows of input to keep: enough for everything that can still arrive or be simulated again, and
+    /// for explaining a desync back to the last two agreed states.
+    pub(crate) fn table_frames(&self) -> usize {
+        let running = 4 * self.reach_frames() + 16;
+        let explaining = 4 * self.check_interval_frames;
+        (running.max(explaining) as usize).next_power_of_two()
+    }
+
+    /// What all peers must have in common besides the game, as one number.
+    pub(crate) fn settings_fingerprint<I: Input>(&self, slot_count: usize) -> u64 {
+        let parts = [
+            u64::from(self.frames_per_second),
+            u64::from(self.window_frames()),
+            u64::from(self.check_interval_frames),
+            u64::from(self.reach_frames()),
+            slot_count as u64,
+            I::SIZE as u64,
+        ];
+        let mut bytes = [0; 48];
+        for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
+            chunk.copy_from_slice(&part.to_le_bytes());
+        }
+        gaggle_kit::fnv1a_64(&bytes)
+    }
+
+    pub(crate) fn validate<I: Input>(&self, local: PeerId, seats: &[Seat]) -> Result<(), SessionError> {
+        let within = |setting, value: u64, min: u64, max: u64| {
+            if (min..=max).contains(&value) {
+                Ok(())
+            } else {
+                Err(SessionError::Setting { setting, value, min, max })
+            }
+        };
+        let (delay_min, delay_max) = self.input_delay_limits;
+        let delay_cap = u64::from(INPUT_DELAY_FRAMES_MAX);
+        within("frames_per_second", self.frames_per_second.into(), 1, 1_000)?;
+        within("window_frames", self.window_frames().into(), 0, WINDOW_FRAMES_MAX.into())?;
+        within("input_delay_limits.1", delay_max.into(), 0, delay_cap)?;
+        within("input_delay_limits.0", delay_min.into(), 0, delay_max.into())?;
+        within("input_delay_frames", self.input_delay_frames.into(), 0, delay_cap)?;
+        within("guessed_quarters", self.guessed_quarters.into(), 0, 4 * u64::from(WINDOW_FRAMES_MAX))?;
+        within(
+            "check_interval_frames",
+            self.check_interval_frames.into(),
+            0,
+            CHECK_INTERVAL_FRAMES_MAX.into(),
+        )?;
+        within("packet_bytes_max", self.packet_bytes_max as u64, 64, 65_000)?;
+        within("interrupted_after (µs)", self.interrupted_after.get(), 1, self.dead_after.get())?;
+
+        if seats.len() > Slot::COUNT_MAX {
+            return Err(SessionError::TooManyPeers { count: seats.len(), max: Slot::COUNT_MAX });
+        }
+        let mut taken = SlotSet::EMPTY;
+        for (index, seat) in seats.iter().enumerate() {
+            if seats[..index].iter().any(|other| other.peer == seat.peer) {
+                return Err(SessionError::PeerTwice { peer: seat.peer });
+            }
+            if let Some(slot) = taken.intersection(seat.slots).lowest() {
+                return Err(SessionError::SlotTaken { slot });
+            }
+            taken = taken.union(seat.slots);
+            let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
+            if seat.slots.len() * I::SIZE > room {
+                return Err(SessionError::InputTooLarge {
+                    slots: seat.slots.len(),
+                    input_bytes: I::SIZE,
+                    packet_bytes: self.packet_bytes_max,
+                });
+            }
+        }
+        if !seats.iter().any(|seat| seat.peer == local) {
+            return Err(SessionError::NotSeated { peer: local });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! How much input delay the network calls for right now. Decides the number; `local.rs` gets there.
+
+use gaggle_kit::Micros;
+
+/// A change is wanted only after it was called for so long: one late packet is no trend.
+const PATIENCE: Micros = Micros::from_millis(250);
+/// Raise when the need exceeds the delay by this many quarters of a frame, lower when it falls short by
+/// that many. Apart, or the delay would flutter at the border.
+const RAISE_ABOVE_PERCENT: i64 = 30;
+const LOWER_BELOW_PERCENT: i64 = 120;
+/// What may be left uncovered when choosing, as a part of a frame.
+const SLACK_PERCENT: i64 = 10;
+
+/// Adapts within limits, or keeps what it was told.
+#[derive(Debug, Clone)]
+pub(crate) struct DelayControl {
+    limits: (u32, u32),
+    frame_us: i64,
+    guessed_quarters: i64,
+    target: u32,
+    /// Since when a higher (true) or lower delay would be better.
+    unhappy: Option<(bool, Micros)>,
+    fixed: bool,
+}
+
+impl DelayControl {
+    pub(crate) fn new(initial: u32, limits: (u32, u32), frame: Micros, guessed_quarters: u32) -> Self {
+        DelayControl {
+            limits,
+            frame_us: frame.get() as i64,
+            guessed_quarters: guessed_quarters.into(),
+            target: initial,
+            unhappy: None,
+            fixed: false,
+        }
+    }
+
+    /// The delay to have.
+    pub(crate) fn target(&self) -> u32 {
+        self.target
+    }
+
+    /// From now on this delay, whatever the network does; `None` adapts again.
+    pub(crate) fn fix(&mut self, delay: Option<u32>) {
+        self.fixed = delay.is_some();
+        self.target = delay.unwrap_or(self.target);
+        self.unhappy = None;
+    }
+
+    /// Hundredths of a frame of delay that would leave just the wanted guessing for this round trip.
+    fn need_percent(&self, rtt: Micros) -> i64 {
+        rtt.get() as i64 * 100 / (2 * self.frame_us) - self.guessed_quarters * 25
+    }
+
+    fn fitting(&self, need_percent: i64) -> u32 {
+        let (min, max) = self.limits;
+        let frames = (need_percent - SLACK_PERCENT + 99).div_euclid(100);
+        frames.clamp(min.into(), max.into()) as u32
+    }
+
+    /// The first measurement: there is nothing to be patient about.
+    pub(crate) fn start(&mut self, rtt: Option<Micros>) {
+        if let (false, Some(rtt)) = (self.fixed, rtt) {
+            self.target = self.fitting(self.need_percent(rtt));
+        }
+    }
+
+    /// Called every tick with the worst peer's round trip.
+    pub(crate) fn tick(&mut self, now: Micros, rtt: Option<Micros>) {
+        let (Some(rtt), false) = (rtt, self.fixed) else { return };
+        let need = self.need_percent(rtt);
+        let have = i64::from(self.target) * 100;
+        let fitting = self.fitting(need);
+        let higher = need > have + RAISE_ABOVE_PERCENT;
+        let lower = need < have - LOWER_BELOW_PERCENT;
+        if !(higher || lower) || fitting == self.target {
+            self.unhappy = None;
+            return;
+        }
+        match self.unhappy {
+            Some((direction, since)) if direction == higher => {
+                if now.since(since) >= PATIENCE {
+                    self.target = fitting;
+                    self.unhappy = None;
+                }
+            }
+            _ => self.unhappy = Some((higher, now)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control() -> DelayControl {
+        DelayControl::new(2, (1, 6), Micros::new(16_667), 10)
+    }
+
+    fn run(control: &mut DelayControl, from_ms: u64, for_ms: u64, rtt_ms: u64) {
+        for at in (from_ms..from_ms + for_ms).step_by(16) {
+            control.tick(Micros::from_millis(at), Some(Micros::from_millis(rtt_ms)));
+        }
+    }
+
+    #[test]
+    fn follows_the_round_trip_between_its_limits() {
+        let mut control = control();
+        // 200 ms: six frames one way, less two and a half that may be guessed.
+        run(&mut control, 0, 400, 200);
+        assert_eq!(control.target(), 4);
+        run(&mut control, 1_000, 400, 900);
+        assert_eq!(control.target(), 6);
+        run(&mut control, 2_000, 400, 40);
+        assert_eq!(control.target(), 1);
+    }
+
+    #[test]
+    fn a_short_spike_changes_nothing() {
+        let mut control = control();
+        run(&mut control, 0, 200, 300);
+        run(&mut control, 200, 200, 100);
+        run(&mut control, 400, 200, 300);
+        assert_eq!(control.target(), 2);
+    }
+
+    #[test]
+    fn a_fixed_delay_stays_until_it_is_released() {
+        let mut control = control();
+        control.fix(Some(3));
+        run(&mut control, 0, 1_000, 300);
+        assert_eq!(control.target(), 3);
+        control.fix(None);
+        run(&mut control, 1_000, 1_000, 300);
+        assert_eq!(control.target(), 6);
+    }
+}

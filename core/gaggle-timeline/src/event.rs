@@ -1,0 +1,254 @@
+//! What an application learns from a session, besides what it must do.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{DecodeError, Frame, PeerId, SlotSet};
+use thiserror::Error;
+
+/// Something worth telling a player or a log. Each happening is told once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The hand-shake with a peer made progress: `count` of `total` steps are done.
+    Synchronizing {
+        /// With whom.
+        peer: PeerId,
+        /// Steps done.
+        count: u32,
+        /// Steps in all.
+        total: u32,
+    },
+    /// Both sides know each other's rules and the time between them.
+    Synchronized {
+        /// With whom.
+        peer: PeerId,
+    },
+    /// Everybody is synchronized: the game runs.
+    Started,
+    /// A peer plays by other rules and was refused; its link should be closed.
+    Refused {
+        /// Who.
+        peer: PeerId,
+        /// Why.
+        reason: Refusal,
+    },
+    /// Nothing was heard from a peer for a while. Resumed or Gone follows.
+    Interrupted {
+        /// From whom.
+        peer: PeerId,
+    },
+    /// An interrupted peer is back.
+    Resumed {
+        /// Who.
+        peer: PeerId,
+    },
+    /// A peer was silent for too long, or its link ended. It may still come back, which is told by
+    /// Resumed.
+    Gone {
+        /// Who.
+        peer: PeerId,
+    },
+    /// The window is used up: the game waits for these slots.
+    Stalled {
+        /// Whose input is missing.
+        waiting_for: SlotSet,
+    },
+    /// The game goes on after a stall.
+    Unstalled {
+        /// How many ticks it stood still.
+        ticks: u32,
+    },
+    /// This machine is ahead of the others by more than speed can mend: skip so many ticks.
+    WaitRecommendation {
+        /// Ticks to skip.
+        ticks: u32,
+    },
+    /// A peer ended its part.
+    Left {
+        /// Who.
+        peer: PeerId,
+        /// Its last frame.
+        last: Frame,
+    },
+    /// Two machines hold different states for a confirmed frame, from equal inputs.
+    Desync {
+        /// With whom.
+        peer: PeerId,
+        /// The frame that was compared.
+        frame: Frame,
+        /// Our hash.
+        local: u32,
+        /// Theirs.
+        remote: u32,
+        /// The last frame known to be equal.
+        agreed: Frame,
+    },
+    /// Where the states of a [`Event::Desync`] part, and why.
+    DesyncLocated {
+        /// With whom.
+        peer: PeerId,
+        /// What was found.
+        cause: DesyncCause,
+    },
+    /// Two machines were told different inputs for a frame both hold confirmed: somebody lies.
+    InputsDiffer {
+        /// Who told us of it.
+        peer: PeerId,
+        /// The frame that was compared.
+        frame: Frame,
+        /// Whose inputs differ, once that is known.
+        liar: Option<PeerId>,
+    },
+    /// A peer did what no network can do to a packet; its link should be closed.
+    Fault {
+        /// Who.
+        peer: PeerId,
+        /// What.
+        fault: PeerFault,
+    },
+}
+
+/// Why a peer was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Another version of the protocol.
+    #[error("speaks version {theirs} of the timeline protocol, this is version {ours}: update the older one")]
+    Version {
+        /// Ours.
+        ours: u16,
+        /// Theirs.
+        theirs: u16,
+    },
+    /// Another game, or another version of it.
+    #[error("plays another game or version (fingerprint {theirs:016x}, ours {ours:016x})")]
+    Game {
+        /// Ours.
+        ours: u64,
+        /// Theirs.
+        theirs: u64,
+    },
+    /// The same game with other settings.
+    #[error(
+        "plays with other settings: tick rate, window, delay limits, checks, slots and input size must be equal"
+    )]
+    Settings,
+    /// Claims seats it was not given.
+    #[error("claims {theirs:?}, but was given {ours:?}")]
+    Slots {
+        /// What it was given.
+        ours: SlotSet,
+        /// What it claims.
+        theirs: SlotSet,
+    },
+}
+
+/// What only a peer can do, never the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PeerFault {
+    /// Its packet cannot be read.
+    #[error("sent a packet that cannot be read: {0}")]
+    Malformed(#[from] DecodeError),
+    /// It changed what it had said.
+    #[error("sent a second, different input for {frame}")]
+    InputChanged {
+        /// Of which frame.
+        frame: Frame,
+    },
+    /// It told inputs no honest peer can have made yet.
+    #[error("sent input up to {frame}, although nothing after {possible} can exist yet")]
+    InputTooFarAhead {
+        /// The newest it told.
+        frame: Frame,
+        /// The newest possible.
+        possible: Frame,
+    },
+    /// It left entries out.
+    #[error("sent inputs from {from} on, although it was told we hold them only up to {have}")]
+    InputGap {
+        /// The first it told.
+        from: Frame,
+        /// What we hold.
+        have: Frame,
+    },
+    /// It acknowledged what was never sent.
+    #[error("acknowledged {frame}, although our newest input is {newest}")]
+    AckOfUnsent {
+        /// What it acknowledged.
+        frame: Frame,
+        /// What we sent.
+        newest: Frame,
+    },
+    /// It gave itself other rules in the middle of a match.
+    #[error("announced itself differently a second time")]
+    AnnouncedTwice,
+}
+
+/// What is behind a desync.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DesyncCause {
+    /// From equal states and equal inputs two machines computed different states: the tick is not
+    /// deterministic.
+    Tick {
+        /// The first frame that differs.
+        frame: Frame,
+    },
+    /// Simulated again, both machines agree: our state was changed outside the tick, or depends on
+    /// something that is not in it.
+    OursChanged {
+        /// The compared frame, at which simulating again gives another state than we had.
+        frame: Frame,
+    },
+    /// The same on the other machine.
+    TheirsChanged {
+        /// The compared frame.
+        frame: Frame,
+    },
+    /// What is needed to find out is gone, or the other side does not answer the same way.
+    Unknown,
+}
+
+/// Events waiting to be read. An application that never reads loses the oldest, not its memory.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    queue: VecDeque<Event>,
+    lost: u64,
+}
+
+/// More than one match tells between two frames, even with 64 slots.
+const EVENTS_MAX: usize = 512;
+
+impl Events {
+    pub(crate) fn push(&mut self, event: Event) {
+        if self.queue.len() == EVENTS_MAX {
+            self.queue.pop_front();
+            self.lost += 1;
+        }
+        self.queue.push_back(event);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        self.queue.pop_front()
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unread_events_are_bounded_and_counted() {
+        let mut events = Events::default();
+        for frame in 0..EVENTS_MAX as u32 + 3 {
+            events.push(Event::Unstalled { ticks: frame });
+        }
+        assert_eq!(events.lost(), 3);
+        assert_eq!(events.pop(), Some(Event::Unstalled { ticks: 3 }));
+    }
+}

@@ -1,0 +1,129 @@
+//! What a tick may ask about the players.
+
+use gaggle_kit::{Frame, Input, Slot, SlotSet};
+
+use crate::question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
+use crate::question_log::Notebook;
+
+/// The players' inputs for one frame.
+///
+/// **Every read is a question.** While an input is only a guess, the session remembers what you
+/// asked about it; when the real input arrives it asks again, and simulates again only from the
+/// first frame in which an answer changed. So ask for what you need to know and no more.
+///
+/// ```
+/// use gaggle_kit::{Frame, Slot, SlotSet};
+/// use gaggle_timeline::Inputs;
+///
+/// let (left, right) = (1u8, 2u8);
+/// let row = [left, right];
+/// let inputs = Inputs::confirmed(Frame::new(1), &row, SlotSet::first(2));
+/// // "What exactly?": any other input would mean another simulation.
+/// assert_eq!(inputs.get(Slot::at(1)), right);
+/// // "Does this player turn left at this junction?": an input with the same answer changes nothing.
+/// let junction_has_exit_left = true;
+/// let turns = inputs.ask(Slot::at(0), junction_has_exit_left, |input, exit| input == 1 && exit);
+/// assert!(turns);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a, I: 'static> {
+    frame: Frame,
+    row: &'a [I],
+    present: SlotSet,
+    /// Slots whose input is a guess.
+    guessed: SlotSet,
+    /// Slots whose presence is a guess.
+    unsure: SlotSet,
+    notebook: Option<Notebook<'a, I>>,
+}
+
+impl<'a, I: Input> Inputs<'a, I> {
+    /// Inputs that are known for certain: `row[n]` is what slot *n* does. For straight runs,
+    /// replays and tests.
+    pub fn confirmed(frame: Frame, row: &'a [I], present: SlotSet) -> Self {
+        Inputs { frame, row, present, guessed: SlotSet::EMPTY, unsure: SlotSet::EMPTY, notebook: None }
+    }
+
+    pub(crate) fn noted(
+        frame: Frame,
+        row: &'a [I],
+        present: SlotSet,
+        guessed: SlotSet,
+        unsure: SlotSet,
+        notebook: Notebook<'a, I>,
+    ) -> Self {
+        Inputs { frame, row, present, guessed, unsure, notebook: Some(notebook) }
+    }
+
+    /// The frame this tick brings about.
+    pub fn frame(&self) -> Frame {
+        self.frame
+    }
+
+    /// What the player in `slot` does, exactly. Neutral input for an empty slot.
+    #[inline]
+    pub fn get(&self, slot: Slot) -> I {
+        if self.guessed.contains(slot)
+            && let Some(notebook) = &self.notebook
+        {
+            notebook.note_whole(slot);
+        }
+        self.row.get(slot.index()).copied().unwrap_or_default()
+    }
+
+    /// The answer to a weaker question about what the player in `slot` does.
+    ///
+    /// `function` must not capture anything: pass what it needs as `context`, which is kept for when
+    /// the question is asked again. The context is anything with an input's fixed-size form
+    /// (integers, `bool`, tuples, arrays, `#[derive(Input)]`) of up to 16 bytes, the answer up to 8.
+    /// Larger ones and captures don't compile:
+    ///
+    /// ```compile_fail
+    /// # use gaggle_kit::{Frame, Slot, SlotSet};
+    /// # use gaggle_timeline::Inputs;
+    /// let inputs = Inputs::confirmed(Frame::new(1), &[1u8], SlotSet::first(1));
+    /// let wall = 3u8;
+    /// inputs.ask(Slot::at(0), (), move |input, ()| input == wall); // pass `wall` as the context
+    /// ```
+    #[inline]
+    pub fn ask<C: Input, R: Input, F>(&self, slot: Slot, context: C, function: F) -> R
+    where
+        F: Fn(I, C) -> R + Copy + Send + Sync + 'static,
+    {
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "the question captures something: pass what it needs as its context"
+            );
+            assert!(C::SIZE <= CONTEXT_BYTES_MAX, "the context of a question may have up to 16 bytes");
+            assert!(R::SIZE <= ANSWER_BYTES_MAX, "the answer to a question may have up to 8 bytes");
+        }
+        let input = self.row.get(slot.index()).copied().unwrap_or_default();
+        match &self.notebook {
+            Some(notebook) if self.guessed.contains(slot) => notebook.ask(slot, input, context, function),
+            _ => function(input, context),
+        }
+    }
+
+    /// Whether somebody sits in `slot` at this frame.
+    #[inline]
+    pub fn present(&self, slot: Slot) -> bool {
+        if self.unsure.contains(slot)
+            && let Some(notebook) = &self.notebook
+        {
+            notebook.note_presence(SlotSet::of(slot));
+        }
+        self.present.contains(slot)
+    }
+
+    /// All slots somebody sits in at this frame.
+    #[inline]
+    pub fn slots(&self) -> SlotSet {
+        if !self.unsure.is_empty()
+            && let Some(notebook) = &self.notebook
+        {
+            notebook.note_presence(self.unsure);
+        }
+        self.present
+    }
+}

@@ -1,0 +1,232 @@
+//! The stream of this machine: samples of local input become entries, one for each frame.
+//!
+//! Input delay is how far the newest entry is ahead of the simulation. Raising it means telling one
+//! sample in two entries, lowering it telling two samples in one. Either waits a moment for a sample
+//! that is like the last entry, so that no press is lost, doubled or moved without need.
+
+use gaggle_kit::{Frame, Input, Slot, SlotSet};
+
+/// Ticks to wait for such a moment before doing it anyway.
+const STEP_PATIENCE_TICKS: u32 = 6;
+
+/// Entries of the local players.
+#[derive(Debug)]
+pub(crate) struct LocalStream<I> {
+    slots: SlotSet,
+    /// What the next entry will say, one input per local slot.
+    sample: Vec<I>,
+    /// Slots whose `sample` no entry has told yet.
+    untold: SlotSet,
+    /// Ring of entries, one input per local slot each.
+    entries: Vec<I>,
+    frames_mask: u32,
+    newest: Frame,
+    /// Ticks for which a change of delay has been waiting.
+    step_waits: u32,
+}
+
+impl<I: Input> LocalStream<I> {
+    /// `frames` is a power of two.
+    pub(crate) fn new(slots: SlotSet, frames: usize) -> Self {
+        LocalStream {
+            slots,
+            sample: vec![I::default(); slots.len()],
+            untold: SlotSet::EMPTY,
+            entries: vec![I::default(); frames * slots.len()],
+            frames_mask: frames as u32 - 1,
+            newest: Frame::START,
+            step_waits: 0,
+        }
+    }
+
+    /// The newest entry.
+    pub(crate) fn newest(&self) -> Frame {
+        self.newest
+    }
+
+    /// One input per local slot, lowest slot first.
+    pub(crate) fn entry(&self, frame: Frame) -> &[I] {
+        let players = self.slots.len();
+        let at = (frame.number() & self.frames_mask) as usize * players;
+        &self.entries[at..at + players]
+    }
+
+    /// Whether an entry says anything its receiver would not have guessed from the one before.
+    pub(crate) fn is_change(&self, frame: Frame) -> bool {
+        let (before, entry) = (self.entry(frame.previous()), self.entry(frame));
+        before.iter().zip(entry).any(|(before, input)| before.repeat() != *input)
+    }
+
+    /// What a local player does now. Said again before an entry tells it (twice in one tick, or while the
+    /// game is stalled), both count. False for a slot that is not local.
+    pub(crate) fn sample(&mut self, slot: Slot, input: I) -> bool {
+        let Some(index) = self.slots.iter().position(|local| local == slot) else { return false };
+        let pending = &mut self.sample[index];
+        *pending = if self.untold.contains(slot) { I::merge(*pending, input) } else { input };
+        self.untold.insert(slot);
+        true
+    }
+
+    /// The tick runs. Writes the entries it calls for, oldest first, so that the newest entry gets
+    /// `target_delay` ahead of `next`, the frame to be simulated, and no later than it.
+    pub(crate) fn emit(&mut self, next: Frame, target_delay: u32, mut entry: impl FnMut(Frame, &[I])) {
+        let due = next.saturating_add(target_delay);
+        // The entry for `next` itself cannot wait.
+        let must = next.since(self.newest);
+        let plain = self.newest.next();
+        let unlike_last = self.differs_from_last();
+        let steps = match () {
+            () if plain == due => 1,
+            () if unlike_last && self.step_waits < STEP_PATIENCE_TICKS => {
+                self.step_waits += 1;
+                1
+            }
+            () if plain < due => 2,
+            () => 0,
+        };
+        if steps != 1 {
+            self.step_waits = 0;
+        }
+        let steps = steps.max(must);
+        for _ in 0..steps {
+            self.push(&mut entry);
+        }
+    }
+
+    /// Entries nobody could have played: the delay's length of neutral input at the start.
+    pub(crate) fn fill_neutral(&mut self, delay: u32, mut entry: impl FnMut(Frame, &[I])) {
+        for _ in 0..delay {
+            self.newest = self.newest.next();
+            entry(self.newest, self.entry(self.newest));
+        }
+    }
+
+    fn differs_from_last(&self) -> bool {
+        self.entry(self.newest).iter().zip(&self.sample).any(|(last, sample)| last.repeat() != *sample)
+    }
+
+    fn push(&mut self, entry: &mut impl FnMut(Frame, &[I])) {
+        self.newest = self.newest.next();
+        let players = self.slots.len();
+        let at = (self.newest.number() & self.frames_mask) as usize * players;
+        self.entries[at..at + players].copy_from_slice(&self.sample);
+        entry(self.newest, &self.sample);
+        for input in &mut self.sample {
+            *input = input.repeat();
+        }
+        self.untold = SlotSet::EMPTY;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::DecodeError;
+
+    /// A held button (bit 0) and a one-shot press (bit 1).
+    #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+    struct Pad(u8);
+
+    impl Input for Pad {
+        const SIZE: usize = 1;
+        fn write(&self, out: &mut [u8]) {
+            out[0] = self.0;
+        }
+        fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
+            u8::read(bytes).map(Pad)
+        }
+        fn merge(earlier: Self, later: Self) -> Self {
+            Pad(later.0 | earlier.0 & 2)
+        }
+        fn repeat(self) -> Self {
+            Pad(self.0 & 1)
+        }
+    }
+
+    struct Rig {
+        stream: LocalStream<Pad>,
+        told: Vec<u8>,
+        frame: Frame,
+    }
+
+    impl Rig {
+        fn new(delay: u32) -> Rig {
+            let mut rig =
+                Rig { stream: LocalStream::new(SlotSet::first(1), 64), told: vec![], frame: Frame::START };
+            let told = &mut rig.told;
+            rig.stream.fill_neutral(delay, |_, entry| told.push(entry[0].0));
+            rig
+        }
+
+        fn tick(&mut self, pad: u8, delay: u32) {
+            self.frame = self.frame.next();
+            assert!(self.stream.sample(Slot::at(0), Pad(pad)));
+            let told = &mut self.told;
+            self.stream.emit(self.frame, delay, |_, entry| told.push(entry[0].0));
+        }
+
+        fn delay(&self) -> u32 {
+            self.stream.newest() - self.frame
+        }
+    }
+
+    #[test]
+    fn each_tick_tells_one_entry_the_delay_ahead() {
+        let mut rig = Rig::new(2);
+        for pad in [1, 0, 1] {
+            rig.tick(pad, 2);
+        }
+        assert_eq!(rig.told, [0, 0, 1, 0, 1]);
+        assert_eq!(rig.delay(), 2);
+    }
+
+    #[test]
+    fn raising_the_delay_repeats_a_held_button_and_never_a_press() {
+        let mut rig = Rig::new(1);
+        rig.tick(2, 3);
+        assert_eq!(rig.told, [0, 2], "a press is no moment to change the delay");
+        rig.tick(1, 3);
+        rig.tick(1, 3);
+        rig.tick(1, 3);
+        assert_eq!(rig.delay(), 3);
+        assert_eq!(rig.told, [0, 2, 1, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn lowering_the_delay_loses_no_press() {
+        let mut rig = Rig::new(4);
+        for tick in 0..40 {
+            rig.tick(if tick % 3 == 0 { 2 } else { 0 }, 1);
+        }
+        assert_eq!(rig.delay(), 1);
+        assert_eq!(rig.told.iter().filter(|pad| **pad == 2).count(), 14, "0, 3, … 39");
+    }
+
+    #[test]
+    fn input_that_changes_every_tick_still_gets_another_delay() {
+        let mut rig = Rig::new(1);
+        for tick in 0..40 {
+            rig.tick(tick & 1, 4);
+        }
+        assert_eq!(rig.delay(), 4);
+        for tick in 0..40 {
+            rig.tick(tick & 1, 2);
+        }
+        assert_eq!(rig.delay(), 2);
+    }
+
+    #[test]
+    fn what_is_pressed_during_a_stall_is_told_after_it() {
+        let mut rig = Rig::new(1);
+        for pad in [0, 2, 0] {
+            rig.stream.sample(Slot::at(0), Pad(pad));
+        }
+        rig.tick(0, 1);
+        assert_eq!(rig.told, [0, 2]);
+    }
+
+    #[test]
+    fn a_slot_that_is_not_local_is_refused() {
+        assert!(!Rig::new(0).stream.sample(Slot::at(5), Pad(1)));
+    }
+}

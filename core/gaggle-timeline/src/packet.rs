@@ -1,0 +1,359 @@
+//! The packet of the running game: layout and bounds. Knows no session, no time, no input type.
+//!
+//! PROTOCOL.md, "The running-game packet", is the specification of what is here.
+
+use gaggle_kit::{ByteReader, DecodeError, Frame};
+
+/// History tags are small numbers, announced per link; 63 is kept for packets of other kinds.
+pub(crate) const TAG_MAX: u8 = 62;
+
+const TAG_MASK: u8 = 0b0011_1111;
+const TAG_MISSING: u8 = 0b0100_0000;
+const TAG_EXTRAS: u8 = 0b1000_0000;
+
+const FLAG_CHANGES: u8 = 0b0000_0111;
+const FLAG_DENSE: u8 = 0b0000_1000;
+const FLAG_TIME: u8 = 0b0001_0000;
+const FLAG_CHECK: u8 = 0b0010_0000;
+const FLAG_RESERVED: u8 = 0b1100_0000;
+
+/// In the three bits of the flags: the number of changes follows in a byte.
+const CHANGES_FOLLOW: u8 = 7;
+/// In the acknowledgement's byte: the low 16 bits follow.
+const ACK_FOLLOWS: u8 = 255;
+const ACK_BIAS: i64 = 128;
+
+/// "No echo yet" in [`TimeBlock::hold_ms`].
+pub(crate) const HOLD_NONE: u8 = 255;
+/// "Not measured yet" in [`TimeBlock::ahead_quarters`].
+pub(crate) const AHEAD_NONE: i8 = -128;
+
+/// Clocks and what the sender knows about time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TimeBlock {
+    /// The sender's clock in ms, wrapping.
+    pub(crate) clock_ms: u16,
+    /// The last clock it heard from the receiver.
+    pub(crate) echo_ms: u16,
+    /// How long it held that echo, or [`HOLD_NONE`].
+    pub(crate) hold_ms: u8,
+    /// How many frames the sender seems ahead of the receiver, in quarters, or [`AHEAD_NONE`].
+    pub(crate) ahead_quarters: i8,
+    /// The sender's input delay.
+    pub(crate) delay_frames: u8,
+}
+
+/// Hashes of a confirmed frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CheckBlock {
+    /// How many frames before the newest it is.
+    pub(crate) age_frames: u8,
+    /// Hash of the state.
+    pub(crate) state_hash: u32,
+    /// Hash of all inputs up to it.
+    pub(crate) inputs_hash: u32,
+}
+
+/// The sender's entries the receiver has not acknowledged, as differences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Runs<'a> {
+    /// How many entries are told.
+    pub(crate) carried: u8,
+    /// How many of them differ from a repetition of the one before.
+    pub(crate) changes: u8,
+    /// Bitmap and values, instead of gaps and values.
+    pub(crate) dense: bool,
+    /// What was written by [`RunsWriter`].
+    pub(crate) bytes: &'a [u8],
+}
+
+/// A whole packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packet<'a> {
+    /// Which announced history of this link the sender is in.
+    pub(crate) tag: u8,
+    /// The sender misses packets of the receiver.
+    pub(crate) missing: bool,
+    /// Low 16 bits of the sender's newest entry told here.
+    pub(crate) newest_low: u16,
+    /// Low 16 bits of the receiver's newest contiguous entry the sender holds.
+    pub(crate) ack_low: u16,
+    /// Frames between the newest entry and the last frame the sender confirmed; saturates.
+    pub(crate) confirmed_age: u8,
+    pub(crate) time: Option<TimeBlock>,
+    pub(crate) check: Option<CheckBlock>,
+    pub(crate) runs: Runs<'a>,
+}
+
+/// The frame nearest to `near` with these low 16 bits, as a signed number: it may lie before the start.
+pub(crate) fn complete(low: u16, near: Frame) -> i64 {
+    let difference = low.wrapping_sub(near.number() as u16) as i16;
+    i64::from(near.number()) + i64::from(difference)
+}
+
+impl<'a> Packet<'a> {
+    /// Appends the packet.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        let runs = &self.runs;
+        let counted = !runs.dense && runs.changes >= CHANGES_FOLLOW;
+        let changes = if runs.dense { 0 } else { runs.changes.min(CHANGES_FOLLOW) };
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let ack_distance = i64::from(self.ack_low.wrapping_sub(self.newest_low) as i16) + ACK_BIAS;
+        let ack_near = (0..i64::from(ACK_FOLLOWS)).contains(&ack_distance);
+
+        let [newest0, newest1] = self.newest_low.to_le_bytes();
+        out.extend_from_slice(&[
+            self.tag | flag(self.missing, TAG_MISSING),
+            changes
+                | flag(runs.dense, FLAG_DENSE)
+                | flag(self.time.is_some(), FLAG_TIME)
+                | flag(self.check.is_some(), FLAG_CHECK),
+            newest0,
+            newest1,
+            runs.carried,
+            if ack_near { ack_distance as u8 } else { ACK_FOLLOWS },
+            self.confirmed_age,
+        ]);
+        if !ack_near {
+            out.extend_from_slice(&self.ack_low.to_le_bytes());
+        }
+        if let Some(time) = self.time {
+            let [clock0, clock1] = time.clock_ms.to_le_bytes();
+            let [echo0, echo1] = time.echo_ms.to_le_bytes();
+            let ahead = time.ahead_quarters as u8;
+            out.extend_from_slice(&[clock0, clock1, echo0, echo1, time.hold_ms, ahead, time.delay_frames]);
+        }
+        if let Some(check) = self.check {
+            out.push(check.age_frames);
+            out.extend_from_slice(&check.state_hash.to_le_bytes());
+            out.extend_from_slice(&check.inputs_hash.to_le_bytes());
+        }
+        if counted {
+            out.push(runs.changes);
+        }
+        out.extend_from_slice(runs.bytes);
+    }
+
+    /// Reads a packet of somebody whose entries have `entry_bytes` each.
+    pub(crate) fn decode(bytes: &'a [u8], entry_bytes: usize) -> Result<Packet<'a>, DecodeError> {
+        let mut r = ByteReader::new(bytes);
+        let [tag, flags, newest0, newest1, carried, ack, confirmed_age] = r.array::<7>("packet header")?;
+        if tag & TAG_EXTRAS != 0 || tag & TAG_MASK > TAG_MAX {
+            return Err(DecodeError::Unknown { what: "packet tag", value: tag.into() });
+        }
+        if flags & FLAG_RESERVED != 0 {
+            return Err(DecodeError::Unknown { what: "packet flags", value: flags.into() });
+        }
+        let newest_low = u16::from_le_bytes([newest0, newest1]);
+        let ack_low = if ack == ACK_FOLLOWS {
+            r.u16("acknowledgement")?
+        } else {
+            newest_low.wrapping_add_signed((i64::from(ack) - ACK_BIAS) as i16)
+        };
+        if ack == ACK_FOLLOWS {
+            let distance = i64::from(ack_low.wrapping_sub(newest_low) as i16) + ACK_BIAS;
+            if (0..i64::from(ACK_FOLLOWS)).contains(&distance) {
+                return Err(DecodeError::NotCanonical { what: "acknowledgement" });
+            }
+        }
+        let time = if flags & FLAG_TIME != 0 {
+            Some(TimeBlock {
+                clock_ms: r.u16("clock")?,
+                echo_ms: r.u16("echoed clock")?,
+                hold_ms: r.u8("hold time")?,
+                ahead_quarters: r.i8("frames ahead")?,
+                delay_frames: r.u8("input delay")?,
+            })
+        } else {
+            None
+        };
+        let check = if flags & FLAG_CHECK != 0 {
+            Some(CheckBlock {
+                age_frames: r.u8("check age")?,
+                state_hash: r.u32("state hash")?,
+                inputs_hash: r.u32("inputs hash")?,
+            })
+        } else {
+            None
+        };
+        let runs = Runs::decode(&mut r, flags, carried, entry_bytes)?;
+        r.finish("packet")?;
+        Ok(Packet {
+            tag: tag & TAG_MASK,
+            missing: tag & TAG_MISSING != 0,
+            newest_low,
+            ack_low,
+            confirmed_age,
+            time,
+            check,
+            runs,
+        })
+    }
+}
+
+impl<'a> Runs<'a> {
+    fn decode(
+        r: &mut ByteReader<'a>,
+        flags: u8,
+        carried: u8,
+        entry_bytes: usize,
+    ) -> Result<Self, DecodeError> {
+        let dense = flags & FLAG_DENSE != 0;
+        let count = flags & FLAG_CHANGES;
+        let bitmap_bytes = usize::from(carried).div_ceil(8);
+        let (changes, bytes) = if dense {
+            if count != 0 {
+                return Err(DecodeError::NotCanonical { what: "count of changes" });
+            }
+            let bytes = r.rest();
+            let bitmap = bytes.get(..bitmap_bytes).ok_or(DecodeError::Truncated {
+                what: "bitmap of changes",
+                needed: bitmap_bytes,
+                left: bytes.len(),
+            })?;
+            let ones: u32 = bitmap.iter().map(|byte| byte.count_ones()).sum();
+            let spare = bitmap_bytes * 8 - usize::from(carried);
+            if bitmap.last().is_some_and(|last| u32::from(last.leading_zeros() as u8) < spare as u32) {
+                return Err(DecodeError::NotCanonical { what: "bitmap of changes" });
+            }
+            let expected = bitmap_bytes + ones as usize * entry_bytes;
+            exactly("entries", bytes.len(), expected)?;
+            (ones as u8, bytes)
+        } else {
+            let changes = if count == CHANGES_FOLLOW { r.u8("count of changes")? } else { count };
+            if count == CHANGES_FOLLOW && changes < CHANGES_FOLLOW {
+                return Err(DecodeError::NotCanonical { what: "count of changes" });
+            }
+            let bytes = r.rest();
+            exactly("entries", bytes.len(), usize::from(changes) * (1 + entry_bytes))?;
+            let mut told = 0usize;
+            for change in bytes.chunks_exact(1 + entry_bytes) {
+                told += 1 + usize::from(change[0]);
+            }
+            if told > usize::from(carried) {
+                let max = u64::from(carried);
+                return Err(DecodeError::TooMany { what: "entries", count: told as u64, max });
+            }
+            (changes, bytes)
+        };
+        if dense != is_dense(changes, carried) {
+            return Err(DecodeError::NotCanonical { what: "form of the entries" });
+        }
+        Ok(Runs { carried, changes, dense, bytes })
+    }
+
+    /// Each entry in order: the bytes of a changed one, none for a repetition of the one before.
+    pub(crate) fn entries(&self, entry_bytes: usize) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
+        let Runs { carried, dense, bytes, .. } = *self;
+        let (bitmap, mut values) = bytes.split_at(if dense { usize::from(carried).div_ceil(8) } else { 0 });
+        let mut gap = if dense { 0 } else { next_gap(values) };
+        (0..usize::from(carried)).map(move |index| {
+            let changed = if dense {
+                bitmap[index / 8] >> (index % 8) & 1 == 1
+            } else if gap == 0 {
+                values = &values[1..];
+                true
+            } else {
+                gap -= 1;
+                false
+            };
+            if !changed {
+                return None;
+            }
+            let (value, rest) = values.split_at(entry_bytes);
+            values = rest;
+            if !dense {
+                gap = next_gap(values);
+            }
+            Some(value)
+        })
+    }
+}
+
+/// Entries until the next change; more than a packet holds when there is none.
+fn next_gap(values: &[u8]) -> usize {
+    values.first().map_or(usize::MAX, |gap| usize::from(*gap))
+}
+
+/// A bitmap pays when there are more changes than bytes in it.
+fn is_dense(changes: u8, carried: u8) -> bool {
+    usize::from(changes) > usize::from(carried).div_ceil(8)
+}
+
+fn exactly(what: &'static str, left: usize, needed: usize) -> Result<(), DecodeError> {
+    match left {
+        left if left < needed => Err(DecodeError::Truncated { what, needed, left }),
+        left if left > needed => Err(DecodeError::Trailing { what, left: left - needed }),
+        _ => Ok(()),
+    }
+}
+
+/// Collects the entries of a packet, in order, and writes them in the shorter of the two forms.
+#[derive(Debug, Default)]
+pub(crate) struct RunsWriter {
+    carried: u8,
+    changes: u8,
+    gap: u8,
+    /// Gap and value of each change: the sparse form, from which the dense one is made.
+    sparse: Vec<u8>,
+    dense: Vec<u8>,
+}
+
+impl RunsWriter {
+    /// Room for everything a packet can hold, so that writing allocates nothing.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        RunsWriter { sparse: Vec::with_capacity(bytes), dense: Vec::with_capacity(bytes), ..Self::default() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.carried = 0;
+        self.changes = 0;
+        self.gap = 0;
+        self.sparse.clear();
+    }
+
+    /// One more entry like the one before.
+    pub(crate) fn repeat(&mut self) {
+        self.carried += 1;
+        self.gap += 1;
+    }
+
+    /// One more entry, unlike the one before; `write` fills in its bytes.
+    pub(crate) fn change(&mut self, entry_bytes: usize, write: impl FnOnce(&mut [u8])) {
+        self.carried += 1;
+        self.changes += 1;
+        self.sparse.push(self.gap);
+        self.gap = 0;
+        let at = self.sparse.len();
+        self.sparse.resize(at + entry_bytes, 0);
+        write(&mut self.sparse[at..]);
+    }
+
+    /// Entries written so far.
+    pub(crate) fn carried(&self) -> u8 {
+        self.carried
+    }
+
+    /// An upper bound on the bytes so far, whichever form is taken.
+    pub(crate) fn bytes_max(&self) -> usize {
+        self.sparse.len() + 1
+    }
+
+    /// The entries in their final form.
+    pub(crate) fn finish(&mut self, entry_bytes: usize) -> Runs<'_> {
+        let dense = is_dense(self.changes, self.carried);
+        if dense {
+            self.dense.clear();
+            self.dense.resize(usize::from(self.carried).div_ceil(8), 0);
+            let mut index = 0;
+            for change in self.sparse.chunks_exact(1 + entry_bytes) {
+                index += usize::from(change[0]);
+                self.dense[index / 8] |= 1 << (index % 8);
+                self.dense.extend_from_slice(&change[1..]);
+                index += 1;
+            }
+        }
+        let bytes = if dense { &self.dense } else { &self.sparse };
+        Runs { carried: self.carried, changes: self.changes, dense, bytes }
+    }
+}

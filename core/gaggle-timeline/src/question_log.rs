@@ -1,0 +1,200 @@
+//! Remembers what each simulated frame asked about inputs that were guesses.
+//!
+//! Owns the records of all frames that can still be simulated again, and answers one thing: would
+//! this frame have gone differently with that input? Does not decide when to roll back.
+
+use std::cell::Cell;
+
+use gaggle_kit::{Frame, Input, Slot, SlotSet};
+
+use crate::question::Question;
+
+/// Questions kept for all frames together. When they are used up a question falls back to "what
+/// exactly?", which is never wrong, only coarser.
+const QUESTIONS_MAX: usize = 1_024;
+
+/// What one frame asked, besides its questions.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    /// Guessed inputs read whole, by slot.
+    whole: u64,
+    /// Guessed presences asked for, by slot.
+    presence: u64,
+    /// Where the frame's questions begin, counted over the whole match.
+    from: u64,
+}
+
+/// The log. Frames are begun in order; a rollback cuts it back.
+#[derive(Debug)]
+pub(crate) struct QuestionLog<I: 'static> {
+    frames: Vec<Asked>,
+    questions: Vec<Question<I>>,
+    /// Where the next question goes, counted over the whole match.
+    top: u64,
+    /// The oldest question that may still be asked again.
+    tail: u64,
+    /// The frame begun last.
+    newest: Frame,
+}
+
+impl std::fmt::Debug for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "whole {:b}, presence {:b}, from {}", self.whole, self.presence, self.from)
+    }
+}
+
+/// Where one running tick writes down what it asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notebook<'a, I: 'static> {
+    whole: &'a Cell<u64>,
+    presence: &'a Cell<u64>,
+    questions: &'a [Cell<Question<I>>],
+    top: &'a Cell<u64>,
+    tail: u64,
+}
+
+impl<I: Input> QuestionLog<I> {
+    /// For a simulation that never goes back more than `frames` (a power of two).
+    pub(crate) fn new(frames: usize) -> Self {
+        debug_assert!(frames.is_power_of_two());
+        QuestionLog {
+            frames: vec![Asked::default(); frames],
+            questions: vec![Question::empty(); QUESTIONS_MAX],
+            top: 0,
+            tail: 0,
+            newest: Frame::START,
+        }
+    }
+
+    fn index(&self, frame: Frame) -> usize {
+        frame.number() as usize & (self.frames.len() - 1)
+    }
+
+    /// Opens the page of `frame`. Pages of this frame and of later ones are torn out first, those
+    /// up to `confirmed` will never be asked for again.
+    pub(crate) fn begin(&mut self, frame: Frame, confirmed: Frame) -> Notebook<'_, I> {
+        if frame <= self.newest {
+            self.top = self.frames[self.index(frame)].from;
+        }
+        self.newest = frame;
+        let oldest = confirmed.next();
+        self.tail =
+            if oldest < frame { self.frames[self.index(oldest)].from.max(self.tail) } else { self.top };
+        let index = self.index(frame);
+        self.frames[index] = Asked { whole: 0, presence: 0, from: self.top };
+        let asked = &mut self.frames[index];
+        Notebook {
+            whole: Cell::from_mut(&mut asked.whole),
+            presence: Cell::from_mut(&mut asked.presence),
+            questions: Cell::from_mut(self.questions.as_mut_slice()).as_slice_of_cells(),
+            top: Cell::from_mut(&mut self.top),
+            tail: self.tail,
+        }
+    }
+
+    /// Whether `frame` would have gone otherwise had `slot` given `input`.
+    pub(crate) fn input_matters(&self, frame: Frame, slot: Slot, input: I) -> bool {
+        let asked = self.frames[self.index(frame)];
+        if asked.whole >> slot.number() & 1 == 1 {
+            return true;
+        }
+        let to = if frame == self.newest { self.top } else { self.frames[self.index(frame.next())].from };
+        (asked.from..to).any(|at| {
+            let question = &self.questions[at as usize % QUESTIONS_MAX];
+            question.slot() == slot.number() && question.changes_with(input)
+        })
+    }
+
+    /// Whether `frame` asked if any of these slots is present.
+    pub(crate) fn presence_matters(&self, frame: Frame, slots: SlotSet) -> bool {
+        self.frames[self.index(frame)].presence & slots.bits() != 0
+    }
+}
+
+impl<I: Input> Notebook<'_, I> {
+    pub(crate) fn note_whole(&self, slot: Slot) {
+        self.whole.set(self.whole.get() | SlotSet::of(slot).bits());
+    }
+
+    pub(crate) fn note_presence(&self, slots: SlotSet) {
+        self.presence.set(self.presence.get() | slots.bits());
+    }
+
+    pub(crate) fn ask<C: Input, R: Input>(
+        &self,
+        slot: Slot,
+        input: I,
+        context: C,
+        function: impl Fn(I, C) -> R + Copy + Send + Sync + 'static,
+    ) -> R {
+        let top = self.top.get();
+        let read_whole = self.whole.get() >> slot.number() & 1 == 1;
+        if read_whole || top - self.tail >= QUESTIONS_MAX as u64 {
+            self.note_whole(slot);
+            return function(input, context);
+        }
+        let (question, answer) = Question::new(slot.number(), input, context, function);
+        self.questions[top as usize % QUESTIONS_MAX].set(question);
+        self.top.set(top + 1);
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOT: Slot = Slot::at(1);
+
+    fn ask_if_above(log: &mut QuestionLog<u8>, frame: u32, input: u8, threshold: u8) {
+        log.begin(Frame::new(frame), Frame::START)
+            .ask(SLOT, input, threshold, |input, threshold| input > threshold);
+    }
+
+    #[test]
+    fn only_a_changed_answer_matters() {
+        let mut log = QuestionLog::<u8>::new(16);
+        ask_if_above(&mut log, 1, 5, 10);
+        log.begin(Frame::new(2), Frame::START);
+        log.begin(Frame::new(3), Frame::START).note_whole(SLOT);
+        assert!(!log.input_matters(Frame::new(1), SLOT, 9));
+        assert!(log.input_matters(Frame::new(1), SLOT, 11));
+        assert!(!log.input_matters(Frame::new(1), Slot::at(0), 11), "nothing was asked about slot 0");
+        assert!(!log.input_matters(Frame::new(2), SLOT, 11), "a frame that asked nothing never rolls back");
+        assert!(log.input_matters(Frame::new(3), SLOT, 9));
+    }
+
+    #[test]
+    fn going_back_forgets_what_later_frames_asked() {
+        let mut log = QuestionLog::<u8>::new(16);
+        for frame in 1..=4 {
+            ask_if_above(&mut log, frame, 5, 10);
+        }
+        ask_if_above(&mut log, 2, 5, 3);
+        assert!(log.input_matters(Frame::new(2), SLOT, 2));
+        assert!(!log.input_matters(Frame::new(2), SLOT, 11));
+    }
+
+    #[test]
+    fn a_full_log_falls_back_to_reading_the_input_whole() {
+        let mut log = QuestionLog::<u8>::new(16);
+        let page = log.begin(Frame::new(1), Frame::START);
+        for _ in 0..QUESTIONS_MAX {
+            page.ask(SLOT, 5, 10u8, |input, threshold| input > threshold);
+        }
+        assert!(!log.input_matters(Frame::new(1), SLOT, 6));
+        log.begin(Frame::new(2), Frame::START).ask(SLOT, 5, 10u8, |input, threshold| input > threshold);
+        assert!(log.input_matters(Frame::new(2), SLOT, 6));
+        // Once frame 1 is confirmed its records are free again.
+        log.begin(Frame::new(3), Frame::new(1)).ask(SLOT, 5, 10u8, |input, threshold| input > threshold);
+        assert!(!log.input_matters(Frame::new(3), SLOT, 6));
+    }
+
+    #[test]
+    fn presence_is_a_question_too() {
+        let mut log = QuestionLog::<u8>::new(16);
+        log.begin(Frame::new(1), Frame::START).note_presence(SlotSet::of(SLOT));
+        assert!(log.presence_matters(Frame::new(1), SlotSet::first(2)));
+        assert!(!log.presence_matters(Frame::new(1), SlotSet::first(1)));
+    }
+}

@@ -1,0 +1,64 @@
+//! What a session asks of whoever holds the game's state.
+
+use gaggle_kit::Frame;
+
+use crate::Inputs;
+
+/// Which of the simulations a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Sim {
+    /// The one that is played.
+    Live,
+    /// One beside it that runs a stretch of the past again, to find out where machines parted.
+    Inquest,
+}
+
+/// One thing to do, in the order given, before asking for the next.
+///
+/// State *n* is the state after *n* ticks. [`Timeline`](crate::Timeline) fulfils all of these for a
+/// [`Game`](crate::Game); do it yourself when your state lives elsewhere.
+#[derive(Debug)]
+#[must_use = "the session counts on every request being fulfilled before the next is asked for"]
+#[non_exhaustive]
+pub enum Request<'a, I: 'static> {
+    /// Keep a copy of the current state of the live simulation under this number. It replaces the
+    /// one kept [`SNAPSHOTS_EXTRA`](crate::SNAPSHOTS_EXTRA) + window frames ago.
+    Save {
+        /// The number of the state.
+        frame: Frame,
+    },
+    /// Go back to a kept state: for [`Sim::Live`] one that was saved, for [`Sim::Inquest`] one that
+    /// was set aside.
+    Load {
+        /// Which simulation goes back.
+        sim: Sim,
+        /// The number of the state.
+        frame: Frame,
+    },
+    /// Tick once with these inputs, which also tell the frame.
+    Advance {
+        /// Which simulation goes on.
+        sim: Sim,
+        /// What everybody does.
+        inputs: Inputs<'a, I>,
+    },
+    /// Give the hash of a state: for [`Sim::Live`] of the one saved under this number, for
+    /// [`Sim::Inquest`] of the current one.
+    Hash {
+        /// Which simulation is hashed.
+        sim: Sim,
+        /// The number of the state.
+        frame: Frame,
+        /// Where the hash goes.
+        hash: &'a mut Option<u64>,
+    },
+    /// Set a copy of a saved state aside, to explain a desync with. Those set aside before
+    /// `forget_before` are no longer needed.
+    Keep {
+        /// The number of the state.
+        frame: Frame,
+        /// The oldest that is still needed.
+        forget_before: Frame,
+    },
+}

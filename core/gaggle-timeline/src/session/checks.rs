@@ -1,0 +1,400 @@
+//! Comparing confirmed states with the others, and finding out where they part.
+//!
+//! Only confirmed frames are hashed, after every correction has been simulated: what is not final is
+//! never a desync. When hashes differ, an *inquest* simulates the stretch since the last agreement again
+//! beside the game, and both sides tell each other every hash of it.
+
+use gaggle_kit::{Frame, Input, PeerId, SlotSet};
+
+use super::Session;
+use crate::announce::{FINDINGS_FRAMES_MAX, Findings, Message};
+use crate::config::SessionConfig;
+use crate::event::{DesyncCause, Event};
+use crate::packet::CheckBlock;
+use crate::remote::RemoteCheck;
+use crate::request::{Request, Sim};
+
+/// Own hashes kept to compare with: others may be this many checks behind or ahead.
+const OWN_CHECKS: usize = 4;
+/// Frames an inquest simulates again in one tick: the game must stay smooth.
+const INQUEST_FRAMES_PER_TICK: u32 = 8;
+
+/// The hashes of one confirmed frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OwnCheck {
+    pub(super) frame: Frame,
+    pub(super) state_hash: u32,
+    pub(super) inputs_hash: u32,
+}
+
+/// Own hashes, and what is due.
+#[derive(Debug)]
+pub(super) struct Checks {
+    interval: u32,
+    /// Hash of all confirmed inputs.
+    inputs: u64,
+    /// That hash at the last frames to check.
+    inputs_at: [(Frame, u64); OWN_CHECKS],
+    /// The next frame whose state must be hashed.
+    next: Frame,
+    own: [Option<OwnCheck>; OWN_CHECKS],
+    newest: Option<OwnCheck>,
+    keep: Option<Frame>,
+    table_frames: u32,
+    inquest: Option<Inquest>,
+    /// Frames an inquest may still simulate in this tick.
+    inquest_budget: u32,
+    scratch: Vec<u8>,
+}
+
+/// A stretch being simulated again.
+#[derive(Debug)]
+struct Inquest {
+    with: PeerId,
+    from: Frame,
+    to: Frame,
+    live_hash: u32,
+    hashes: Vec<u32>,
+    loaded: bool,
+    frames_left: u32,
+    /// The current frame was simulated and is to be hashed.
+    hash_next: bool,
+    told: bool,
+    theirs: Option<Findings>,
+}
+
+/// What an inquest wants next.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum InquestStep {
+    Load(Frame),
+    Advance(Frame),
+    Hash(Frame),
+}
+
+impl Checks {
+    pub(super) fn new(config: &SessionConfig, table_frames: usize) -> Self {
+        Checks {
+            interval: config.check_interval_frames,
+            inputs: 0,
+            inputs_at: [(Frame::START, 0); OWN_CHECKS],
+            next: Frame::new(config.check_interval_frames),
+            own: [None; OWN_CHECKS],
+            newest: None,
+            keep: (config.check_interval_frames > 0).then_some(Frame::START),
+            table_frames: table_frames as u32,
+            inquest: None,
+            inquest_budget: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// A tick begins.
+    pub(super) fn begin_tick(&mut self) {
+        self.inquest_budget = INQUEST_FRAMES_PER_TICK;
+    }
+
+    /// A frame's inputs are final. An empty slot's cell may hold anything: it is left out.
+    pub(super) fn confirm<I: Input>(&mut self, frame: Frame, row: &[I], present: SlotSet) {
+        if self.interval == 0 {
+            return;
+        }
+        for slot in present {
+            self.inputs = mix(self.inputs, &row[slot.index()], &mut self.scratch);
+        }
+        if self.is_check_frame(frame) {
+            self.inputs_at[self.place(frame)] = (frame, self.inputs);
+        }
+    }
+
+    pub(super) fn is_check_frame(&self, frame: Frame) -> bool {
+        self.interval > 0 && frame.number().is_multiple_of(self.interval)
+    }
+
+    /// A frame that should be hashed, once everything up to `finished` is final and simulated.
+    pub(super) fn hash_due(&self, finished: Frame) -> Option<Frame> {
+        (self.interval > 0 && self.next <= finished).then_some(self.next)
+    }
+
+    /// A state to be set aside.
+    pub(super) fn keep_due(&mut self, current: Frame) -> Option<Frame> {
+        // The state a match starts with is saved with its first tick.
+        self.keep.take_if(|frame| current > Frame::START || *frame > Frame::START)
+    }
+
+    /// The newest own hashes.
+    pub(super) fn newest(&self) -> Option<OwnCheck> {
+        self.newest
+    }
+
+    fn own(&self, frame: Frame) -> Option<OwnCheck> {
+        self.own[self.place(frame)].filter(|own| own.frame == frame)
+    }
+
+    fn place(&self, frame: Frame) -> usize {
+        (frame.number() / self.interval.max(1)) as usize % OWN_CHECKS
+    }
+}
+
+impl<I: Input> Session<I> {
+    /// The last frame whose hashes everybody had equal.
+    pub(super) fn agreed_by_all(&self) -> Frame {
+        self.remotes
+            .iter()
+            .filter(|remote| remote.is_open())
+            .map(|remote| remote.agreed)
+            .min()
+            .unwrap_or(Frame::START)
+    }
+
+    pub(super) fn take_own_hash(&mut self, frame: Frame, hash: Option<u64>) {
+        let place = self.checks.place(frame);
+        self.checks.next = frame.saturating_add(self.checks.interval);
+        let (Some(hash), (at, inputs)) = (hash, self.checks.inputs_at[place]) else { return };
+        if at != frame {
+            return;
+        }
+        let own = OwnCheck { frame, state_hash: fold(hash), inputs_hash: fold(inputs) };
+        self.checks.own[place] = Some(own);
+        self.checks.newest = Some(own);
+        self.checks.keep = Some(frame);
+        for index in 0..self.remotes.len() {
+            for nth in 0..2 {
+                let waiting = self.remotes[index].checks[nth];
+                if let Some(check) = waiting.filter(|check| check.frame <= frame) {
+                    self.remotes[index].checks[nth] = None;
+                    self.compare(index, check);
+                }
+            }
+        }
+    }
+
+    pub(super) fn take_check(&mut self, index: usize, frame: Frame, block: CheckBlock) {
+        let check = RemoteCheck { frame, block };
+        if !self.checks.is_check_frame(frame) || frame == Frame::START {
+            return;
+        }
+        if frame < self.checks.next {
+            self.compare(index, check);
+        } else {
+            // Ours is still to come. Two can be under way; a third replaces the older.
+            let waiting = &mut self.remotes[index].checks;
+            let place = waiting.iter().position(Option::is_none).unwrap_or(0);
+            waiting[place] = Some(check);
+        }
+    }
+
+    fn compare(&mut self, index: usize, check: RemoteCheck) {
+        let (Some(own), remote) = (self.checks.own(check.frame), &mut self.remotes[index]) else { return };
+        if remote.differs || check.frame <= remote.agreed {
+            return;
+        }
+        let peer = remote.peer();
+        if own.inputs_hash != check.block.inputs_hash {
+            remote.differs = true;
+            self.events.push(Event::InputsDiffer { peer, frame: check.frame, liar: None });
+            self.open_inquest(index, own);
+        } else if own.state_hash != check.block.state_hash {
+            remote.differs = true;
+            let (local, remote_hash) = (own.state_hash, check.block.state_hash);
+            let agreed = remote.agreed;
+            self.events.push(Event::Desync { peer, frame: check.frame, local, remote: remote_hash, agreed });
+            self.open_inquest(index, own);
+        } else {
+            remote.agreed = check.frame;
+        }
+    }
+
+    /// Begins to look into a difference. One at a time: a second one has the same cause, or waits for
+    /// the peer to ask.
+    fn open_inquest(&mut self, index: usize, own: OwnCheck) {
+        if self.checks.inquest.is_some() {
+            return;
+        }
+        let remote = &self.remotes[index];
+        let (from, to) = (remote.agreed, own.frame);
+        let reachable =
+            self.current.since(from) < self.checks.table_frames && to.since(from) <= FINDINGS_FRAMES_MAX;
+        self.checks.inquest = Some(Inquest {
+            with: remote.peer(),
+            from: if reachable { from } else { to.previous() },
+            to,
+            live_hash: own.state_hash,
+            hashes: Vec::new(),
+            // What cannot be reached cannot be simulated: only the inputs are compared.
+            loaded: !reachable,
+            frames_left: if reachable { to.since(from) } else { 0 },
+            hash_next: false,
+            told: false,
+            theirs: None,
+        });
+    }
+
+    /// The next step of a running inquest, a few per tick.
+    pub(super) fn inquest_step(&mut self) -> Option<InquestStep> {
+        let budget = &mut self.checks.inquest_budget;
+        let inquest = self.checks.inquest.as_mut()?;
+        if !inquest.loaded {
+            inquest.loaded = true;
+            return Some(InquestStep::Load(inquest.from));
+        }
+        let done = inquest.hashes.len() as u32;
+        let frame = inquest.from.saturating_add(done + 1);
+        if inquest.hash_next {
+            inquest.hash_next = false;
+            return Some(InquestStep::Hash(frame));
+        }
+        if inquest.frames_left > 0 {
+            *budget = budget.checked_sub(1)?;
+            inquest.frames_left -= 1;
+            inquest.hash_next = true;
+            return Some(InquestStep::Advance(frame));
+        }
+        if !inquest.told {
+            self.tell_findings();
+        }
+        None
+    }
+
+    pub(super) fn inquest_request(&mut self, step: InquestStep) -> Request<'_, I> {
+        match step {
+            InquestStep::Load(frame) => Request::Load { sim: Sim::Inquest, frame },
+            InquestStep::Advance(frame) => {
+                Request::Advance { sim: Sim::Inquest, inputs: self.past_inputs(frame) }
+            }
+            InquestStep::Hash(frame) => self.ask_inquest_hash(frame),
+        }
+    }
+
+    pub(super) fn take_inquest_hash(&mut self, _: Frame, hash: Option<u64>) {
+        if let Some(inquest) = &mut self.checks.inquest {
+            match hash {
+                Some(hash) => inquest.hashes.push(fold(hash)),
+                // Whoever holds the state could not answer: what is left are the inputs.
+                None => {
+                    inquest.hashes.clear();
+                    inquest.frames_left = 0;
+                }
+            }
+        }
+    }
+
+    fn tell_findings(&mut self) {
+        let Some(inquest) = &self.checks.inquest else { return };
+        let (from, to, with) = (inquest.from, inquest.to, inquest.with);
+        let complete = inquest.hashes.len() as u32 == to.since(from);
+        let findings = Findings {
+            from,
+            to,
+            live_hash: inquest.live_hash,
+            hashes: if complete { inquest.hashes.clone() } else { Vec::new() },
+            streams: self.stream_hashes(from, to),
+        };
+        self.messages.push_back((with, Message::Findings(findings)));
+        if let Some(inquest) = &mut self.checks.inquest {
+            inquest.told = true;
+        }
+        self.conclude();
+    }
+
+    pub(super) fn take_findings(&mut self, index: usize, findings: Findings) {
+        let peer = self.remotes[index].peer();
+        if self.checks.inquest.is_none()
+            && let Some(own) = self.checks.own(findings.to)
+            && !self.remotes[index].differs
+        {
+            // It noticed first: its hashes reached us in no packet, or ours differ from them only there.
+            self.remotes[index].differs = true;
+            self.open_inquest(index, own);
+        }
+        match &mut self.checks.inquest {
+            Some(inquest)
+                if inquest.with == peer && inquest.theirs.is_none() && inquest.to == findings.to =>
+            {
+                inquest.theirs = Some(findings);
+                self.conclude();
+            }
+            _ => {}
+        }
+    }
+
+    /// Both sides have told what they found.
+    fn conclude(&mut self) {
+        let ready =
+            self.checks.inquest.as_ref().is_some_and(|inquest| inquest.told && inquest.theirs.is_some());
+        if !ready {
+            return;
+        }
+        let Some(inquest) = self.checks.inquest.take() else { return };
+        let Some(theirs) = &inquest.theirs else { return };
+        let peer = inquest.with;
+        if theirs.from == inquest.from {
+            let ours = self.stream_hashes(inquest.from, inquest.to);
+            let liar =
+                ours.iter().find(|(who, hash)| theirs.streams.iter().any(|(w, h)| w == who && h != hash));
+            if let Some((liar, _)) = liar {
+                let event = Event::InputsDiffer { peer, frame: inquest.to, liar: Some(*liar) };
+                self.events.push(event);
+                return;
+            }
+        }
+        self.events.push(Event::DesyncLocated { peer, cause: cause(&inquest, theirs) });
+    }
+
+    /// For everybody, a hash of what it did after `from` up to `to`, in the order of peers.
+    fn stream_hashes(&self, from: Frame, to: Frame) -> Vec<(PeerId, u32)> {
+        let mut scratch = Vec::new();
+        let mut streams: Vec<(PeerId, u32)> = self
+            .rows()
+            .map(|row| {
+                let mut hash = 0;
+                for number in from.number() + 1..=to.number() {
+                    for slot in row.slots {
+                        hash = mix(hash, &self.table.cell(Frame::new(number), slot), &mut scratch);
+                    }
+                }
+                (row.peer, fold(hash))
+            })
+            .collect();
+        streams.sort_unstable();
+        streams
+    }
+}
+
+fn cause(ours: &Inquest, theirs: &Findings) -> DesyncCause {
+    if ours.hashes.is_empty() || theirs.hashes.is_empty() {
+        return DesyncCause::Unknown;
+    }
+    let hash_at = |from: Frame, hashes: &[u32], frame: Frame| {
+        let nth = frame.number().checked_sub(from.number() + 1)?;
+        hashes.get(nth as usize).copied()
+    };
+    let first = ours.from.max(theirs.from).number() + 1;
+    for frame in (first..=ours.to.number()).map(Frame::new) {
+        let (our_hash, their_hash) =
+            (hash_at(ours.from, &ours.hashes, frame), hash_at(theirs.from, &theirs.hashes, frame));
+        if our_hash != their_hash {
+            return DesyncCause::Tick { frame };
+        }
+    }
+    let replayed = ours.hashes.last().copied();
+    match () {
+        () if replayed != Some(ours.live_hash) => DesyncCause::OursChanged { frame: ours.to },
+        () if replayed != Some(theirs.live_hash) => DesyncCause::TheirsChanged { frame: ours.to },
+        () => DesyncCause::Unknown,
+    }
+}
+
+/// Adds one input to a hash. `scratch` is grown once.
+fn mix<I: Input>(hash: u64, input: &I, scratch: &mut Vec<u8>) -> u64 {
+    scratch.resize(I::SIZE.next_multiple_of(8), 0);
+    input.write(&mut scratch[..I::SIZE]);
+    scratch.chunks_exact(8).fold(hash, |hash, chunk| {
+        let word = u64::from_le_bytes(chunk.try_into().expect("chunks of eight"));
+        (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    })
+}
+
+/// Hashes travel in 32 bits.
+fn fold(hash: u64) -> u32 {
+    (hash >> 32) as u32 ^ hash as u32
+}

@@ -1,0 +1,108 @@
+//! Copies of a game's state: a ring of recent ones to go back to, and a few set aside.
+
+use gaggle_kit::{Frame, State, state_hash};
+
+/// States kept besides those the window calls for: the present one and the one being compared.
+pub const SNAPSHOTS_EXTRA: u32 = 2;
+/// States set aside to explain a desync with: the last agreed one and those that may become it.
+const KEPT_MAX: usize = 4;
+
+/// A ring of states. Memory is reused: after the first round a save copies and allocates nothing
+/// (as far as the state's own [`copy_from`](State::copy_from) does).
+#[derive(Debug, Clone)]
+pub struct Snapshots<S> {
+    recent: Vec<Option<(Frame, S)>>,
+    kept: Vec<(Frame, S)>,
+}
+
+impl<S: State> Snapshots<S> {
+    /// For a session with this prediction window.
+    pub fn new(window_frames: u32) -> Self {
+        Snapshots {
+            recent: vec![None; (window_frames + SNAPSHOTS_EXTRA) as usize],
+            kept: Vec::with_capacity(KEPT_MAX),
+        }
+    }
+
+    fn place(&self, frame: Frame) -> usize {
+        frame.number() as usize % self.recent.len()
+    }
+
+    /// Copies a state into the ring.
+    pub fn save(&mut self, frame: Frame, state: &S) {
+        let place = self.place(frame);
+        match &mut self.recent[place] {
+            Some((held, old)) => {
+                *held = frame;
+                old.copy_from(state);
+            }
+            empty => *empty = Some((frame, state.clone())),
+        }
+    }
+
+    /// A recent state.
+    pub fn get(&self, frame: Frame) -> Option<&S> {
+        self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame).map(|(_, state)| state)
+    }
+
+    /// Sets a recent state aside, and forgets those set aside before `forget_before`.
+    pub fn keep(&mut self, frame: Frame, forget_before: Frame) {
+        let Some(state) = self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame) else {
+            return;
+        };
+        let outdated = self.kept.iter().position(|(held, _)| *held < forget_before);
+        // The oldest one is what everybody agreed on: rather lose one in the middle.
+        let reuse = outdated.or((self.kept.len() == KEPT_MAX).then_some(1));
+        match reuse {
+            Some(place) => {
+                let mut old = self.kept.remove(place);
+                old.0 = frame;
+                old.1.copy_from(&state.1);
+                self.kept.push(old);
+            }
+            None => self.kept.push(state.clone()),
+        }
+    }
+
+    /// A state that was set aside.
+    pub fn kept(&self, frame: Frame) -> Option<&S> {
+        self.kept.iter().find(|(held, _)| *held == frame).map(|(_, state)| state)
+    }
+
+    /// The hash of a recent state.
+    pub fn hash(&self, frame: Frame) -> Option<u64> {
+        self.get(frame).map(state_hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_keeps_as_many_states_as_the_window_calls_for() {
+        let mut snapshots = Snapshots::<u32>::new(3);
+        for number in 0..20 {
+            snapshots.save(Frame::new(number), &(number * 10));
+        }
+        assert_eq!(snapshots.get(Frame::new(19)), Some(&190));
+        assert_eq!(snapshots.get(Frame::new(15)), Some(&150));
+        assert_eq!(snapshots.get(Frame::new(14)), None, "overwritten by 19");
+    }
+
+    #[test]
+    fn what_is_agreed_is_kept_until_something_newer_is() {
+        let mut snapshots = Snapshots::<u32>::new(3);
+        let mut keep = |number: u32, forget_before: u32| {
+            snapshots.save(Frame::new(number), &number);
+            snapshots.keep(Frame::new(number), Frame::new(forget_before));
+            (0..700).step_by(60).filter(|n| snapshots.kept(Frame::new(*n)).is_some()).collect::<Vec<u32>>()
+        };
+        assert_eq!(keep(0, 0), [0]);
+        assert_eq!(keep(60, 0), [0, 60]);
+        assert_eq!(keep(120, 0), [0, 60, 120]);
+        assert_eq!(keep(180, 0), [0, 60, 120, 180]);
+        assert_eq!(keep(240, 0), [0, 120, 180, 240], "the agreed one stays");
+        assert_eq!(keep(300, 180), [120, 180, 240, 300]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Numbers for overlays, tests and logs.
+
+use gaggle_kit::{Frame, Micros};
+
+/// What a session did so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SessionStats {
+    /// Frames simulated for the first time.
+    pub frames: u64,
+    /// Times a correction changed the past.
+    pub rollbacks: u64,
+    /// Frames simulated again.
+    pub frames_again: u64,
+    /// The deepest rollback in frames.
+    pub rollback_frames_max: u32,
+    /// How deep the last one was.
+    pub rollback_frames_last: u32,
+    /// Copies of the state asked for.
+    pub saves: u64,
+    /// Ticks in which the game waited for others.
+    pub stalled_ticks: u64,
+    /// Running-game packets sent.
+    pub packets_sent: u64,
+    /// Their bytes.
+    pub bytes_sent: u64,
+    /// Corrections that changed no answer, so nothing was simulated again.
+    pub corrections_harmless: u64,
+    /// How far the newest local input is ahead of the simulation.
+    pub input_delay_frames: u32,
+    /// How far this machine is ahead of the others, in thousandths of a frame.
+    pub apart_thousandths: i32,
+    /// Events nobody read in time.
+    pub events_lost: u64,
+}
+
+/// What a session knows about one peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerStats {
+    /// The last round trip, polling of both sides included.
+    pub rtt: Option<Micros>,
+    /// The last frame up to which its input is held.
+    pub have: Frame,
+    /// The last frame up to which it holds ours.
+    pub acked: Frame,
+    /// The last frame it confirmed.
+    pub confirmed: Frame,
+    /// Its input delay.
+    pub input_delay_frames: u32,
+    /// How far this machine is ahead of it, in thousandths of a frame.
+    pub ahead_thousandths: Option<i32>,
+    /// Entries it has not acknowledged.
+    pub unacked_frames: u32,
+}

@@ -1,0 +1,266 @@
+//! Finds out whether a game bears rollback, before anybody plays it over a network.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Frame, SlotSet, State, decode_state, differences, encode_state, state_hash};
+use thiserror::Error;
+
+use crate::{Game, Inputs};
+
+/// What went differently when it should have gone the same. Names the first fields that differ.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Nondeterminism {
+    /// Going back and forward again led elsewhere.
+    #[error("at {frame}, {depth} frames simulated again gave another state: {}", list(.fields))]
+    Rollback {
+        /// Where it was noticed.
+        frame: Frame,
+        /// How far back it went.
+        depth: u32,
+        /// What differs.
+        fields: Vec<String>,
+    },
+    /// The same inputs from the same start led elsewhere.
+    #[error("at {frame}, a second run with the same inputs gave another state: {}", list(.fields))]
+    SecondRun {
+        /// Where it was noticed.
+        frame: Frame,
+        /// What differs.
+        fields: Vec<String>,
+    },
+    /// A state that was written and read again is not the same.
+    #[error("at {frame}, the state is not what it was after encoding and decoding: {}", list(.fields))]
+    Codec {
+        /// Where it was noticed.
+        frame: Frame,
+        /// What differs.
+        fields: Vec<String>,
+    },
+    /// A state that was written cannot be read.
+    #[error("at {frame}, the state's own encoding cannot be decoded: {error}")]
+    Undecodable {
+        /// Where it was noticed.
+        frame: Frame,
+        /// Why.
+        error: gaggle_kit::DecodeError,
+    },
+    /// A copied state is not the same.
+    #[error("at {frame}, a copy of the state differs from it: {}", list(.fields))]
+    Copy {
+        /// Where it was noticed.
+        frame: Frame,
+        /// What differs.
+        fields: Vec<String>,
+    },
+}
+
+fn list(fields: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let more = fields.len().saturating_sub(SHOWN);
+    let shown = fields[..fields.len() - more].join("; ");
+    match (fields.is_empty(), more) {
+        (true, _) => "no named field differs, but the hash does".to_string(),
+        (false, 0) => shown,
+        (false, more) => format!("{shown}; and {more} more"),
+    }
+}
+
+fn compare<S: State>(left: &S, right: &S) -> Option<Vec<String>> {
+    (state_hash(left) != state_hash(right)).then(|| differences(left, right))
+}
+
+/// Plays a game and goes back in every frame, as far as a rollback would.
+///
+/// ```
+/// use gaggle_kit::{Slot, SlotSet, State};
+/// use gaggle_timeline::{Game, Inputs, SyncTest};
+///
+/// #[derive(Clone, Default, State)]
+/// struct Honest { sum: u32 }
+///
+/// impl Game for Honest {
+///     type Input = u8;
+///     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+///         self.sum += u32::from(inputs.get(Slot::at(0)));
+///     }
+/// }
+///
+/// let mut test = SyncTest::new(Honest::default(), 1, 7);
+/// for frame in 0..100 {
+///     test.advance(&[frame])?;
+/// }
+/// # Ok::<(), gaggle_timeline::Nondeterminism>(())
+/// ```
+#[derive(Debug)]
+pub struct SyncTest<G: Game> {
+    game: G,
+    present: SlotSet,
+    depth: u32,
+    frame: Frame,
+    /// The states of the last frames with the input that led on from each, oldest first.
+    past: VecDeque<(G, Vec<G::Input>)>,
+}
+
+impl<G: Game> SyncTest<G> {
+    /// A test with so many slots, going back `depth` frames in every frame.
+    pub fn new(game: G, slots: usize, depth: u32) -> Self {
+        SyncTest { game, present: SlotSet::first(slots), depth, frame: Frame::START, past: VecDeque::new() }
+    }
+
+    /// Who is present from the next frame on.
+    pub fn set_present(&mut self, present: SlotSet) {
+        self.present = present;
+    }
+
+    /// The game as it stands.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// One frame with these inputs; then back by the depth, forward again, and compared.
+    ///
+    /// # Errors
+    /// If it did not come out the same.
+    pub fn advance(&mut self, inputs: &[G::Input]) -> Result<(), Nondeterminism> {
+        self.past.push_back((self.game.clone(), inputs.to_vec()));
+        if self.past.len() as u32 > self.depth {
+            self.past.pop_front();
+        }
+        self.frame = self.frame.next();
+        self.game.tick(&Inputs::confirmed(self.frame, inputs, self.present));
+
+        let Some((oldest, _)) = self.past.front() else { return Ok(()) };
+        let mut again = oldest.clone();
+        let first = self.frame - self.past.len() as u32;
+        for (nth, (_, inputs)) in self.past.iter().enumerate() {
+            again.tick(&Inputs::confirmed(first + nth as u32 + 1, inputs, self.present));
+        }
+        match compare(&self.game, &again) {
+            None => Ok(()),
+            Some(fields) => {
+                Err(Nondeterminism::Rollback { frame: self.frame, depth: self.past.len() as u32, fields })
+            }
+        }
+    }
+}
+
+/// Runs a game four ways from one start and the same inputs, and compares them in every frame: straight,
+/// straight once more, rolled back by `depth` in every frame, and copied, written and read back in every
+/// frame. `inputs(frame)` says what everybody does, `present(frame)` who is there.
+///
+/// ```
+/// use gaggle_kit::{Frame, Slot, SlotSet, State};
+/// use gaggle_timeline::{Game, Inputs, check_determinism};
+///
+/// #[derive(Clone, Debug, Default, State)]
+/// struct Forgetful { sum: u32, #[state(skip)] carried: u32 }
+///
+/// impl Game for Forgetful {
+///     type Input = u8;
+///     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+///         self.sum += self.carried;
+///         self.carried += 1; // decides what happens, but is not part of the state
+///     }
+/// }
+///
+/// let error = check_determinism(&Forgetful::default(), 60, 8, |_| vec![0], |_| SlotSet::first(1)).unwrap_err();
+/// assert!(error.to_string().contains("sum: "));
+/// ```
+///
+/// # Errors
+/// The first difference, with the frame and the names of the fields.
+pub fn check_determinism<G: Game>(
+    start: &G,
+    frames: u32,
+    depth: u32,
+    mut inputs: impl FnMut(Frame) -> Vec<G::Input>,
+    mut present: impl FnMut(Frame) -> SlotSet,
+) -> Result<G, Nondeterminism> {
+    let (mut straight, mut second, mut travelled) = (start.clone(), start.clone(), start.clone());
+    let mut test = SyncTest::new(start.clone(), 0, depth);
+    let mut copy = start.clone();
+    let mut roster = SlotSet::EMPTY;
+    for frame in (1..=frames).map(Frame::new) {
+        let (row, now_present) = (inputs(frame), present(frame));
+        let row_inputs = Inputs::confirmed(frame, &row, now_present);
+        straight.tick(&row_inputs);
+        second.tick(&row_inputs);
+        if let Some(fields) = compare(&straight, &second) {
+            return Err(Nondeterminism::SecondRun { frame, fields });
+        }
+        if roster != now_present {
+            // The sync test holds one roster for the frames it goes back: it starts anew with another.
+            roster = now_present;
+            test = SyncTest { frame: frame.previous(), ..SyncTest::new(test.game, 0, depth) };
+            test.set_present(roster);
+        }
+        test.advance(&row)?;
+        travelled.tick(&row_inputs);
+        travelled = decode_state(&encode_state(&travelled))
+            .map_err(|error| Nondeterminism::Undecodable { frame, error })?;
+        if let Some(fields) = compare(&straight, &travelled) {
+            return Err(Nondeterminism::Codec { frame, fields });
+        }
+        copy.copy_from(&straight);
+        if let Some(fields) = compare(&straight, &copy) {
+            return Err(Nondeterminism::Copy { frame, fields });
+        }
+    }
+    Ok(straight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::Slot;
+    use std::cell::Cell;
+
+    thread_local! {
+        static OUTSIDE: Cell<u32> = const { Cell::new(0) };
+    }
+
+    #[derive(Clone, Default, State)]
+    struct Leaky {
+        steps: u32,
+        lucky: u32,
+    }
+
+    impl Game for Leaky {
+        type Input = u8;
+
+        fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+            self.steps += 1;
+            if inputs.get(Slot::at(0)) == 1 {
+                OUTSIDE.set(OUTSIDE.get() + 1);
+                self.lucky = OUTSIDE.get();
+            }
+        }
+    }
+
+    #[test]
+    fn state_outside_the_state_is_found_and_named() {
+        let mut test = SyncTest::new(Leaky::default(), 1, 3);
+        for _ in 0..10 {
+            assert_eq!(test.advance(&[0]), Ok(()));
+        }
+        let error = test.advance(&[1]).unwrap_err();
+        assert!(matches!(&error, Nondeterminism::Rollback { frame, depth: 3, .. } if frame.number() == 11));
+        assert!(error.to_string().contains("lucky"), "{error}");
+        assert!(!error.to_string().contains("steps"), "{error}");
+    }
+
+    #[test]
+    fn a_second_run_that_differs_is_found_before_anything_else() {
+        let run = check_determinism(
+            &Leaky::default(),
+            30,
+            2,
+            |f| vec![u8::from(f.number() == 20)],
+            |_| SlotSet::first(1),
+        );
+        assert!(
+            matches!(run.map(|_| ()), Err(Nondeterminism::SecondRun { frame, .. }) if frame.number() == 20)
+        );
+    }
+}

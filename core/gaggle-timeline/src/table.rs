@@ -1,0 +1,55 @@
+//! Everybody's input, frame by frame: confirmed where it is known, else what the frame was simulated with.
+
+use gaggle_kit::{Frame, Input, Slot, SlotSet};
+
+/// A ring of rows, one per frame, one cell per slot.
+#[derive(Debug)]
+pub(crate) struct InputTable<I> {
+    cells: Vec<I>,
+    slots: usize,
+    frames_mask: u32,
+}
+
+impl<I: Input> InputTable<I> {
+    /// `frames` is a power of two.
+    pub(crate) fn new(frames: usize, slots: usize) -> Self {
+        debug_assert!(frames.is_power_of_two());
+        InputTable { cells: vec![I::default(); frames * slots], slots, frames_mask: frames as u32 - 1 }
+    }
+
+    fn at(&self, frame: Frame) -> usize {
+        (frame.number() & self.frames_mask) as usize * self.slots
+    }
+
+    /// How many frames back a row still holds what was written to it.
+    pub(crate) fn frames(&self) -> u32 {
+        self.frames_mask + 1
+    }
+
+    pub(crate) fn row(&self, frame: Frame) -> &[I] {
+        let at = self.at(frame);
+        &self.cells[at..at + self.slots]
+    }
+
+    pub(crate) fn row_mut(&mut self, frame: Frame) -> &mut [I] {
+        let at = self.at(frame);
+        &mut self.cells[at..at + self.slots]
+    }
+
+    pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
+        self.cells[self.at(frame) + slot.index()]
+    }
+
+    pub(crate) fn cell_mut(&mut self, frame: Frame, slot: Slot) -> &mut I {
+        let at = self.at(frame) + slot.index();
+        &mut self.cells[at]
+    }
+
+    /// Fills the cells of `slots` at `frame` with the guess that follows from what was known at `known`.
+    pub(crate) fn guess(&mut self, frame: Frame, known: Frame, slots: SlotSet) {
+        let (from, to) = (self.at(known), self.at(frame));
+        for slot in slots {
+            self.cells[to + slot.index()] = self.cells[from + slot.index()].repeat();
+        }
+    }
+}

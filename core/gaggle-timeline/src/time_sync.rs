@@ -1,0 +1,168 @@
+//! Keeps machines at the same frame by running a little faster or slower.
+//!
+//! Each side measures how far ahead of the other's newest input it is and tells the other. Half the
+//! difference of the two is how far apart the machines are: latency cancels, and no clock is compared.
+
+/// Frames in units of 1/65536.
+pub(crate) type FramesQ16 = i64;
+
+/// One frame.
+pub(crate) const FRAME_Q16: FramesQ16 = 1 << 16;
+/// Parts per million: the unit of speed.
+pub(crate) const PPM: i64 = 1_000_000;
+
+/// Fastest and slowest: within what nobody hears or feels.
+const BEND_PPM_MAX: i64 = 50_000;
+/// The part of the bend that is remembered, for clocks that differ constantly.
+const DRIFT_PPM_MAX: i64 = 15_000;
+/// Bend for each frame apart. A frame apart is made good in about a second.
+const PROPORTIONAL_PPM: i64 = 20_000;
+/// How fast the remembered part grows, for each frame apart and second.
+const INTEGRAL_PPM: i64 = 4_000;
+/// Seconds in which the remembered part fades: what all peers have in common cannot be observed, and
+/// without this it would drift away.
+const LEAK_SECONDS: i64 = 20;
+/// Farther apart than this is no matter of speed: somebody slept.
+const APART_FRAMES_MAX: i64 = 30;
+
+/// How far ahead of one peer we seem to be, and what it says of us.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Advantage {
+    ours: Option<FramesQ16>,
+    theirs: Option<FramesQ16>,
+}
+
+impl Advantage {
+    /// A packet came: `frames` is our frame minus the sender's frame as told by its newest input.
+    pub(crate) fn handle_distance(&mut self, frames: i64) {
+        let sample = frames.clamp(-0x7fff, 0x7fff) * FRAME_Q16;
+        let ours = self.ours.get_or_insert(sample);
+        // After a sleep the old average is worth nothing: it would take seconds to forget.
+        if (sample - *ours).abs() > APART_FRAMES_MAX * FRAME_Q16 {
+            *ours = sample;
+        } else {
+            *ours += (sample - *ours) >> 4;
+        }
+    }
+
+    /// What the peer measured, in quarters of a frame.
+    pub(crate) fn handle_report(&mut self, quarters: i8) {
+        self.theirs = Some(i64::from(quarters) * (FRAME_Q16 / 4));
+    }
+
+    /// What to tell the peer, in quarters of a frame, saturating.
+    pub(crate) fn report(&self) -> Option<i8> {
+        self.ours.map(|ours| (ours / (FRAME_Q16 / 4)).clamp(-127, 127) as i8)
+    }
+
+    /// How far ahead of the peer we are.
+    pub(crate) fn apart(&self) -> Option<FramesQ16> {
+        Some((self.ours? - self.theirs?) / 2)
+    }
+}
+
+/// How fast this machine should run.
+#[derive(Debug, Clone)]
+pub(crate) struct Speed {
+    frames_per_second: i64,
+    /// The remembered part, in millionths of a ppm.
+    drift: i64,
+    apart: FramesQ16,
+    bend_ppm: i64,
+}
+
+impl Speed {
+    pub(crate) fn new(frames_per_second: u32) -> Self {
+        Speed { frames_per_second: frames_per_second.into(), drift: 0, apart: 0, bend_ppm: 0 }
+    }
+
+    /// One frame later. Peers that are too far off to be caught by speed bend nobody's time.
+    pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) {
+        let near = apart.filter(|apart| apart.abs() <= APART_FRAMES_MAX * FRAME_Q16);
+        let (sum, count) = near.fold((0, 0), |(sum, count), apart| (sum + apart, count + 1));
+        self.apart = if count == 0 { 0 } else { sum / count };
+
+        let growth = INTEGRAL_PPM * PPM / self.frames_per_second * self.apart / FRAME_Q16;
+        let leak = self.drift / (LEAK_SECONDS * self.frames_per_second);
+        let limit = DRIFT_PPM_MAX * PPM;
+        self.drift = (self.drift + growth - leak).clamp(-limit, limit);
+
+        let bend = PROPORTIONAL_PPM * self.apart / FRAME_Q16 + self.drift / PPM;
+        self.bend_ppm = bend.clamp(-BEND_PPM_MAX, BEND_PPM_MAX);
+    }
+
+    /// 1,000,000 is the game's own pace; ahead of the others means slower.
+    pub(crate) fn ppm(&self) -> u32 {
+        (PPM - self.bend_ppm) as u32
+    }
+
+    /// How far ahead of the others we are, on average.
+    pub(crate) fn apart(&self) -> FramesQ16 {
+        self.apart
+    }
+}
+
+/// What to do about peers that speed cannot catch: ticks to make up (positive) or to skip (negative).
+///
+/// Only when *everybody* says the same we are the one who is off; else it is somebody else's to mend.
+pub(crate) fn frames_to_make_up(apart: impl Iterator<Item = FramesQ16>) -> i64 {
+    let (mut least, mut most, mut count) = (i64::MAX, i64::MIN, 0);
+    for frames in apart {
+        (least, most, count) = (least.min(frames), most.max(frames), count + 1);
+    }
+    let limit = APART_FRAMES_MAX * FRAME_Q16;
+    match () {
+        () if count == 0 => 0,
+        () if most < -limit => -most / FRAME_Q16,
+        () if least > limit => -least / FRAME_Q16,
+        () => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latency_cancels_and_half_the_difference_remains() {
+        let mut one = Advantage::default();
+        // We see the other 6 frames behind us, it sees us 2 frames behind itself: 4 apart, 2 each.
+        one.handle_distance(6);
+        one.handle_report(2 * 4);
+        assert_eq!(one.apart(), Some(2 * FRAME_Q16));
+        assert_eq!(one.report(), Some(24));
+    }
+
+    #[test]
+    fn reports_saturate_instead_of_wrapping() {
+        let mut far = Advantage::default();
+        far.handle_distance(4_000);
+        assert_eq!(far.report(), Some(127));
+        far.handle_distance(-4_000);
+        assert_eq!(far.report(), Some(-127));
+    }
+
+    #[test]
+    fn speed_stays_within_five_percent_and_follows_the_sign() {
+        let mut speed = Speed::new(60);
+        for _ in 0..600 {
+            speed.tick([25 * FRAME_Q16].into_iter());
+            assert!(speed.ppm() >= 950_000);
+        }
+        for _ in 0..6_000 {
+            speed.tick([-25 * FRAME_Q16].into_iter());
+            assert!(speed.ppm() <= 1_050_000);
+        }
+        assert_eq!(speed.ppm(), 1_050_000);
+    }
+
+    #[test]
+    fn a_sleeper_bends_nobodys_time() {
+        let mut speed = Speed::new(60);
+        speed.tick([200 * FRAME_Q16, 0].into_iter());
+        assert_eq!(speed.ppm(), 1_000_000);
+        assert_eq!(frames_to_make_up([200 * FRAME_Q16, 0].into_iter()), 0);
+        assert_eq!(frames_to_make_up([-200 * FRAME_Q16, -190 * FRAME_Q16].into_iter()), 190);
+        assert_eq!(frames_to_make_up([200 * FRAME_Q16, 190 * FRAME_Q16].into_iter()), -190);
+    }
+}

@@ -1,0 +1,125 @@
+//! A session with its game: fulfils the session's requests for anything that is a [`Game`].
+
+use gaggle_kit::{Frame, Micros, Slot, state_hash};
+
+use crate::config::SessionError;
+use crate::request::{Request, Sim};
+use crate::session::Session;
+use crate::snapshots::Snapshots;
+use crate::{Game, Tick};
+
+/// A game that is played over a session.
+///
+/// ```
+/// use gaggle_kit::{Micros, PeerId, Slot, State};
+/// use gaggle_timeline::{Game, Incarnation, Inputs, Seat, Session, SessionConfig, Timeline};
+///
+/// #[derive(Clone, Default, State)]
+/// struct Counter { presses: u32 }
+///
+/// impl Game for Counter {
+///     type Input = u8;
+///     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+///         self.presses += u32::from(inputs.get(Slot::at(0)));
+///     }
+/// }
+///
+/// let me = PeerId::from_u128(1);
+/// let session = Session::new(SessionConfig::default(), me, &[Seat::new(me, Slot::at(0))], Incarnation(7))?;
+/// let mut timeline = Timeline::new(session, Counter::default());
+/// for frame in 1..=10 {
+///     timeline.session_mut().set_input(Slot::at(0), 1)?;
+///     timeline.tick(Micros::from_millis(frame * 17));
+/// }
+/// assert_eq!(timeline.game().presses, 8); // the input delay of two frames
+/// # Ok::<(), gaggle_timeline::SessionError>(())
+/// ```
+#[derive(Debug)]
+pub struct Timeline<G: Game> {
+    session: Session<G::Input>,
+    game: G,
+    snapshots: Snapshots<G>,
+    /// A second game, while a stretch of the past is simulated again.
+    inquest: Option<G>,
+}
+
+impl<G: Game> Timeline<G> {
+    /// A match that begins with this state. Everybody must begin with the same.
+    pub fn new(session: Session<G::Input>, game: G) -> Self {
+        let snapshots = Snapshots::new(session.config().window_frames());
+        Timeline { session, game, snapshots, inquest: None }
+    }
+
+    /// What players see now: confirmed as far as input is known, guessed beyond.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The session: packets, events, statistics.
+    pub fn session(&self) -> &Session<G::Input> {
+        &self.session
+    }
+
+    /// The session, to feed it and to drain its packets and events.
+    pub fn session_mut(&mut self) -> &mut Session<G::Input> {
+        &mut self.session
+    }
+
+    /// Gives a local player's input, made from what that player sees right now: an intent such as
+    /// "the door in front of me" rather than a key.
+    ///
+    /// # Errors
+    /// If the slot is not local.
+    pub fn set_intent(
+        &mut self,
+        slot: Slot,
+        intent: impl FnOnce(&G) -> G::Input,
+    ) -> Result<(), SessionError> {
+        self.session.set_input(slot, intent(&self.game))
+    }
+
+    /// One frame's time has passed. Afterwards drain
+    /// [`next_packet`](Session::next_packet) and [`next_event`](Session::next_event).
+    pub fn tick(&mut self, now: Micros) -> Tick {
+        let tick = self.session.tick(now);
+        self.fulfil_requests();
+        tick
+    }
+
+    fn fulfil_requests(&mut self) {
+        while let Some(request) = self.session.next_request() {
+            match request {
+                Request::Save { frame } => self.snapshots.save(frame, &self.game),
+                Request::Load { sim: Sim::Live, frame } => {
+                    let saved = self.snapshots.get(frame);
+                    self.game
+                        .copy_from(saved.expect("the session loads what it had saved within its window"));
+                }
+                Request::Advance { sim: Sim::Live, inputs } => self.game.tick(&inputs),
+                Request::Hash { sim: Sim::Live, frame, hash } => *hash = self.snapshots.hash(frame),
+                Request::Keep { frame, forget_before } => self.snapshots.keep(frame, forget_before),
+                Request::Load { sim: Sim::Inquest, frame } => {
+                    self.inquest = self.snapshots.kept(frame).cloned();
+                }
+                Request::Advance { sim: Sim::Inquest, inputs } => {
+                    if let Some(game) = &mut self.inquest {
+                        game.tick(&inputs);
+                    }
+                }
+                Request::Hash { sim: Sim::Inquest, hash, .. } => {
+                    *hash = self.inquest.as_ref().map(state_hash);
+                }
+            }
+        }
+    }
+
+    /// The state with everything confirmed and nothing guessed, as far as it is still held: for
+    /// spectators, results and comparing machines. `None` if that frame was never simulated alone.
+    pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
+        let frame = self.session.confirmed_frame().min(self.session.current_frame());
+        if frame == self.session.current_frame() {
+            return Some((frame, &self.game));
+        }
+        self.snapshots.get(frame).map(|game| (frame, game))
+    }
+}

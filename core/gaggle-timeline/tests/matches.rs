@@ -1,0 +1,127 @@
+//! Matches with a fixed set of players: everybody ends in the same state, whatever the network does.
+
+mod world;
+
+use gaggle_kit::Micros;
+use gaggle_timeline::{Event, LatePolicy, SessionConfig};
+use world::{Weather, World};
+
+fn ms(millis: u64) -> Micros {
+    Micros::from_millis(millis)
+}
+
+fn rough(latency_ms: u64, jitter_ms: u64, loss_thousandths: u32) -> Weather {
+    Weather { latency: ms(latency_ms), jitter: ms(jitter_ms), loss: loss_thousandths }
+}
+
+/// Runs a match and demands agreement at its end, with proof that guesses were wrong on the way.
+fn play(players: usize, frames: u32, weather: Weather) -> World<world::Stew> {
+    let mut world = World::of(players, 7 + players as u64);
+    world.weather(weather).run_to_frame(frames).settle().expect_agreement();
+    if frames >= 600 {
+        world.expect_rollbacks(20);
+    }
+    world
+}
+
+#[test]
+fn two_players_agree_after_ten_seconds() {
+    play(2, 600, Weather::calm(40));
+}
+
+#[test]
+fn two_players_agree_after_five_minutes() {
+    play(2, 18_000, rough(40, 10, 5));
+}
+
+#[test]
+fn two_percent_of_the_packets_get_lost_and_nothing_else_does() {
+    let mut world = play(2, 3_600, rough(40, 0, 20));
+    assert!(world.dropped > 50, "only {} packets were lost", world.dropped);
+    world.expect_every_press_told();
+}
+
+#[test]
+fn packets_that_take_up_to_four_frames_may_overtake_each_other() {
+    play(2, 1_800, rough(17, 50, 0));
+}
+
+#[test]
+fn three_players_agree() {
+    play(3, 600, Weather::calm(40));
+}
+
+#[test]
+fn three_players_agree_with_loss() {
+    play(3, 1_800, rough(40, 5, 20));
+}
+
+#[test]
+fn four_players_agree() {
+    play(4, 600, Weather::calm(40));
+}
+
+#[test]
+fn four_players_agree_after_a_minute() {
+    play(4, 3_600, rough(30, 20, 0));
+}
+
+#[test]
+fn four_players_agree_with_loss() {
+    play(4, 1_800, rough(40, 20, 20));
+}
+
+#[test]
+fn four_players_agree_when_everything_is_slow() {
+    play(4, 1_800, rough(100, 40, 50));
+}
+
+#[test]
+fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
+    let config = SessionConfig {
+        late: LatePolicy::Stall { window_frames: 0 },
+        input_delay_frames: 5,
+        input_delay_limits: (5, 5),
+        ..SessionConfig::default()
+    };
+    let mut world = World::configured(4, 3, &config);
+    world.weather(Weather::calm(50)).run_to_frame(120);
+    let before: Vec<u64> = world.machines.iter().map(|m| m.stalled).collect();
+    world.run_to_frame(1_200);
+    for (index, machine) in world.machines.iter().enumerate() {
+        assert_eq!(machine.timeline.session().stats().rollbacks, 0);
+        assert_eq!(machine.stalled - before[index], 0, "machine {index} stalled after the start");
+    }
+    world.settle().expect_agreement().expect_every_press_told();
+}
+
+#[test]
+fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
+    let mut world = World::of(2, 11);
+    world.weather(Weather::calm(50)).run_to_frame(120);
+    let lossy = Weather { loss: 1_000, ..Weather::calm(50) };
+    world.weather(lossy).run(ms(500)).weather(Weather::calm(50)).run_seconds(2);
+    for index in 0..2 {
+        assert!(world.machines[index].stalled > 10, "a blackout of 30 frames exceeds the window");
+        assert_eq!(world.count_events(index, |e| matches!(e, Event::Stalled { .. })), 1);
+        assert_eq!(world.count_events(index, |e| matches!(e, Event::Unstalled { .. })), 1);
+    }
+    world.settle().expect_agreement();
+}
+
+#[test]
+fn without_what_was_lost_being_sent_again_a_match_stands_still() {
+    // The harness must be able to fail: entries are cut from packets that tell more than one.
+    let mut world = World::of(2, 5);
+    world.weather(rough(40, 0, 20));
+    world.tamper = Box::new(|_, _, bytes| {
+        // A packet that repeats entries is replaced by silence: nothing lost ever comes again.
+        if bytes.len() > 7 && bytes[4] > 8 {
+            bytes.clear();
+        }
+    });
+    world.run_seconds(20);
+    let stuck = world.machines.iter().any(|m| m.stalled > 300)
+        || world.machines.iter().any(|m| m.events.iter().any(|e| matches!(e, Event::Fault { .. })));
+    assert!(stuck, "nothing was lost, so the other tests prove nothing:\n{}", world.describe());
+}

@@ -1,0 +1,396 @@
+//! A whole match in virtual time: machines with their own clocks, a network that delays, drops and
+//! reorders by one seed, and players whose every press is written down.
+
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the world")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, State, state_hash};
+use gaggle_timeline::{Event, Game, Incarnation, Inputs, Pace, Seat, Session, SessionConfig, Tick, Timeline};
+
+/// A game in which everything depends on everything: any difference spreads within a frame.
+#[derive(Clone, Debug, PartialEq, Eq, State)]
+pub struct Stew {
+    pub frame: u32,
+    pub mixed: u32,
+    pub tasted: [u32; 8],
+}
+
+impl Stew {
+    pub fn new() -> Stew {
+        Stew { frame: 0, mixed: 1, tasted: [0; 8] }
+    }
+}
+
+impl Game for Stew {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.frame = inputs.frame().number();
+        for slot in 0..8 {
+            let input = u32::from(inputs.get(Slot::at(slot)));
+            self.tasted[slot] = self.tasted[slot].wrapping_add(input);
+            self.mixed = (self.mixed ^ (input << slot)).wrapping_mul(0x01000193).rotate_left(7);
+        }
+    }
+}
+
+/// How the network treats packets between any two machines.
+#[derive(Clone, Copy, Debug)]
+pub struct Weather {
+    pub latency: Micros,
+    pub jitter: Micros,
+    /// Unreliable packets lost, in thousandths.
+    pub loss: u32,
+}
+
+impl Weather {
+    pub fn calm(latency_ms: u64) -> Weather {
+        Weather { latency: Micros::from_millis(latency_ms), jitter: Micros::ZERO, loss: 0 }
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Flying {
+    at: Micros,
+    order: u64,
+    from: usize,
+    to: usize,
+    reliable: bool,
+    bytes: Vec<u8>,
+}
+
+pub struct Machine<G: Game> {
+    pub timeline: Timeline<G>,
+    pub pace: Pace,
+    /// Its clock runs at this many millionths of true time.
+    pub clock_ppm: u64,
+    pub starts_at: Micros,
+    pub asleep_until: Micros,
+    pub stalled: u64,
+    pub events: Vec<Event>,
+    pub speeds: Vec<u32>,
+    ticks: u64,
+    /// A second game that only ever sees confirmed inputs.
+    straight: G,
+    /// Its hash after each frame.
+    straight_hashes: Vec<u64>,
+    /// What this machine's players pressed and what its stream says they did, without repetitions.
+    pressed: Vec<u8>,
+    told: Vec<u8>,
+}
+
+/// What a machine's player presses in a tick; 0 keeps what is held.
+type Press = Box<dyn FnMut(&mut Prng, usize, u64) -> u8>;
+/// Changes bytes on their way from one machine to another.
+type Tamper = Box<dyn FnMut(usize, usize, &mut Vec<u8>)>;
+
+/// A world of machines that play one match.
+pub struct World<G: Game<Input = u8>> {
+    pub machines: Vec<Machine<G>>,
+    pub weather: Weather,
+    pub now: Micros,
+    pub rng: Prng,
+    /// `directions[from][to]` overrides the weather's latency.
+    pub directions: Vec<Vec<Option<Micros>>>,
+    pub blocked: Vec<Vec<bool>>,
+    flying: BinaryHeap<Reverse<Flying>>,
+    sent: u64,
+    pub dropped: u64,
+    pub delivered: u64,
+    /// Each machine's presses, as its players gave them: (tick, input).
+    press: Press,
+    held: Vec<u8>,
+    /// Lets a test damage what a machine sends.
+    pub tamper: Tamper,
+    step: Micros,
+    /// How often a rolled-back state was compared with a straight run.
+    pub compared: u64,
+}
+
+pub fn peer(index: usize) -> PeerId {
+    PeerId::from_u128(index as u128 + 1)
+}
+
+impl World<Stew> {
+    pub fn of(players: usize, seed: u64) -> World<Stew> {
+        World::with(players, seed, &SessionConfig::default(), |_| Stew::new())
+    }
+
+    pub fn configured(players: usize, seed: u64, config: &SessionConfig) -> World<Stew> {
+        World::with(players, seed, config, |_| Stew::new())
+    }
+}
+
+impl<G: Game<Input = u8>> World<G> {
+    pub fn with(players: usize, seed: u64, config: &SessionConfig, game: impl Fn(usize) -> G) -> Self {
+        let seats: Vec<Seat> = (0..players).map(|index| Seat::new(peer(index), Slot::at(index))).collect();
+        let machines = (0..players)
+            .map(|index| {
+                let incarnation = Incarnation(index as u32 + 100);
+                let session = Session::new(config.clone(), peer(index), &seats, incarnation).unwrap();
+                Machine {
+                    timeline: Timeline::new(session, game(index)),
+                    pace: Pace::new(config.frames_per_second, Micros::ZERO),
+                    clock_ppm: 1_000_000,
+                    starts_at: Micros::ZERO,
+                    asleep_until: Micros::ZERO,
+                    stalled: 0,
+                    events: vec![],
+                    speeds: vec![],
+                    ticks: 0,
+                    straight: game(index),
+                    straight_hashes: vec![],
+                    pressed: vec![0],
+                    told: vec![0],
+                }
+            })
+            .collect();
+        let mut world = World {
+            machines,
+            weather: Weather::calm(50),
+            now: Micros::ZERO,
+            rng: Prng::new(seed),
+            directions: vec![vec![None; players]; players],
+            blocked: vec![vec![false; players]; players],
+            flying: BinaryHeap::new(),
+            sent: 0,
+            dropped: 0,
+            delivered: 0,
+            // A player changes its mind every tenth frame.
+            press: Box::new(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(255) as u8 } else { 0 }),
+            held: vec![0; players],
+            tamper: Box::new(|_, _, _| {}),
+            step: Micros::from_millis(1),
+            compared: 0,
+        };
+        for a in 0..players {
+            for b in 0..players {
+                if a != b {
+                    let session = world.machines[a].timeline.session_mut();
+                    session.handle_linked(Micros::ZERO, peer(b)).unwrap();
+                }
+            }
+        }
+        world
+    }
+
+    pub fn players_press(&mut self, press: impl FnMut(&mut Prng, usize, u64) -> u8 + 'static) -> &mut Self {
+        self.press = Box::new(press);
+        self
+    }
+
+    pub fn weather(&mut self, weather: Weather) -> &mut Self {
+        self.weather = weather;
+        self
+    }
+
+    fn local_now(&self, index: usize) -> Micros {
+        Micros::new(self.now.get() * self.machines[index].clock_ppm / 1_000_000)
+    }
+
+    /// Runs for a span of true time.
+    pub fn run(&mut self, span: Micros) -> &mut Self {
+        let end = self.now + span;
+        while self.now < end {
+            self.now += self.step;
+            self.deliver();
+            for index in 0..self.machines.len() {
+                if self.now >= self.machines[index].starts_at && self.now >= self.machines[index].asleep_until
+                {
+                    self.run_machine(index);
+                }
+            }
+        }
+        self
+    }
+
+    pub fn run_seconds(&mut self, seconds: u64) -> &mut Self {
+        self.run(Micros::from_secs(seconds))
+    }
+
+    /// Runs until everybody has simulated this frame.
+    pub fn run_to_frame(&mut self, frame: u32) -> &mut Self {
+        let give_up = self.now + Micros::from_secs(u64::from(frame) / 20 + 60);
+        while self.machines.iter().any(|m| m.timeline.session().current_frame() < Frame::new(frame)) {
+            assert!(self.now < give_up, "frame {frame} is never reached:\n{}", self.describe());
+            self.run(self.step);
+        }
+        self
+    }
+
+    /// Everybody stops pressing, the sky clears, and what is under way arrives.
+    pub fn settle(&mut self) -> &mut Self {
+        self.weather = Weather::calm(20);
+        self.press = Box::new(|_, _, _| 0);
+        self.held.fill(0);
+        self.run_seconds(3)
+    }
+
+    fn deliver(&mut self) {
+        while self.flying.peek().is_some_and(|Reverse(first)| first.at <= self.now) {
+            let Some(Reverse(mut flying)) = self.flying.pop() else { return };
+            let now = self.local_now(flying.to);
+            (self.tamper)(flying.from, flying.to, &mut flying.bytes);
+            self.delivered += 1;
+            let session = self.machines[flying.to].timeline.session_mut();
+            if flying.reliable {
+                session.handle_message(now, peer(flying.from), &flying.bytes);
+            } else {
+                session.handle_packet(now, peer(flying.from), &flying.bytes);
+            }
+        }
+    }
+
+    fn run_machine(&mut self, index: usize) {
+        let now = self.local_now(index);
+        let machine = &mut self.machines[index];
+        let session = machine.timeline.session();
+        let mut due = machine.pace.ticks_due(now, session.speed_ppm());
+        if due > 0 {
+            due += session.ticks_to_make_up().min(4);
+        }
+        for _ in 0..due {
+            let machine = &mut self.machines[index];
+            machine.ticks += 1;
+            let change = (self.press)(&mut self.rng, index, machine.ticks);
+            if change != 0 {
+                self.held[index] = change;
+            }
+            let session = machine.timeline.session_mut();
+            session.set_input(Slot::at(index), self.held[index]).unwrap();
+            if session.is_running() && machine.pressed.last() != Some(&self.held[index]) {
+                machine.pressed.push(self.held[index]);
+            }
+            if machine.timeline.tick(now) == Tick::Stalled {
+                machine.stalled += 1;
+            }
+            machine.speeds.push(machine.timeline.session().speed_ppm());
+        }
+        if due > 0 {
+            self.run_straight(index);
+            self.collect(index);
+        }
+    }
+
+    /// The straight game follows what is confirmed, and whatever the machine holds must equal it.
+    fn run_straight(&mut self, index: usize) {
+        let machine = &mut self.machines[index];
+        let session = machine.timeline.session();
+        while (machine.straight_hashes.len() as u32) < session.confirmed_frame().number() {
+            let frame = Frame::new(machine.straight_hashes.len() as u32 + 1);
+            let inputs = session.confirmed_inputs(frame).expect("just confirmed");
+            let told = inputs.get(Slot::at(index));
+            if machine.told.last() != Some(&told) {
+                machine.told.push(told);
+            }
+            machine.straight.tick(&inputs);
+            machine.straight_hashes.push(state_hash(&machine.straight));
+        }
+        if let Some((frame, game)) = machine.timeline.confirmed_game()
+            && frame > Frame::START
+        {
+            let straight = machine.straight_hashes[frame.number() as usize - 1];
+            assert_eq!(
+                state_hash(game),
+                straight,
+                "machine {index} at {frame}: rollback and straight run differ"
+            );
+            self.compared += 1;
+        }
+    }
+
+    fn collect(&mut self, index: usize) {
+        while let Some(event) = self.machines[index].timeline.session_mut().next_event() {
+            self.machines[index].events.push(event);
+        }
+        loop {
+            let session = self.machines[index].timeline.session_mut();
+            let Some(packet) = session.next_packet() else { return };
+            let (to, reliable, bytes) = (packet.to, packet.reliable, packet.bytes.to_vec());
+            let to = to.to_u128() as usize - 1;
+            self.sent += 1;
+            let lost = self.rng.below(1_000) < self.weather.loss || self.blocked[index][to];
+            if lost && !reliable {
+                self.dropped += 1;
+                if let Some(machine) = self.machines.get_mut(to) {
+                    let now = Micros::new(self.now.get() * machine.clock_ppm / 1_000_000);
+                    machine.timeline.session_mut().handle_loss(now, peer(index));
+                }
+                continue;
+            }
+            let jitter = self.rng.below(self.weather.jitter.get() as u32 + 1);
+            let latency = self.directions[index][to].unwrap_or(self.weather.latency);
+            let at = self.now + latency + Micros::new(jitter.into());
+            let order = self.sent;
+            self.flying.push(Reverse(Flying { at, order, from: index, to, reliable, bytes }));
+        }
+    }
+
+    pub fn session(&self, index: usize) -> &Session<u8> {
+        self.machines[index].timeline.session()
+    }
+
+    pub fn describe(&self) -> String {
+        let line = |(index, machine): (usize, &Machine<G>)| {
+            let session = machine.timeline.session();
+            let (current, confirmed) = (session.current_frame(), session.confirmed_frame());
+            let last = &machine.events[machine.events.len().saturating_sub(3)..];
+            format!("machine {index}: at {current}, confirmed {confirmed}, {last:?}\n  {:?}", session.stats())
+        };
+        self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// All machines hold the same history as far as both confirmed it, it is what the players pressed,
+    /// and nobody complained.
+    pub fn expect_agreement(&mut self) -> &mut Self {
+        let common = self.machines.iter().map(|m| m.straight_hashes.len()).min().unwrap();
+        assert!(common > 0 && self.compared > 0, "nothing was confirmed:\n{}", self.describe());
+        for (index, machine) in self.machines.iter().enumerate() {
+            assert_eq!(
+                machine.straight_hashes[..common],
+                self.machines[0].straight_hashes[..common],
+                "machines 0 and {index} differ"
+            );
+            // A stalled or shrinking tick may merge two samples; what is told is then a part of what was pressed.
+            let pressed = &mut machine.pressed.iter();
+            assert!(
+                machine.told.iter().all(|told| pressed.any(|press| press == told)),
+                "machine {index} told what nobody pressed: {:?} of {:?}",
+                machine.told,
+                machine.pressed
+            );
+            let complaint = |event: &&Event| {
+                matches!(event, Event::Desync { .. } | Event::Fault { .. } | Event::InputsDiffer { .. })
+            };
+            assert_eq!(machine.events.iter().find(complaint), None);
+        }
+        self
+    }
+
+    /// Not one press was lost, doubled or moved before another.
+    pub fn expect_every_press_told(&mut self) -> &mut Self {
+        for (index, machine) in self.machines.iter().enumerate() {
+            assert_eq!(machine.told, machine.pressed, "machine {index}");
+        }
+        self
+    }
+
+    pub fn expect_rollbacks(&mut self, at_least: u64) -> &mut Self {
+        for index in 0..self.machines.len() {
+            let stats = self.session(index).stats();
+            assert!(
+                stats.rollbacks >= at_least,
+                "machine {index} rolled back {} times only",
+                stats.rollbacks
+            );
+        }
+        self
+    }
+
+    pub fn count_events(&self, index: usize, matches: impl Fn(&Event) -> bool) -> usize {
+        self.machines[index].events.iter().filter(|event| matches(event)).count()
+    }
+}
