@@ -1,15 +1,14 @@
 //! `cargo xtask bench NAME [--json]`: runs one of the programs in `bench/`.
 //!
-//! That crate is a workspace of its own, because it pulls in the libraries it compares with. What a
+//! That folder is a workspace of its own, because it pulls in the libraries it compares with. What a
 //! program prints and how it ends is its own affair: nothing is added to its standard output.
 
-use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 
-use crate::workspace::{self, Target, Workspace};
+use crate::needs::{self, ThisMachine};
+use crate::workspace::{self, Package, Workspace};
 
-/// Runs the command line behind `cargo xtask bench`.
+/// Runs the command line behind `cargo xtask bench`; what follows the name goes to the bench.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let folder = workspace::root().join("bench");
     if !folder.join("Cargo.toml").is_file() {
@@ -19,49 +18,52 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         Ok(workspace) => workspace,
         Err(error) => return crate::refuse(&error),
     };
-    let benches: Vec<&Target> =
-        workspace.packages.iter().flat_map(|package| package.targets("bin")).collect();
     let name = arguments.first().copied().filter(|argument| !argument.starts_with('-'));
-    let Some(bench) = benches.iter().find(|bench| Some(bench.name.as_str()) == name) else {
-        eprintln!("{}", menu(name, &benches));
-        return ExitCode::from(2);
+    let Some((bench, package)) = benches(&workspace).find(|(bench, _)| Some(*bench) == name) else {
+        return crate::refuse(&menu(name, &workspace));
     };
+    for (program, debian) in &package.programs {
+        if let Err(missing) = needs::program(&mut ThisMachine, program, debian) {
+            return crate::refuse(&format!("{}. {}", missing.what, missing.remedy));
+        }
+    }
     let mut cargo = workspace::cargo();
-    cargo.args(["run", "--release", "--bin", &bench.name, "--"]).args(&arguments[1..]).current_dir(folder);
-    crate::hand_over(&mut cargo)
+    cargo.args(["run", "--release", "--package", &package.name, "--bin", bench, "--"]);
+    crate::hand_over(cargo.args(&arguments[1..]).current_dir(folder))
+}
+
+/// The benches by name, with the package each is in.
+fn benches(workspace: &Workspace) -> impl Iterator<Item = (&str, &Package)> {
+    let of = |package| Package::targets(package, "bin").map(move |bin| (bin.name.as_str(), package));
+    workspace.packages.iter().flat_map(of)
 }
 
 /// What there is to choose from.
-fn menu(wanted: Option<&str>, benches: &[&Target]) -> String {
+fn menu(wanted: Option<&str>, workspace: &Workspace) -> String {
     let mut menu = match wanted {
         Some(name) => format!("There is no bench `{name}`. Choose one:"),
         None => "Which bench? cargo xtask bench NAME [--json]".to_string(),
     };
-    let width = benches.iter().map(|bench| bench.name.len()).max().unwrap_or(0);
-    for bench in benches {
-        menu += format!("\n  {:<width$}  {}", bench.name, about(&bench.source)).trim_end();
+    let width = benches(workspace).map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, package) in benches(workspace) {
+        menu += format!("\n  {name:<width$}  {}", package.description).trim_end();
     }
     menu
-}
-
-/// The first line of a program's documentation.
-fn about(source: &Path) -> String {
-    let text = fs::read_to_string(source).unwrap_or_default();
-    let first = text.lines().next().and_then(|line| line.strip_prefix("//!"));
-    first.unwrap_or_default().trim().to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::Target;
 
     #[test]
     fn the_menu_names_every_bench_and_what_it_measures() {
-        let source = std::env::temp_dir().join(format!("xtask-bench-{}.rs", std::process::id()));
-        fs::write(&source, "//! Packets per second.\nfn main() {}\n").unwrap();
-        let bench = Target { name: "link".into(), kind: "bin".into(), source: source.clone() };
-        let menu = menu(Some("lnik"), &[&bench]);
-        fs::remove_file(source).unwrap();
-        assert_eq!(menu, "There is no bench `lnik`. Choose one:\n  link  Packets per second.");
+        let targets = vec![Target { name: "link".into(), kind: "bin".into() }];
+        let description = "Packets per second".to_string();
+        let bench = Package { name: "bench-link".into(), description, targets, ..Package::default() };
+        let library = Package { name: "bench-report".into(), ..Package::default() };
+        let workspace = Workspace { packages: vec![bench, library], ..Workspace::default() };
+        let expected = "There is no bench `lnik`. Choose one:\n  link  Packets per second";
+        assert_eq!(menu(Some("lnik"), &workspace), expected);
     }
 }

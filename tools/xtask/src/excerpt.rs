@@ -1,28 +1,23 @@
 //! Finds the useful part of what a failed program printed.
 
-use std::collections::BTreeSet;
-
 use crate::process::without_colour;
 
 /// A screenful; the rest is in the log file.
 const LINES_MAX: usize = 60;
 
-/// The compiler's errors and warnings, each once, without the lines around them.
-///
-/// `shown` remembers what earlier steps have printed: an error that breaks clippy breaks the tests
-/// as well, and reading it twice helps nobody.
-pub(crate) fn diagnostics(lines: &[String], shown: &mut BTreeSet<String>) -> Vec<String> {
-    let mut excerpt = Vec::new();
-    for paragraph in lines.split(|line| line.trim().is_empty()) {
-        let start = paragraph.iter().position(|line| is_diagnostic(&without_colour(line)));
-        let Some(paragraph) = start.map(|start| &paragraph[start..]) else { continue };
-        if shown.insert(without_colour(&paragraph.join("\n"))) {
-            excerpt.extend(paragraph.iter().filter(|line| !is_status(line)).cloned());
-            excerpt.push(String::new());
-        }
-    }
-    excerpt.pop();
-    excerpt
+/// The compiler's errors and warnings, a paragraph each, without cargo's lines around and between them.
+pub(crate) fn diagnostics(lines: &[String]) -> Vec<Vec<String>> {
+    let paragraphs = lines.split(|line| line.trim().is_empty());
+    let found = paragraphs.filter_map(|paragraph| {
+        let start = paragraph.iter().position(|line| is_diagnostic(&without_colour(line)))?;
+        Some(paragraph[start..].iter().filter(|line| !is_status(line)).cloned().collect())
+    });
+    found.collect()
+}
+
+/// Paragraphs as lines, with an empty line between them.
+pub(crate) fn joined(paragraphs: &[Vec<String>]) -> Vec<String> {
+    paragraphs.join(&String::new())
 }
 
 /// One test that failed.
@@ -131,16 +126,10 @@ warning: build failed, waiting for other jobs to finish...";
 
     #[test]
     fn diagnostics_are_kept_and_cargo_is_not() {
-        let found = diagnostics(&lines(CLIPPY), &mut BTreeSet::new());
-        assert_eq!(found.len(), 4, "{found:#?}");
-        assert_eq!(found[0], "error: unused variable: `x`");
-    }
-
-    #[test]
-    fn what_was_shown_once_is_not_shown_again() {
-        let mut shown = BTreeSet::new();
-        assert!(!diagnostics(&lines(CLIPPY), &mut shown).is_empty());
-        assert!(diagnostics(&lines(CLIPPY), &mut shown).is_empty());
+        let found = diagnostics(&lines(CLIPPY));
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!((found[0].len(), found[0][0].as_str()), (4, "error: unused variable: `x`"));
+        assert_eq!(joined(&[found[0].clone(), found[0].clone()]).len(), 4 + 1 + 4);
     }
 
     const TESTS: &str = "\

@@ -7,13 +7,13 @@ mod bench;
 mod chaos;
 mod console;
 mod excerpt;
+mod imports;
 mod needs;
 mod play;
 mod process;
 mod steps;
 mod test;
 mod tidy;
-mod wasm;
 mod workspace;
 
 use std::process::{Command, ExitCode};
@@ -65,7 +65,7 @@ fn help() {
         println!("  cargo xtask {name:<6} {about}");
     }
     println!("\nSteps of `cargo xtask test`, all of them unless you name some:\n");
-    for step in steps::all(true) {
+    for step in steps::all(&workspace::root()) {
         let only_long = if step.long { " (only with --long)" } else { "" };
         println!("  {:<8} {}{only_long}", step.name, step.about);
     }

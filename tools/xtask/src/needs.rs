@@ -3,7 +3,9 @@
 //! What is missing and cannot be had is a failed step with one line that says what to do; nothing is
 //! ever skipped in silence.
 
+use std::io;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 /// The machine as this file needs to see it, so that tests can stand in for it.
 pub(crate) trait Machine {
@@ -13,6 +15,31 @@ pub(crate) trait Machine {
     fn is_root(&self) -> bool;
     /// Runs a command to its end; the error is what it said last.
     fn run(&mut self, command: &[&str]) -> Result<(), String>;
+}
+
+/// The machine we run on. What its commands print goes to standard error.
+pub(crate) struct ThisMachine;
+
+impl Machine for ThisMachine {
+    fn find(&self, program: &str) -> Option<PathBuf> {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    }
+
+    fn is_root(&self) -> bool {
+        let answer = Command::new("id").arg("-u").output();
+        answer.is_ok_and(|answer| answer.stdout.trim_ascii() == b"0")
+    }
+
+    fn run(&mut self, command: &[&str]) -> Result<(), String> {
+        let (program, arguments) = command.split_first().expect("a command has a name");
+        let status = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(io::stderr()).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(status.to_string()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
 }
 
 /// Something is missing. `remedy` is one line for a person to act on.

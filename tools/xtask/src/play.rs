@@ -48,8 +48,7 @@ mod tests {
     fn an_example_is_shown_from_whichever_crate_has_it() {
         let mut workspace = Workspace::default();
         assert_eq!(best(&workspace), None);
-        let target =
-            Target { name: "two_peers_in_memory".into(), kind: "example".into(), source: "somewhere".into() };
+        let target = Target { name: "two_peers_in_memory".into(), kind: "example".into() };
         workspace.packages.push(Package { name: "other".into(), ..Package::default() });
         workspace.packages.push(Package { name: "game".into(), targets: vec![target], ..Package::default() });
         assert_eq!(best(&workspace), Some(("game", Show::Example("two_peers_in_memory"))));

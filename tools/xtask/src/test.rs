@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::console::{Console, Tone, duration};
 use crate::excerpt;
-use crate::needs::{Machine, Missing};
+use crate::needs::{Machine, Missing, ThisMachine};
 use crate::process::{self, Ended};
 use crate::steps::{self, Step};
 use crate::workspace::{self, Workspace};
@@ -21,8 +21,9 @@ pub(crate) struct Context {
     step: &'static str,
     started: Instant,
     doing: String,
-    /// Compiler errors printed so far.
-    shown: BTreeSet<String>,
+    /// Compiler errors printed so far: what breaks clippy breaks the tests as well, and reading it
+    /// twice helps nobody.
+    shown: BTreeSet<Vec<String>>,
 }
 
 /// Why a step failed, for a person.
@@ -52,21 +53,19 @@ impl From<io::Error> for Failure {
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let long = arguments.contains(&"--long");
     let names: Vec<&str> = arguments.iter().copied().filter(|&argument| argument != "--long").collect();
-    let known = steps::all(true);
+    let root = workspace::root();
+    let known: Vec<Step> = steps::all(&root).collect();
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|step| step.name == **name)) {
         let known: Vec<_> = known.iter().map(|step| step.name).collect();
         return crate::refuse(&format!("There is no step `{unknown}`. The steps are: {}.", known.join(", ")));
     }
-    let root = workspace::root();
     let workspace = match Workspace::load(&root) {
         Ok(workspace) => workspace,
         Err(error) => return crate::refuse(&error),
     };
-    let chosen: Vec<Step> = if names.is_empty() {
-        steps::all(long).into_iter().filter(|step| (step.applies)(&root)).collect()
-    } else {
-        known.into_iter().filter(|step| names.contains(&step.name)).collect()
-    };
+    let is_chosen =
+        |step: &Step| if names.is_empty() { long || !step.long } else { names.contains(&step.name) };
+    let chosen: Vec<Step> = known.into_iter().filter(is_chosen).collect();
     let mut context = Context::new(root, workspace, Console::stdout());
     let failed = run_all(&mut context, &chosen);
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -122,19 +121,29 @@ impl Context {
         self.console.activity(self.step, self.started.elapsed(), &self.doing);
     }
 
-    /// The compiler's errors that no earlier step has shown; failing that, the end of the output.
-    pub(crate) fn diagnostics(&mut self, ended: &Ended) -> Vec<String> {
-        let had_shown = self.shown.len();
-        let found = excerpt::diagnostics(&ended.lines, &mut self.shown);
-        let is_repetition = found.is_empty() && had_shown > 0 && {
-            // Would there have been something without what was shown before?
-            !excerpt::diagnostics(&ended.lines, &mut BTreeSet::new()).is_empty()
+    /// Runs a command that is content or prints diagnostics; `summary` says what it means if it does.
+    pub(crate) fn check(&mut self, command: Command, summary: &str) -> Result<Ended, Failure> {
+        let ended = self.run(command)?;
+        if ended.success { Ok(ended) } else { Err(self.failure(&ended, summary)) }
+    }
+
+    /// A failure explained by the compiler's errors, as far as no earlier step has shown them.
+    pub(crate) fn failure(&mut self, ended: &Ended, summary: &str) -> Failure {
+        let found = excerpt::diagnostics(&ended.lines);
+        let fresh: Vec<_> =
+            found.iter().filter(|paragraph| !self.shown.contains(*paragraph)).cloned().collect();
+        let (details, remedy) = if found.is_empty() {
+            (excerpt::last_lines(&ended.lines), String::new())
+        } else if fresh.is_empty() {
+            (Vec::new(), "The errors are those shown above.".to_string())
+        } else {
+            let step = self.step;
+            let remedy =
+                format!("Fix the first error, the others often go with it; then `cargo xtask test {step}`.");
+            (excerpt::joined(&fresh), remedy)
         };
-        match found {
-            _ if is_repetition => vec!["The same errors as above.".into()],
-            found if found.is_empty() => excerpt::last_lines(&ended.lines),
-            found => found,
-        }
+        self.shown.extend(fresh);
+        Failure { summary: summary.to_string(), details, remedy }
     }
 
     fn log(&self) -> PathBuf {
@@ -157,14 +166,15 @@ impl Context {
         let line = format!("{mark} {:<8} {time:>9}  {summary}", self.step);
         console.line(line.trim_end());
         let Err(failure) = result else { return };
+        let log = shorter(&self.log(), &self.root);
+        let console = &mut self.console;
         let (details, left_out) = excerpt::first_screen(failure.details);
         console.gap();
         for line in &details {
             console.line(format!("    {line}").trim_end());
         }
         if left_out > 0 {
-            let log = self.workspace.target.join("xtask").join(format!("{}.log", self.step));
-            let more = format!("… {left_out} more lines; everything is in {}", shorter(&log, &self.root));
+            let more = format!("… {left_out} more lines; everything is in {log}");
             console.line(&format!("    {}", console.paint(Tone::Quiet, &more)));
         }
         console.gap();
@@ -177,13 +187,11 @@ impl Context {
 
 impl Machine for Context {
     fn find(&self, program: &str) -> Option<PathBuf> {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+        ThisMachine.find(program)
     }
 
     fn is_root(&self) -> bool {
-        let answer = Command::new("id").arg("-u").output();
-        answer.is_ok_and(|answer| answer.stdout.trim_ascii() == b"0")
+        ThisMachine.is_root()
     }
 
     fn run(&mut self, command: &[&str]) -> Result<(), String> {
@@ -233,7 +241,7 @@ mod tests {
     }
 
     fn step(name: &'static str, run: fn(&mut Context) -> Result<String, Failure>) -> Step {
-        Step { name, about: "", long: false, applies: |_| true, run }
+        Step { name, about: "", long: false, place: "", run }
     }
 
     #[test]
@@ -265,5 +273,20 @@ mod tests {
 1 passed, 1 failed
 ";
         assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn what_one_step_has_shown_the_next_only_refers_to() {
+        let mut context = Context::new("/nowhere".into(), Workspace::default(), Console::plain(Vec::new()));
+        let lines = |text: &str| Ended { success: false, lines: text.lines().map(str::to_string).collect() };
+        let broken = lines(
+            "   Checking a v0.1.0\nerror: no such thing\n --> a.rs:1:1\n\nerror: could not compile `a`",
+        );
+        let first = context.failure(&broken, "it does not compile");
+        assert_eq!(first.details, ["error: no such thing", " --> a.rs:1:1"]);
+        let second = context.failure(&broken, "it still does not compile");
+        assert_eq!((second.details.len(), second.remedy.as_str()), (0, "The errors are those shown above."));
+        let other = context.failure(&lines("killed\n"), "it ended");
+        assert_eq!(other.details, ["killed"], "whatever there is, when nothing looks like an error");
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Workspace {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    /// One line from its manifest.
+    pub(crate) description: String,
     /// Relative to the root, with forward slashes: `core/gaggle-kit`.
     pub(crate) folder: String,
     pub(crate) dependencies: Vec<Dependency>,
@@ -41,7 +43,6 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// `lib` for all kinds of library but a `proc-macro`, else `bin`, `example`, `test` …
     pub(crate) kind: String,
-    pub(crate) source: PathBuf,
 }
 
 impl Workspace {
@@ -91,15 +92,12 @@ impl Package {
             .map(|edge| Dependency { name: text(edge, "name"), dev: edge["kind"] == "dev" })
             .collect();
         let targets = list(package, "targets")
-            .map(|target| Target {
-                name: text(target, "name"),
-                kind: kind(target),
-                source: text(target, "src_path").into(),
-            })
+            .map(|target| Target { name: text(target, "name"), kind: kind(target) })
             .collect();
         let programs = package["metadata"]["programs"].as_object().into_iter().flatten();
         Package {
             name: text(package, "name"),
+            description: text(package, "description"),
             folder: folder.to_string_lossy().replace('\\', "/"),
             dependencies,
             targets,

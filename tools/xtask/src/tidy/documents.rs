@@ -132,9 +132,9 @@ fn command_objection(tree: &Tree, command: &str) -> Option<String> {
         if let Some(bench) =
             words.get(3).filter(|word| *name == "bench" && is_literal(word) && !word.starts_with('-'))
         {
-            let is_there = [format!("bench/src/bin/{bench}.rs"), format!("bench/src/bin/{bench}/main.rs")]
-                .iter()
-                .any(|path| exists(tree, path, true));
+            let is_there = tree.ending("Cargo.toml").any(|manifest| {
+                manifest.path.starts_with("bench/") && names(manifest).any(|name| name == *bench)
+            });
             return (!is_there).then(|| format!("there is no bench `{bench}`"));
         }
     }
@@ -159,12 +159,14 @@ fn is_our_name(name: &str) -> bool {
 }
 
 fn is_crate(tree: &Tree, name: &str) -> bool {
-    let is_named_so = |line: &str| {
-        let value =
-            line.strip_prefix("name").map(|rest| rest.trim_start_matches([' ', '=']).trim_matches('"'));
-        value.is_some_and(|value| value.replace('_', "-") == name.replace('_', "-"))
-    };
-    tree.ending("Cargo.toml").any(|manifest| manifest.text.lines().any(|line| is_named_so(line.trim())))
+    let wanted = name.replace('_', "-");
+    tree.ending("Cargo.toml").any(|manifest| names(manifest).any(|name| name.replace('_', "-") == wanted))
+}
+
+/// The names a manifest gives: to its package, and to its programs if they differ.
+fn names(manifest: &File) -> impl Iterator<Item = &str> {
+    let lines = manifest.text.lines().filter_map(|line| line.trim().strip_prefix("name"));
+    lines.map(|rest| rest.trim_start_matches([' ', '=']).trim_matches('"'))
 }
 
 /// Whether the folder only appears when something runs.
@@ -219,7 +221,7 @@ mod tests {
         ("core/gaggle-kit/examples/count.rs", ""),
         ("core/gaggle-kit/vectors/hello.hex", ""),
         ("shell/bevy_gaggle/Cargo.toml", "[package]\nname = \"bevy_gaggle\"\n"),
-        ("bench/src/bin/link.rs", ""),
+        ("bench/link/Cargo.toml", "[package]\nname = \"bench-link\"\n\n[[bin]]\nname = \"link\"\n"),
     ];
 
     fn objections(text: &str) -> Vec<String> {

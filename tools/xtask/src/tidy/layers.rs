@@ -134,7 +134,7 @@ mod tests {
                 .map(|edge| Dependency { name: edge.trim_end_matches('?').into(), dev: edge.ends_with('?') })
                 .collect();
             let kind = if name.ends_with("-derive") { "proc-macro" } else { "lib" };
-            let targets = vec![Target { name: name.into(), kind: kind.into(), source: "".into() }];
+            let targets = vec![Target { name: name.into(), kind: kind.into() }];
             Package { name: name.into(), folder: folder.into(), dependencies, targets, ..Package::default() }
         };
         Workspace { packages: lines.iter().map(package).collect(), ..Workspace::default() }

@@ -1,0 +1,89 @@
+//! Steps `tests` and `release`: every test of the workspace, doctests included.
+
+use super::counted;
+use crate::excerpt::{self, FailedTest};
+use crate::needs;
+use crate::test::{Context, Failure};
+
+pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
+    get_programs(context)?;
+    run_in(context, "", &["--workspace"])
+}
+
+pub(super) fn run_optimised(context: &mut Context) -> Result<String, Failure> {
+    get_programs(context)?;
+    run_in(context, "", &["--workspace", "--release"])
+}
+
+/// Runs the tests of the workspace in a folder.
+pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Result<String, Failure> {
+    let mut command = context.cargo(&[&["test", "--no-fail-fast"], flags].concat());
+    // The line that failed is what one needs first; who wants the whole stack runs that test alone.
+    command.current_dir(context.root.join(folder)).env("RUST_BACKTRACE", "0");
+    let ended = context.run(command)?;
+    let (passed, failed) = excerpt::test_counts(&ended.lines);
+    if ended.success && passed > 0 {
+        return Ok(counted(passed, "test", "tests"));
+    }
+    if ended.success {
+        return Err(Failure { summary: "no test ran".into(), ..Failure::default() });
+    }
+    let failed_tests = excerpt::failed_tests(&ended.lines);
+    let Some(first) = failed_tests.first() else {
+        return Err(context.failure(&ended, "the tests did not run to the end"));
+    };
+    let place = if folder.is_empty() { String::new() } else { format!(" in {folder}/") };
+    let remedy = format!("Run the first again with `{}`{place}.", again(first, flags));
+    let summary = format!("{failed} of {} failed", counted(passed + failed, "test", "tests"));
+    Err(Failure { summary, details: details(&failed_tests), remedy })
+}
+
+/// What `[package.metadata.programs]` of the workspace's crates asks for.
+fn get_programs(context: &mut Context) -> Result<(), Failure> {
+    let programs: Vec<_> =
+        context.workspace.packages.iter().flat_map(|package| package.programs.clone()).collect();
+    for (program, package) in programs {
+        needs::program(context, &program, &package)?;
+    }
+    Ok(())
+}
+
+fn again(test: &FailedTest, flags: &[&str]) -> String {
+    let release = if flags.contains(&"--release") { " --release" } else { "" };
+    // Doctests go by file and line, which makes no filter.
+    let name = if test.selection.contains("--doc") { String::new() } else { format!(" {}", test.name) };
+    format!("cargo test{release} {}{name}", test.selection)
+}
+
+fn details(failed: &[FailedTest]) -> Vec<String> {
+    let mut details = Vec::new();
+    for test in failed {
+        if !details.is_empty() {
+            details.push(String::new());
+        }
+        details.push(format!("{} ({})", test.name, test.selection));
+        details.extend(test.output.iter().map(|line| format!("  {line}")));
+    }
+    details
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_is_a_command_that_runs_just_that_test() {
+        fn check(name: &str, selection: &str, flags: &[&str], expected: &str) {
+            let test = FailedTest { name: name.into(), selection: selection.into(), output: Vec::new() };
+            assert_eq!(again(&test, flags), expected);
+        }
+        check(
+            "tests::bad",
+            "-p gaggle-kit --lib",
+            &["--workspace"],
+            "cargo test -p gaggle-kit --lib tests::bad",
+        );
+        check("it_is", "-p xtask --test it", &["--release"], "cargo test --release -p xtask --test it it_is");
+        check("src/frame.rs - Frame (line 3)", "-p gaggle-kit --doc", &[], "cargo test -p gaggle-kit --doc");
+    }
+}

@@ -1,0 +1,62 @@
+//! Step `wasm`: what computes builds for wasm32 and asks its host for nothing.
+
+use std::io;
+use std::process::Command;
+
+use super::{counted, deterministic};
+use crate::imports::imports;
+use crate::needs;
+use crate::process::without_colour;
+use crate::test::{Context, Failure};
+
+pub(super) const TARGET: &str = "wasm32-unknown-unknown";
+
+/// A library for wasm32 is only an archive. To see what it would ask a host for, it is linked into a
+/// module with everything it has: nothing optimised away, nothing left out because nobody calls it.
+const LINK_EVERYTHING: [&str; 6] =
+    ["-C", "opt-level=0", "-C", "link-dead-code", "-C", "link-arg=--no-gc-sections"];
+
+pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
+    let installed = is_installed(context);
+    needs::target(context, TARGET, || installed)?;
+    let libraries: Vec<(String, String)> = deterministic(&context.workspace)
+        .filter_map(|package| Some((package.name.clone(), package.targets("lib").next()?.name.clone())))
+        .collect();
+    let mut wanted = Vec::new();
+    for (package, library) in &libraries {
+        let build =
+            ["rustc", "--package", package, "--lib", "--target", TARGET, "--crate-type", "cdylib", "--"];
+        let command = context.cargo(&[&build[..], &LINK_EVERYTHING].concat());
+        context.check(command, &format!("{package} does not build"))?;
+        let module =
+            context.workspace.target.join(TARGET).join("debug").join(format!("{}.wasm", file_name(library)));
+        let imports = imports(&std::fs::read(&module)?).map_err(io::Error::other)?;
+        wanted.extend(
+            imports.iter().map(|import| format!("{package} wants {} from {}", import.name, import.module)),
+        );
+    }
+    match wanted.len() {
+        0 => Ok(counted(libraries.len(), "crate", "crates")),
+        count => Err(Failure {
+            summary: counted(count, "import from the host", "imports from the host"),
+            details: wanted,
+            remedy: "Take out the dependency that asks the host for something: what computes gets it as an argument."
+                .into(),
+        }),
+    }
+}
+
+/// The name rustc gives a library's file.
+fn file_name(library: &str) -> String {
+    library.replace('-', "_")
+}
+
+fn is_installed(context: &mut Context) -> bool {
+    let mut command = Command::new("rustc");
+    command.args(["--print", "target-libdir", "--target", TARGET]);
+    context.run(command).is_ok_and(|ended| {
+        let folder = ended.lines.first().map(|line| without_colour(line)).unwrap_or_default();
+        // The folder alone proves nothing: removing a target leaves it behind empty.
+        ended.success && std::fs::read_dir(folder.trim()).is_ok_and(|mut files| files.next().is_some())
+    })
+}
