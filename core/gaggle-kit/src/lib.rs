@@ -6,9 +6,11 @@
 // Derived code names this crate from outside, and its own tests derive too.
 extern crate self as gaggle_kit;
 
+mod angle;
 mod bytes;
 mod decode;
 mod difference;
+mod fixed;
 mod frame;
 mod hash;
 mod input;
@@ -18,9 +20,11 @@ mod random;
 mod slot;
 mod state;
 
+pub use angle::Angle;
 pub use bytes::{BufferFull, ByteReader, ByteSink, ByteWriter, Varint, unzigzag, zigzag};
 pub use decode::DecodeError;
 pub use difference::{Difference, FieldPath};
+pub use fixed::{Fixed, Fixed8, Fixed16, ParseFixedError};
 pub use frame::Frame;
 pub use hash::{StateHasher, fnv1a_32, fnv1a_64};
 pub use input::{Input, OneShot};

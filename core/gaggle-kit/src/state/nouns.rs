@@ -2,14 +2,14 @@
 
 use super::pod;
 use crate::{
-    ByteReader, ByteSink, DecodeError, Difference, FieldPath, Frame, InRange, Micros, Mulberry32, PeerId,
-    Prng, Slot, SlotSet, State, Xorshift32,
+    Angle, ByteReader, ByteSink, DecodeError, Difference, FieldPath, Fixed, Frame, InRange, Micros,
+    Mulberry32, PeerId, Prng, Slot, SlotSet, State, Xorshift32,
 };
 
 /// Types that are plain bytes, and what is wrong with some of those bytes.
 macro_rules! pod_states {
-    ($($noun:ty: |$value:ident| $validate:expr;)*) => {$(
-        impl State for $noun {
+    ($($noun:ty $([$generic:ident])?: |$value:ident| $validate:expr;)*) => {$(
+        impl$(<const $generic: u32>)? State for $noun {
             const SIZE_MIN: usize = size_of::<$noun>();
 
             #[inline]
@@ -62,6 +62,8 @@ pod_states! {
     Micros: |_micros| Ok(());
     PeerId: |_peer| Ok(());
     SlotSet: |_set| Ok(());
+    Angle: |_angle| Ok(());
+    Fixed<FRACTION> [FRACTION]: |_number| Ok(());
     Mulberry32: |_any_seed| Ok(());
     // A generator of zeros would never give anything else.
     Prng: |random| not_stuck("Prng", random.words() == [0; 4]);
