@@ -249,9 +249,9 @@ pub struct ByteWriter<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("no room: {needed} more bytes were to be written and {left} are left")]
 pub struct BufferFull {
-    /// How many bytes (or bits, in a bit writer) were to be written.
+    /// How many bytes were to be written, rounded up to whole ones.
     pub needed: usize,
-    /// How many there was room for.
+    /// How many there was room for, rounded down to whole ones.
     pub left: usize,
 }
 

@@ -13,9 +13,9 @@ pub enum DecodeError {
     Truncated {
         /// What was being read.
         what: &'static str,
-        /// How many bytes (or bits, in a bit reader) were asked for.
+        /// How many bytes were asked for, rounded up to whole ones.
         needed: usize,
-        /// How many there were.
+        /// How many there were, rounded down to whole ones.
         left: usize,
     },
     /// A number lies outside what it may be.

@@ -7,6 +7,7 @@
 extern crate self as gaggle_kit;
 
 mod angle;
+mod bits;
 mod bytes;
 mod decode;
 mod difference;
@@ -16,11 +17,13 @@ mod hash;
 mod input;
 mod micros;
 mod peer;
+mod quantise;
 mod random;
 mod slot;
 mod state;
 
 pub use angle::Angle;
+pub use bits::{BitReader, BitWriter, bits_for};
 pub use bytes::{BufferFull, ByteReader, ByteSink, ByteWriter, Varint, unzigzag, zigzag};
 pub use decode::DecodeError;
 pub use difference::{Difference, FieldPath};
@@ -30,6 +33,7 @@ pub use hash::{StateHasher, fnv1a_32, fnv1a_64};
 pub use input::{Input, OneShot};
 pub use micros::Micros;
 pub use peer::{ParsePeerIdError, PeerId};
+pub use quantise::{Quantiser, QuantiserError};
 pub use random::{Mulberry32, Prng, Xorshift32};
 pub use slot::{Slot, SlotSet, SlotSetIter};
 pub use state::{Bounded, InRange, State, decode_state, differences, encode_state, state_hash};
