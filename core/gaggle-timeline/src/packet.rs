@@ -357,3 +357,125 @@ impl RunsWriter {
         Runs { carried: self.carried, changes: self.changes, dense, bytes }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::Prng;
+
+    fn hex(text: &str) -> Vec<u8> {
+        let digits: Vec<u32> = text
+            .lines()
+            .flat_map(|line| line.split('#').next().unwrap_or_default().chars())
+            .filter_map(|c| c.to_digit(16))
+            .collect();
+        digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
+    }
+
+    fn encoded(packet: &Packet<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        packet.encode(&mut bytes);
+        bytes
+    }
+
+    /// An idle packet, one with everything, and one in dense form; entries of one byte.
+    fn samples(writer: &mut [RunsWriter; 3]) -> [Packet<'_>; 3] {
+        let [idle, sparse, dense] = writer;
+        idle.clear();
+        (0..9).for_each(|_| idle.repeat());
+        sparse.clear();
+        sparse.repeat();
+        sparse.repeat();
+        sparse.change(1, |out| out[0] = 0x21);
+        (0..5).for_each(|_| sparse.repeat());
+        dense.clear();
+        for value in [0x31, 0x32, 0x33] {
+            dense.change(1, |out| out[0] = value);
+        }
+        let plain = Packet {
+            tag: 0,
+            missing: false,
+            newest_low: 0x0140,
+            ack_low: 0x013c,
+            confirmed_age: 6,
+            time: None,
+            check: None,
+            runs: idle.finish(1),
+        };
+        let time =
+            TimeBlock { clock_ms: 0x1234, echo_ms: 0x1200, hold_ms: 9, ahead_quarters: -2, delay_frames: 3 };
+        let check = CheckBlock { age_frames: 20, state_hash: 0xa1a2_a3a4, inputs_hash: 0xb1b2_b3b4 };
+        [
+            plain,
+            Packet { missing: true, time: Some(time), check: Some(check), runs: sparse.finish(1), ..plain },
+            Packet { ack_low: 0xfff0, runs: dense.finish(1), ..plain },
+        ]
+    }
+
+    #[test]
+    fn packets_are_written_as_the_vectors_say_and_read_back() {
+        let vectors = [
+            include_str!("../vectors/idle.hex"),
+            include_str!("../vectors/everything.hex"),
+            include_str!("../vectors/dense.hex"),
+        ];
+        let mut writers = Default::default();
+        for (packet, vector) in samples(&mut writers).iter().zip(vectors) {
+            assert_eq!(encoded(packet), hex(vector), "{packet:x?}");
+            assert_eq!(Packet::decode(&hex(vector), 1), Ok(*packet));
+        }
+    }
+
+    #[test]
+    fn entries_come_back_in_order_in_either_form() {
+        let mut writers = Default::default();
+        let [idle, sparse, dense] = samples(&mut writers);
+        let told = |packet: &Packet<'_>| packet.runs.entries(1).map(|e| e.map(|b| b[0])).collect::<Vec<_>>();
+        assert_eq!(told(&idle), [None; 9]);
+        assert_eq!(told(&sparse), [None, None, Some(0x21), None, None, None, None, None]);
+        assert_eq!(told(&dense), [Some(0x31), Some(0x32), Some(0x33)]);
+    }
+
+    #[test]
+    fn every_truncation_and_every_addition_is_an_error() {
+        let mut writers = Default::default();
+        for packet in samples(&mut writers) {
+            let mut bytes = encoded(&packet);
+            for length in 0..bytes.len() {
+                assert!(Packet::decode(&bytes[..length], 1).is_err(), "{length} bytes of {packet:x?}");
+            }
+            bytes.push(0);
+            assert!(Packet::decode(&bytes, 1).is_err(), "one byte more than {packet:x?}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_read_is_written_the_same_way() {
+        let mut rng = Prng::new(1);
+        let mut writers = Default::default();
+        let samples = samples(&mut writers);
+        let mut readable = 0;
+        for round in 0..200_000 {
+            let mut bytes = encoded(&samples[round % samples.len()]);
+            for _ in 0..rng.below(3) + 1 {
+                let at = rng.below(bytes.len() as u32) as usize;
+                bytes[at] ^= 1 << rng.below(8);
+            }
+            let entry_bytes = rng.below(4) as usize;
+            if let Ok(packet) = Packet::decode(&bytes, entry_bytes) {
+                readable += 1;
+                assert_eq!(packet.runs.entries(entry_bytes).count(), usize::from(packet.runs.carried));
+                assert_eq!(encoded(&packet), bytes, "one packet has one encoding");
+            }
+        }
+        assert!(readable > 10_000, "only {readable} were readable");
+    }
+
+    #[test]
+    fn frames_are_completed_to_the_nearest() {
+        let near = Frame::new(70_000);
+        assert_eq!(complete(70_003u32 as u16, near), 70_003);
+        assert_eq!(complete(69_000u32 as u16, near), 69_000);
+        assert_eq!(complete(65_535, Frame::new(2)), -1, "before the start");
+    }
+}

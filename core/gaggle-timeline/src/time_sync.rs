@@ -30,7 +30,12 @@ const APART_FRAMES_MAX: i64 = 30;
 pub(crate) struct Advantage {
     ours: Option<FramesQ16>,
     theirs: Option<FramesQ16>,
+    /// The way to the peer takes so long, if both ways take equally long.
+    one_way: FramesQ16,
 }
+
+/// A report this large may be larger.
+const REPORT_MAX: FramesQ16 = 127 * FRAME_Q16 / 4;
 
 impl Advantage {
     /// A packet came: `frames` is our frame minus the sender's frame as told by its newest input.
@@ -45,9 +50,10 @@ impl Advantage {
         }
     }
 
-    /// What the peer measured, in quarters of a frame.
-    pub(crate) fn handle_report(&mut self, quarters: i8) {
+    /// What the peer measured, in quarters of a frame, and how long the way to it takes in frames.
+    pub(crate) fn handle_report(&mut self, quarters: i8, one_way: FramesQ16) {
         self.theirs = Some(i64::from(quarters) * (FRAME_Q16 / 4));
+        self.one_way = one_way;
     }
 
     /// What to tell the peer, in quarters of a frame, saturating.
@@ -55,9 +61,20 @@ impl Advantage {
         self.ours.map(|ours| (ours / (FRAME_Q16 / 4)).clamp(-127, 127) as i8)
     }
 
+    /// We ticked so many frames more than time passed: what was measured before is off by that.
+    pub(crate) fn shift(&mut self, frames: i64) {
+        self.ours = self.ours.map(|ours| ours + frames * FRAME_Q16);
+        self.theirs = self.theirs.map(|theirs| theirs - frames * FRAME_Q16);
+    }
+
     /// How far ahead of the peer we are.
     pub(crate) fn apart(&self) -> Option<FramesQ16> {
-        Some((self.ours? - self.theirs?) / 2)
+        let (ours, theirs) = (self.ours?, self.theirs?);
+        if theirs.abs() >= REPORT_MAX {
+            // Too far apart to be told: half a round trip is near enough.
+            return Some(ours - self.one_way);
+        }
+        Some((ours - theirs) / 2)
     }
 }
 
@@ -78,8 +95,11 @@ impl Speed {
 
     /// One frame later. Peers that are too far off to be caught by speed bend nobody's time.
     pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) {
+        // No single peer may ask for more than the largest bend: of many, one sleeper hardly counts.
+        let most = BEND_PPM_MAX * FRAME_Q16 / PROPORTIONAL_PPM;
         let near = apart.filter(|apart| apart.abs() <= APART_FRAMES_MAX * FRAME_Q16);
-        let (sum, count) = near.fold((0, 0), |(sum, count), apart| (sum + apart, count + 1));
+        let (sum, count) =
+            near.fold((0, 0), |(sum, count), apart| (sum + apart.clamp(-most, most), count + 1));
         self.apart = if count == 0 { 0 } else { sum / count };
 
         let growth = INTEGRAL_PPM * PPM / self.frames_per_second * self.apart / FRAME_Q16;
@@ -128,7 +148,7 @@ mod tests {
         let mut one = Advantage::default();
         // We see the other 6 frames behind us, it sees us 2 frames behind itself: 4 apart, 2 each.
         one.handle_distance(6);
-        one.handle_report(2 * 4);
+        one.handle_report(2 * 4, 0);
         assert_eq!(one.apart(), Some(2 * FRAME_Q16));
         assert_eq!(one.report(), Some(24));
     }

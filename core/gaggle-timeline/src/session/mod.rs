@@ -77,6 +77,7 @@ pub struct Session<I: Input> {
     speed: Speed,
     delay: DelayControl,
     wait_told_at: Option<Micros>,
+    make_up: MakeUp,
     plan: Plan,
     outbox: Outbox,
     checks: Checks,
@@ -86,6 +87,17 @@ pub struct Session<I: Input> {
     now: Micros,
     ticked_at: Micros,
 }
+
+/// Ticks this machine has to make up for.
+#[derive(Debug, Default)]
+struct MakeUp {
+    owed: u32,
+    /// What others say of us is worth nothing before this: it was measured before we caught up.
+    measure_from: Micros,
+}
+
+/// After catching up, reports made before it are still under way for about so long.
+const MAKE_UP_PAUSE: Micros = Micros::from_millis(500);
 
 /// How a tick went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +155,7 @@ impl<I: Input> Session<I> {
                 config.guessed_quarters,
             ),
             wait_told_at: None,
+            make_up: MakeUp::default(),
             plan: Plan::default(),
             outbox: Outbox::new(config.packet_bytes_max, remotes.len()),
             checks: Checks::new(&config, frames),
@@ -314,13 +327,16 @@ impl<I: Input> Session<I> {
         self.speed.ppm()
     }
 
-    /// Ticks to make up at once, because this machine slept and is far behind everybody. 0 as a rule.
-    pub fn ticks_to_make_up(&self) -> u32 {
-        if !self.running {
-            return 0;
+    /// Ticks to make now besides those that are due, at most `limit`: this machine slept and is far
+    /// behind everybody. 0 as a rule.
+    pub fn take_ticks_to_make_up(&mut self, limit: u32) -> u32 {
+        let ticks = self.make_up.owed.min(limit);
+        self.make_up.owed -= ticks;
+        if ticks > 0 {
+            self.remotes.iter_mut().for_each(|remote| remote.advantage.shift(ticks.into()));
+            self.make_up.measure_from = self.now + MAKE_UP_PAUSE;
         }
-        let apart = self.remotes.iter().filter(|remote| remote.is_open()).filter_map(|r| r.advantage.apart());
-        frames_to_make_up(apart).max(0) as u32
+        ticks
     }
 
     /// The state the live simulation is at, after the requests are drained.
@@ -463,7 +479,11 @@ impl<I: Input> Session<I> {
         let apart =
             || self.remotes.iter().filter(|remote| remote.is_open()).filter_map(|r| r.advantage.apart());
         self.speed.tick(apart());
-        let skip = -frames_to_make_up(apart());
+        let off = frames_to_make_up(apart());
+        if off > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
+            self.make_up.owed = off as u32;
+        }
+        let skip = -off;
         if skip > 0 && self.wait_told_at.is_none_or(|at| self.now.since(at) >= Micros::from_secs(1)) {
             self.wait_told_at = Some(self.now);
             self.events.push(Event::WaitRecommendation { ticks: skip as u32 });

@@ -7,6 +7,7 @@ use crate::announce::{Announce, Message, PROTOCOL_VERSION};
 use crate::event::{Event, PeerFault, Refusal};
 use crate::packet::{AHEAD_NONE, Packet, complete};
 use crate::remote::{Handshake, Liveness};
+use crate::time_sync::FRAME_Q16;
 
 /// A history is tagged per link; with a fixed roster there is one.
 pub(super) const TAG: u8 = 0;
@@ -208,7 +209,9 @@ impl<I: Input> Session<I> {
             remote.delay_frames = time.delay_frames.into();
             remote.clock.handle(now, time.clock_ms, time.echo_ms, time.hold_ms);
             if time.ahead_quarters != AHEAD_NONE {
-                remote.advantage.handle_report(time.ahead_quarters);
+                let rtt_us = remote.clock.rtt().map_or(0, |rtt| rtt.get() as i64);
+                let one_way = rtt_us * FRAME_Q16 / (2 * self.config.frame_micros().get() as i64);
+                remote.advantage.handle_report(time.ahead_quarters, one_way);
             }
         }
         if self.running && newest > Frame::START {

@@ -1,0 +1,148 @@
+//! Machines that part are noticed, told where and why; what is not final is never called a desync.
+
+mod world;
+
+use std::cell::Cell;
+
+use gaggle_kit::{Frame, Micros, State};
+use gaggle_timeline::{DesyncCause, Event, Game, Inputs, SessionConfig};
+use world::{Stew, Weather, World, peer};
+
+thread_local! {
+    /// Something outside the state, which a good game would not look at.
+    static OUTSIDE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A stew that takes a pinch of what lies around, in some frames.
+#[derive(Clone, Debug, State)]
+struct Pinched {
+    stew: Stew,
+    from: u32,
+    to: u32,
+}
+
+impl Pinched {
+    fn new(from: u32, to: u32) -> Pinched {
+        Pinched { stew: Stew::new(), from, to }
+    }
+}
+
+impl Game for Pinched {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.stew.tick(inputs);
+        if (self.from..=self.to).contains(&inputs.frame().number()) {
+            self.stew.mixed = self.stew.mixed.wrapping_add(OUTSIDE.get());
+        }
+    }
+}
+
+fn desyncs(world: &World<impl Game<Input = u8>>, index: usize) -> Vec<Event> {
+    let wanted = |event: &&Event| {
+        matches!(event, Event::Desync { .. } | Event::DesyncLocated { .. } | Event::InputsDiffer { .. })
+    };
+    world.machines[index].events.iter().filter(wanted).cloned().collect()
+}
+
+#[test]
+fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
+    let mut world = World::with(2, 1, &SessionConfig::default(), |_| Pinched::new(137, 137));
+    world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
+    world.run_seconds(6);
+    for index in 0..2 {
+        let events = desyncs(&world, index);
+        assert_eq!(events.len(), 2, "each is told once: {events:?}");
+        let at = |frame: Frame, number| frame.number() == number;
+        assert!(
+            matches!(events[0], Event::Desync { frame, agreed, .. } if at(frame, 180) && at(agreed, 120)),
+            "{events:?}"
+        );
+        assert!(
+            matches!(events[1], Event::DesyncLocated { cause: DesyncCause::Tick { frame }, .. } if at(frame, 137)),
+            "{events:?}"
+        );
+    }
+}
+
+#[test]
+fn different_starts_are_found_in_the_first_frame() {
+    let mut world = World::with(2, 1, &SessionConfig::default(), |index| Pinched::new(index as u32, 0));
+    world.compare_with_straight = false;
+    world.run_seconds(4);
+    for index in 0..2 {
+        let events = desyncs(&world, index);
+        let first =
+            |cause: DesyncCause| matches!(cause, DesyncCause::Tick { frame } if frame == Frame::new(1));
+        assert!(matches!(events[1], Event::DesyncLocated { cause, .. } if first(cause)), "{events:?}");
+    }
+}
+
+#[test]
+fn a_state_changed_outside_the_tick_is_told_from_a_tick_that_differs() {
+    let mut world = World::with(2, 3, &SessionConfig::default(), |_| Pinched::new(0, u32::MAX));
+    world.compare_with_straight = false;
+    // For half a second bits flip on machine 0, and never when the stretch is simulated again.
+    world.before_tick =
+        Box::new(|index, tick| OUTSIDE.set(u32::from(index == 0 && (150..180).contains(&tick))));
+    world.run_seconds(6);
+    let cause = |index: usize| {
+        desyncs(&world, index).into_iter().find_map(|event| match event {
+            Event::DesyncLocated { cause, .. } => Some(cause),
+            _ => None,
+        })
+    };
+    assert!(matches!(cause(0), Some(DesyncCause::OursChanged { .. })), "{:?}", cause(0));
+    assert!(matches!(cause(1), Some(DesyncCause::TheirsChanged { .. })), "{:?}", cause(1));
+}
+
+#[test]
+fn guesses_that_are_wrong_for_long_are_no_desync() {
+    let mut world = World::of(4, 9);
+    world.weather(Weather { latency: Micros::from_millis(110), jitter: Micros::from_millis(60), loss: 100 });
+    world.run_seconds(40);
+    world.expect_rollbacks(100).expect_agreement();
+    let compared = (0..4).map(|index| world.session(index).confirmed_frame().number() / 60).min();
+    assert!(compared > Some(20), "too little was compared");
+}
+
+/// Changes every input a packet tells in the same way, whenever it is told.
+fn lie(packet: &mut [u8]) {
+    let (flags, carried) = (packet[1], usize::from(packet[4]));
+    let mut at = 7;
+    at += if packet[5] == 255 { 2 } else { 0 };
+    at += if flags & 0x10 != 0 { 7 } else { 0 };
+    at += if flags & 0x20 != 0 { 9 } else { 0 };
+    if flags & 0x08 != 0 {
+        at += carried.div_ceil(8);
+        packet[at..].iter_mut().for_each(|value| *value |= 0x80);
+    } else {
+        at += if flags & 7 == 7 { 1 } else { 0 };
+        packet[at..].chunks_exact_mut(2).for_each(|change| change[1] |= 0x80);
+    }
+}
+
+#[test]
+fn somebody_who_tells_everybody_something_else_is_named() {
+    let mut world = World::of(3, 17);
+    world.players_press(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(127) as u8 } else { 0 });
+    world.compare_with_straight = false;
+    // Machine 2 is honest to machine 0 and lies to machine 1, so that it cannot be caught in a contradiction.
+    world.tamper = Box::new(|from, to, bytes| {
+        let running_game = bytes.len() >= 7 && bytes[0] & 0x3f == 0;
+        if (from, to) == (2, 1) && running_game {
+            lie(bytes);
+        }
+    });
+    world.run_seconds(8);
+    for index in 0..2 {
+        let events = desyncs(&world, index);
+        let named =
+            |event: &Event| matches!(event, Event::InputsDiffer { liar: Some(liar), .. } if *liar == peer(2));
+        assert!(events.iter().any(named), "machine {index}: {events:?}");
+        assert!(
+            !events.iter().any(|event| matches!(event, Event::Desync { .. })),
+            "the game is not to blame"
+        );
+    }
+}

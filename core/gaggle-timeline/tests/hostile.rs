@@ -1,0 +1,181 @@
+//! A peer can end the trust in itself, never the game of the others.
+
+mod world;
+
+use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_timeline::{
+    Event, Incarnation, LatePolicy, PeerFault, Refusal, Seat, Session, SessionConfig, SessionError,
+};
+use world::{Weather, World, peer};
+
+fn two_seats() -> [Seat; 2] {
+    [Seat::new(peer(0), Slot::at(0)), Seat::new(peer(1), Slot::at(1))]
+}
+
+fn faults(world: &World<world::Stew>, index: usize) -> Vec<PeerFault> {
+    let fault = |event: &Event| match event {
+        Event::Fault { fault, .. } => Some(*fault),
+        _ => None,
+    };
+    world.machines[index].events.iter().filter_map(fault).collect()
+}
+
+#[test]
+fn damaged_packets_never_harm_anybody_but_their_sender() {
+    let mut caught = 0;
+    for seed in 0..60 {
+        let mut world = World::of(3, seed);
+        let mut rng = Prng::new(seed);
+        world.tamper = Box::new(move |from, _, bytes| {
+            if from != 2 || bytes.is_empty() || rng.below(20) > 0 {
+                return;
+            }
+            match rng.below(4) {
+                0 => bytes.truncate(rng.below(bytes.len() as u32) as usize),
+                1 => bytes.iter_mut().for_each(|byte| *byte = rng.below(256) as u8),
+                2 => bytes.extend((0..rng.below(40)).map(|_| 7)),
+                _ => {
+                    let at = rng.below(bytes.len() as u32) as usize;
+                    bytes[at] ^= 1 << rng.below(8);
+                }
+            }
+        });
+        world.compare_with_straight = false;
+        world.weather(Weather::calm(30)).run_seconds(5);
+        for honest in 0..2 {
+            let blamed = world.count_events(
+                honest,
+                |event| matches!(event, Event::Fault { peer: who, .. } if *who == peer(1 - honest)),
+            );
+            assert_eq!(blamed, 0, "seed {seed}: an honest peer was blamed");
+            assert!(faults(&world, honest).len() <= 1, "seed {seed}: told once");
+            caught += faults(&world, honest).len();
+        }
+    }
+    assert!(caught > 100, "only {caught} of 120 honest peers saw damage");
+}
+
+#[test]
+fn any_bytes_at_any_time_are_survived() {
+    let mut rng = Prng::new(3);
+    let mut session =
+        Session::<u32>::new(SessionConfig::default(), peer(0), &two_seats(), Incarnation(1)).unwrap();
+    session.handle_linked(Micros::ZERO, peer(1)).unwrap();
+    for round in 0..50_000u64 {
+        let bytes: Vec<u8> = (0..rng.below(60)).map(|_| rng.below(256) as u8).collect();
+        let from = if rng.below(10) == 0 { PeerId::from_u128(99) } else { peer(1) };
+        let now = Micros::from_millis(round);
+        session.handle_packet(now, from, &bytes);
+        session.handle_message(now, from, &bytes);
+        if round % 10 == 0 {
+            session.tick(now);
+            while session.next_request().is_some() {}
+            while session.next_packet().is_some() {}
+            while session.next_event().is_some() {}
+        }
+    }
+    assert!(!session.is_running(), "nothing of that is a hand-shake");
+}
+
+#[test]
+fn a_second_value_for_a_frame_is_a_fault() {
+    let mut world = World::of(2, 8);
+    world.run_seconds(1);
+    world.tamper = Box::new(|from, _, bytes| {
+        // The last value of a sparse packet, changed in passing: what follows contradicts it.
+        if from == 1 && bytes.len() == 9 && bytes[1] == 1 {
+            bytes[8] ^= 0x55;
+        }
+    });
+    world.compare_with_straight = false;
+    world.run_seconds(3);
+    assert!(matches!(faults(&world, 0)[..], [PeerFault::InputChanged { .. }]), "{:?}", faults(&world, 0));
+}
+
+#[test]
+fn inputs_from_the_future_are_a_fault_with_numbers() {
+    let mut world = World::of(2, 8);
+    world.run_seconds(1);
+    world.tamper = Box::new(|from, _, bytes| {
+        if from == 1 && bytes.len() >= 7 && bytes[2] < 150 {
+            // A hundred frames later, with the acknowledgement where it was.
+            bytes[2] += 100;
+            bytes[5] -= 100;
+        }
+    });
+    world.compare_with_straight = false;
+    world.run_seconds(2);
+    let faults = faults(&world, 0);
+    assert!(matches!(faults[..], [PeerFault::InputTooFarAhead { .. }]), "{faults:?}");
+    let text = faults[0].to_string();
+    assert!(text.contains("although nothing after f"), "{text}");
+}
+
+#[test]
+fn peers_with_other_rules_are_refused_with_the_reason() {
+    let base = SessionConfig::default();
+    type Expected = fn(&Refusal) -> bool;
+    let cases: [(SessionConfig, Expected); 3] = [
+        (SessionConfig { game_fingerprint: 5, ..base.clone() }, |r| matches!(r, Refusal::Game { .. })),
+        (SessionConfig { frames_per_second: 30, ..base.clone() }, |r| matches!(r, Refusal::Settings)),
+        (SessionConfig { late: LatePolicy::Stall { window_frames: 0 }, ..base.clone() }, |r| {
+            matches!(r, Refusal::Settings)
+        }),
+    ];
+    for (other, expected) in cases {
+        let mut ours = Session::<u8>::new(base.clone(), peer(0), &two_seats(), Incarnation(1)).unwrap();
+        let mut theirs = Session::<u8>::new(other, peer(1), &two_seats(), Incarnation(2)).unwrap();
+        ours.handle_linked(Micros::ZERO, peer(1)).unwrap();
+        theirs.handle_linked(Micros::ZERO, peer(0)).unwrap();
+        let announce = theirs.next_packet().expect("it says who it is");
+        assert!(announce.reliable);
+        ours.handle_message(Micros::ZERO, peer(1), announce.bytes);
+        let refused = std::iter::from_fn(|| ours.next_event()).find_map(|event| match event {
+            Event::Refused { reason, .. } => Some(reason),
+            _ => None,
+        });
+        assert!(refused.as_ref().is_some_and(expected), "{refused:?}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_say_what_to_change() {
+    let new = |config: SessionConfig, seats: &[Seat]| {
+        Session::<u8>::new(config, peer(0), seats, Incarnation(1))
+            .map(|_| ())
+            .expect_err("cannot be")
+            .to_string()
+    };
+    let base = SessionConfig::default();
+    let cases = [
+        (
+            new(
+                SessionConfig { late: LatePolicy::Stall { window_frames: 61 }, ..base.clone() },
+                &two_seats(),
+            ),
+            "window_frames is 61, choose 0 to 60",
+        ),
+        (
+            new(SessionConfig { frames_per_second: 0, ..base.clone() }, &two_seats()),
+            "frames_per_second is 0, choose 1 to 1000",
+        ),
+        (
+            new(SessionConfig { input_delay_limits: (4, 2), ..base.clone() }, &two_seats()),
+            "input_delay_limits.0 is 4, choose 0 to 2",
+        ),
+        (
+            new(base.clone(), &[Seat::new(peer(0), Slot::at(0)), Seat::new(peer(1), Slot::at(0))]),
+            "slot 0 is given to two peers, give it to one",
+        ),
+        (new(base.clone(), &two_seats()[1..]), "peer:1, the local peer, is not among the seats"),
+    ];
+    for (said, expected) in cases {
+        assert_eq!(said, expected);
+    }
+    let seat = Seat { peer: peer(0), slots: SlotSet::first(64) };
+    let large = Session::<[u64; 16]>::new(base, peer(0), &[seat], Incarnation(1)).map(|_| ());
+    assert!(
+        matches!(large, Err(SessionError::InputTooLarge { slots: 64, input_bytes: 128, .. })),
+        "{large:?}"
+    );
+}

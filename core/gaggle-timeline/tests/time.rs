@@ -1,0 +1,158 @@
+//! Machines whose clocks and starts differ come together, and input delay follows the network.
+
+mod world;
+
+use gaggle_kit::{Frame, Micros};
+use gaggle_timeline::{LatePolicy, Pace, SessionConfig};
+use world::{Stew, Weather, World};
+
+fn ms(millis: u64) -> Micros {
+    Micros::from_millis(millis)
+}
+
+fn window(frames: u32) -> SessionConfig {
+    SessionConfig {
+        late: LatePolicy::Stall { window_frames: frames },
+        input_delay_limits: (2, 2),
+        ..SessionConfig::default()
+    }
+}
+
+/// Where a machine is right now, in thousandths of a frame.
+fn position(world: &World<Stew>, index: usize) -> i64 {
+    let machine = &world.machines[index];
+    let frame = machine.timeline.session().current_frame();
+    i64::from(frame.number()) * 1_000 + i64::from(machine.pace.thousandths())
+}
+
+/// How far the first two machines are from where they should be, in thousandths of a frame. Together
+/// means that both guess equally far ahead: with a slower way in one direction, the machine that hears
+/// the other later runs behind by half the difference.
+fn apart(world: &World<Stew>) -> u64 {
+    let way =
+        |from: usize, to: usize| world.directions[from][to].unwrap_or(world.weather.latency).get() as i64;
+    let due = (way(0, 1) - way(1, 0)) * 60 / 1_000 / 2;
+    (position(world, 0) - position(world, 1)).abs_diff(due)
+}
+
+/// Starts ten frames apart with clocks one per cent apart; true seconds until they are within a frame
+/// for good, over the next twelve seconds.
+fn time_to_meet(world: &mut World<Stew>) -> Micros {
+    world.machines[0].clock_ppm = 1_005_000;
+    world.machines[1].clock_ppm = 995_000;
+    world.run_to_frame(1);
+    // The second machine is held back for ten frames.
+    world.machines[1].asleep_until = world.now + ms(167);
+    let start = world.now;
+    let mut last_apart = start;
+    while world.now < start + Micros::from_secs(12) {
+        world.run(ms(10));
+        if apart(world) > 1_000 {
+            last_apart = world.now;
+        }
+    }
+    last_apart - start
+}
+
+fn check_time(window_frames: u32, weather: Weather, asymmetric: bool) {
+    let mut world = World::configured(2, 21, &window(window_frames));
+    world.weather(weather);
+    if asymmetric {
+        world.directions[0][1] = Some(ms(20));
+        world.directions[1][0] = Some(ms(80));
+    }
+    let time = time_to_meet(&mut world);
+    assert!(time < Micros::from_secs(4), "together only after {time}");
+    let before: Vec<_> = (0..2).map(|i| world.session(i).stats()).collect();
+    world.run_seconds(60);
+    let again = [0, 1].map(|i| world.session(i).stats().frames_again - before[i].frames_again);
+    assert!(again[0] > 100, "hardly anything was guessed wrong: {again:?}");
+    assert!(
+        again.iter().max() < again.iter().min().map(|least| least * 14 / 10).as_ref(),
+        "one-sided: {again:?}"
+    );
+    for machine in &world.machines {
+        assert!(machine.speeds.iter().all(|ppm| (950_000..=1_050_000).contains(ppm)));
+    }
+    world.settle().expect_agreement();
+}
+
+#[test]
+fn machines_that_start_apart_meet_within_four_seconds() {
+    check_time(8, Weather::calm(50), false);
+}
+
+#[test]
+fn they_meet_without_the_help_of_the_window() {
+    check_time(60, Weather::calm(50), false);
+}
+
+#[test]
+fn they_meet_in_spite_of_jitter() {
+    check_time(8, Weather { jitter: ms(20), ..Weather::calm(40) }, false);
+}
+
+#[test]
+fn they_meet_when_one_direction_is_slower() {
+    check_time(8, Weather::calm(50), true);
+    check_time(60, Weather::calm(50), true);
+}
+
+#[test]
+fn input_delay_follows_the_round_trip_without_losing_a_press() {
+    let mut world = World::of(2, 31);
+    let at_rtt = |rtt: u64| Weather { latency: ms(rtt / 2 - 10), jitter: ms(20), loss: 0 };
+    world.weather(at_rtt(40)).run_seconds(6);
+    let delays = |world: &World<Stew>| [0, 1].map(|i| world.session(i).stats().input_delay_frames);
+    assert!(delays(&world).iter().all(|d| (1..=2).contains(d)), "{:?}", delays(&world));
+    let stalled: u64 = world.machines.iter().map(|m| m.stalled).sum();
+    world.weather(at_rtt(200)).run(ms(2_500));
+    let up = delays(&world);
+    world.run_seconds(5);
+    let settled = delays(&world);
+    for (up, settled) in up.iter().zip(settled) {
+        assert!(up.abs_diff(settled) <= 1, "{up} after 2.5 s, {settled} in the end");
+        assert!((4..=6).contains(&settled), "{settled} frames for 200 ms");
+    }
+    world.weather(at_rtt(40)).run(ms(2_500));
+    assert!(delays(&world).iter().all(|d| (1..=2).contains(d)), "{:?}", delays(&world));
+    let stalled_since: u64 = world.machines.iter().map(|m| m.stalled).sum::<u64>() - stalled;
+    assert_eq!(stalled_since, 0, "a change of delay costs no stall");
+    world.settle().expect_agreement().expect_every_press_told();
+}
+
+#[test]
+fn input_delay_can_be_set_while_the_game_runs() {
+    let mut world = World::of(2, 37);
+    world.run_seconds(3);
+    for delay in [6, 1, 4] {
+        world.machines[0].timeline.session_mut().set_input_delay(Some(delay)).expect("within the limits");
+        world.run_seconds(2);
+        assert_eq!(world.session(0).stats().input_delay_frames, delay);
+    }
+    assert!(world.machines[0].timeline.session_mut().set_input_delay(Some(7)).is_err());
+    world.settle().expect_agreement().expect_every_press_told();
+}
+
+#[test]
+fn a_machine_that_slept_catches_up_and_bends_nobodys_time() {
+    // With a window this large the others play on while one sleeps.
+    let mut world = World::configured(3, 41, &window(60));
+    world.run_seconds(5);
+    world.machines[2].asleep_until = world.now + ms(800);
+    let marks: Vec<usize> = world.machines.iter().map(|m| m.speeds.len()).collect();
+    world.run(ms(799));
+    let behind = |world: &World<Stew>| (position(world, 0) - position(world, 2)) / 1_000;
+    assert!(behind(&world) >= 40, "only {} frames behind", behind(&world));
+    // The time it slept is lost to its clock, as to a suspended page's.
+    world.machines[2].pace = Pace::new(60, world.now);
+    world.run(ms(1_000));
+    assert!(behind(&world).abs() <= 5, "still {} frames behind after a second", behind(&world));
+    world.run(ms(3_000));
+    for (machine, mark) in world.machines.iter().zip(marks).take(2) {
+        let slowest = machine.speeds[mark..].iter().min().copied().unwrap_or_default();
+        assert!(slowest >= 965_000, "slowed down to {slowest} ppm for a sleeper");
+    }
+    world.settle().expect_agreement();
+    assert!(world.session(0).confirmed_frame() > Frame::new(300));
+}
