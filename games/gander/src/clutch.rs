@@ -1,0 +1,232 @@
+//! The hand in the fire. It reaches for whatever flies low over a pit, holds it and pulls; strong enough
+//! wings tear loose.
+
+use gaggle_kit::State;
+
+use crate::arena::{FIRE, PX, SPAN, apart, over_pit, wrap};
+use crate::cue::NOBODY;
+use crate::mover::Mover;
+
+/// Frames the fingers show before they can close.
+pub const RISE_FRAMES: u8 = 30;
+/// Frames it stays open, waiting.
+const OPEN_FRAMES: u8 = 45;
+/// Frames it takes to sink.
+pub const SINK_FRAMES: u8 = 30;
+/// Frames it stays down after that.
+const REST_FRAMES: u8 = 60;
+/// Feet below this row wake it.
+const WAKE: i32 = FIRE - 22;
+/// Feet below this row can be gripped.
+const REACH: i32 = FIRE - 20;
+/// Feet above this row are out of its reach.
+pub const ESCAPE: i32 = FIRE - 34;
+/// How far to the side it reaches, in sub-pixels.
+const WIDE: i32 = 10 * PX;
+/// How fast it follows its prey below the surface, in sub-pixels a frame.
+const FOLLOW: i32 = PX;
+/// Faster upwards than this, in sub-pixels a frame, and the grip breaks.
+const BREAK_SPEED: i32 = 384;
+/// Its pull in its first wave and the most it grows to by wave, in sub-pixels per frame and frame.
+const PULL_FIRST: i32 = 4;
+const PULL_LAST: i32 = 45;
+/// After so many frames of holding, it pulls harder every frame, up to this.
+const PATIENCE: u16 = 1800;
+const PULL_ANGRY: i32 = 1280;
+/// Points for tearing loose.
+pub const FREE_POINTS: u16 = 50;
+
+/// What the hand is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
+pub enum ClutchPhase {
+    /// Down in the fire.
+    #[default]
+    Hidden,
+    /// Fingers break the surface.
+    Rising,
+    /// Open above the surface, waiting to close.
+    Open,
+    /// Closed around somebody.
+    Grip,
+    /// Going down.
+    Sinking,
+}
+
+/// The hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Clutch {
+    /// What it is doing.
+    pub phase: ClutchPhase,
+    /// Frames left of that; while hidden, frames until it may wake.
+    pub left: u8,
+    /// Where it is.
+    #[state(range = 0..=SPAN - 1)]
+    pub x: i32,
+    /// Whom it is after or holds: seats are 0 to 3, riders 4 and up.
+    pub prey: u8,
+    /// Frames it has been holding.
+    pub held: u16,
+}
+
+impl Default for Clutch {
+    fn default() -> Clutch {
+        Clutch { phase: ClutchPhase::Hidden, left: 0, x: 0, prey: NOBODY, held: 0 }
+    }
+}
+
+/// What the hand did in one frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClutchEvent {
+    /// Fingers showed.
+    Rose,
+    /// It closed.
+    Gripped,
+    /// Its prey tore loose.
+    Lost,
+}
+
+/// How hard it pulls: by wave, and by how long it has been holding.
+pub fn pull(wave: u16, held: u16) -> i32 {
+    let waves = i32::from(wave.saturating_sub(crate::waves::CLUTCH_WAKES));
+    let calm = (PULL_FIRST + waves).min(PULL_LAST);
+    (calm + i32::from(held.saturating_sub(PATIENCE))).min(PULL_ANGRY)
+}
+
+/// Whether the hand would want this bird.
+pub fn tempting(bird: &Mover) -> bool {
+    over_pit(bird.x) && bird.y > WAKE * PX && !bird.grounded
+}
+
+impl Clutch {
+    /// Whom it holds, if anybody.
+    pub fn holds(&self) -> Option<usize> {
+        (self.phase == ClutchPhase::Grip).then_some(usize::from(self.prey))
+    }
+
+    /// One frame. `prey` is the bird it is after or holds, if that is still there; `tempted` a bird that
+    /// would wake it.
+    pub fn step(&mut self, prey: Option<&mut Mover>, tempted: Option<(usize, i32)>) -> Option<ClutchEvent> {
+        self.left = self.left.saturating_sub(1);
+        match self.phase {
+            ClutchPhase::Hidden => {
+                let (who, x) = tempted.filter(|_| self.left == 0)?;
+                *self = Clutch { phase: ClutchPhase::Rising, left: RISE_FRAMES, x, prey: who as u8, held: 0 };
+                Some(ClutchEvent::Rose)
+            }
+            ClutchPhase::Rising => {
+                self.follow(prey);
+                if self.left == 0 {
+                    self.phase = ClutchPhase::Open;
+                    self.left = OPEN_FRAMES;
+                }
+                None
+            }
+            ClutchPhase::Open => {
+                if let Some(bird) = prey
+                    && apart(self.x, bird.x).abs() < WIDE
+                    && bird.y > REACH * PX
+                    && !bird.grounded
+                {
+                    bird.x = self.x;
+                    bird.speed = 0;
+                    self.phase = ClutchPhase::Grip;
+                    self.held = 0;
+                    return Some(ClutchEvent::Gripped);
+                }
+                if self.left == 0 {
+                    self.sink();
+                }
+                None
+            }
+            ClutchPhase::Grip => self.hold(prey),
+            ClutchPhase::Sinking => {
+                if self.left == 0 {
+                    *self = Clutch { left: REST_FRAMES, ..Clutch::default() };
+                }
+                None
+            }
+        }
+    }
+
+    fn follow(&mut self, prey: Option<&mut Mover>) {
+        if let Some(bird) = prey {
+            let x = wrap(self.x + apart(self.x, bird.x).clamp(-FOLLOW, FOLLOW));
+            if over_pit(x) {
+                self.x = x;
+            }
+        }
+    }
+
+    fn hold(&mut self, prey: Option<&mut Mover>) -> Option<ClutchEvent> {
+        self.held = self.held.saturating_add(1);
+        let Some(bird) = prey else {
+            self.sink();
+            return None;
+        };
+        bird.x = self.x;
+        bird.speed = 0;
+        if i32::from(bird.vy) < -BREAK_SPEED || bird.y < ESCAPE * PX {
+            self.sink();
+            return Some(ClutchEvent::Lost);
+        }
+        None
+    }
+
+    /// Lets go of whatever it has.
+    pub fn sink(&mut self) {
+        self.phase = ClutchPhase::Sinking;
+        self.left = SINK_FRAMES;
+        self.prey = NOBODY;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pull_grows_with_the_waves_and_loses_patience_after_thirty_seconds() {
+        assert_eq!(pull(4, 0), 4);
+        assert_eq!(pull(5, 0), 5);
+        assert_eq!(pull(4, 1800), 4);
+        assert_eq!(pull(4, 1900), 104);
+        assert_eq!(pull(200, 0), 45);
+        assert_eq!(pull(200, u16::MAX), 1280);
+    }
+
+    #[test]
+    fn fingers_show_for_half_a_second_before_they_can_close() {
+        let mut clutch = Clutch::default();
+        let mut bird = Mover { x: 20 * PX, y: (FIRE - 8) * PX, ..Mover::default() };
+        assert_eq!(clutch.step(None, Some((2, bird.x))), Some(ClutchEvent::Rose));
+        for _ in 0..RISE_FRAMES {
+            assert_eq!(clutch.step(Some(&mut bird), None), None);
+        }
+        assert_eq!(clutch.step(Some(&mut bird), None), Some(ClutchEvent::Gripped));
+        assert_eq!(clutch.holds(), Some(2));
+    }
+
+    #[test]
+    fn a_bird_that_leaves_in_time_is_not_caught() {
+        let mut clutch = Clutch::default();
+        let mut bird = Mover { x: 20 * PX, y: (FIRE - 60) * PX, ..Mover::default() };
+        clutch.step(None, Some((0, bird.x)));
+        for _ in 0..200 {
+            assert_eq!(clutch.step(Some(&mut bird), None), None);
+        }
+        assert_eq!(clutch.phase, ClutchPhase::Hidden);
+    }
+
+    #[test]
+    fn speed_or_height_breaks_the_grip() {
+        for (vy, y) in [(-385, FIRE - 10), (0, ESCAPE - 1)] {
+            let mut clutch = Clutch { phase: ClutchPhase::Grip, prey: 0, x: 20 * PX, ..Clutch::default() };
+            let mut bird = Mover { x: 20 * PX, y: y * PX, vy, ..Mover::default() };
+            assert_eq!(clutch.step(Some(&mut bird), None), Some(ClutchEvent::Lost));
+            assert_eq!(clutch.holds(), None);
+        }
+        let mut clutch = Clutch { phase: ClutchPhase::Grip, prey: 0, x: 20 * PX, ..Clutch::default() };
+        let mut bird = Mover { x: 20 * PX, y: (FIRE - 10) * PX, vy: -384, ..Mover::default() };
+        assert_eq!(clutch.step(Some(&mut bird), None), None);
+    }
+}

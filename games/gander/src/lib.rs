@@ -1,0 +1,146 @@
+//! Knights on geese settle who is higher, over a fen that burns from below.
+//!
+//! Two buttons to steer, one to flap, and the higher lance wins. One to four players, who come and go while
+//! the game runs. This crate is the whole game without a screen: its state, its tick, what there is to be
+//! seen and heard, and bots to play with. It reads no clock, draws all chance from a seed, and computes with
+//! integers only, so it comes out the same on every machine.
+//!
+//! ```
+//! use gander::bots::{Bot, Strength};
+//! use gander::{Gander, Pad, Setup};
+//!
+//! let mut game = Gander::new(Setup::default(), 7);
+//! let mut bot = Bot::new(1, Strength::Sharp, 7);
+//! for frame in 0..3600 {
+//!     let mine = Pad::RIGHT.flapping(frame % 12 < 4);
+//!     let pads = [mine, bot.play(&game), Pad::NONE, Pad::NONE];
+//!     game.step(&pads, [true, true, false, false]);
+//! }
+//! assert!(game.players[1].score > 0);
+//! ```
+//!
+//! Over a network the same game runs on a [`Timeline`](gaggle_timeline::Timeline): [`Gander`] is a
+//! [`Game`](gaggle_timeline::Game).
+
+pub mod arena;
+pub mod bots;
+pub mod clutch;
+pub mod cue;
+pub mod egg;
+pub mod flow;
+mod game;
+mod glide;
+pub mod hern;
+mod joust;
+pub mod ledges;
+pub mod mind;
+pub mod mover;
+pub mod pad;
+mod pilot;
+pub mod pits;
+pub mod player;
+pub mod rider;
+mod roster;
+pub mod score;
+mod spawn;
+mod tick;
+pub mod waves;
+
+use gaggle_kit::{Prng, State};
+
+pub use clutch::Clutch;
+pub use egg::Egg;
+pub use flow::{Phase, Wave};
+pub use hern::Hern;
+pub use ledges::Ledges;
+pub use mover::Mover;
+pub use pad::Pad;
+pub use pits::Bridges;
+pub use player::{Player, SEATS, Seat};
+pub use rider::{Class, Rider};
+pub use waves::WaveKind;
+
+use cue::{Mark, Marks, Murmurs};
+
+/// Whether knights can unseat each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
+pub enum Mode {
+    /// They bounce off each other.
+    #[default]
+    Team,
+    /// They can, as in 1982.
+    Versus,
+}
+
+/// What is settled before a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Setup {
+    /// Whether knights can unseat each other.
+    pub mode: Mode,
+    /// Geese each begins with; [`score::ENDLESS`] never run out.
+    pub mounts: u8,
+    /// The wave to begin with.
+    pub first_wave: u16,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup { mode: Mode::Team, mounts: 5, first_wave: 1 }
+    }
+}
+
+/// A whole match at one frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Gander {
+    /// What was settled beforehand.
+    pub setup: Setup,
+    /// The frame this is the state of.
+    pub frame: u32,
+    /// All chance of the match.
+    pub random: Prng,
+    /// Where the match stands.
+    pub wave: Wave,
+    /// Which ledges are there.
+    pub ledges: Ledges,
+    /// What is left of the bridges.
+    pub bridges: Bridges,
+    /// The seats.
+    pub players: [Player; SEATS],
+    /// Riders in the saddle.
+    pub riders: [Rider; rider::RIDERS],
+    /// Riders out of it.
+    pub eggs: [Egg; egg::EGGS],
+    /// The hunters of the skies.
+    pub herns: [Hern; hern::HERNS],
+    /// The hand in the fire.
+    pub clutch: Clutch,
+    /// What is worth seeing and hearing.
+    pub marks: Marks,
+    /// Small noises.
+    pub murmurs: Murmurs,
+}
+
+impl Gander {
+    /// An empty fen. A match begins when somebody sits down.
+    pub fn new(setup: Setup, seed: u64) -> Gander {
+        Gander {
+            setup,
+            frame: 0,
+            random: Prng::new(seed),
+            wave: Wave::default(),
+            ledges: Ledges::default(),
+            bridges: Bridges::default(),
+            players: Default::default(),
+            riders: Default::default(),
+            eggs: Default::default(),
+            herns: Default::default(),
+            clutch: Clutch::default(),
+            marks: Marks::default(),
+            murmurs: Murmurs::default(),
+        }
+    }
+
+    pub(crate) fn mark(&mut self, mark: Mark) {
+        self.marks.push(Mark { frame: self.frame, ..mark });
+    }
+}
