@@ -8,6 +8,9 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// Often enough that nobody thinks a build hangs, rare enough that a log stays readable.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
+/// Between two pictures of the moving line.
+const FRAME: Duration = Duration::from_millis(80);
+
 /// How a line should stand out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -22,7 +25,9 @@ pub(crate) struct Console {
     out: Box<dyn Write>,
     moving: bool,
     colour: bool,
+    /// When the moving line was last written.
     last_sign: Instant,
+    is_painted: bool,
     turn: usize,
     after_gap: bool,
 }
@@ -43,7 +48,15 @@ impl Console {
     }
 
     fn over(out: Box<dyn Write>, moving: bool, colour: bool) -> Console {
-        Console { out, moving, colour, last_sign: Instant::now(), turn: 0, after_gap: true }
+        Console {
+            out,
+            moving,
+            colour,
+            last_sign: Instant::now(),
+            is_painted: false,
+            turn: 0,
+            after_gap: true,
+        }
     }
 
     /// Whether programs started from here should colour what they print.
@@ -65,7 +78,7 @@ impl Console {
 
     /// Writes a line that stays. A reader who went away is no reason to stop.
     pub(crate) fn line(&mut self, text: &str) {
-        if self.moving {
+        if std::mem::take(&mut self.is_painted) {
             let _ = write!(self.out, "\r\x1b[2K");
         }
         let _ = writeln!(self.out, "{text}");
@@ -85,20 +98,23 @@ impl Console {
         self.last_sign = Instant::now();
     }
 
-    /// Shows what is going on right now.
+    /// Shows what is going on right now, if it is time to.
     pub(crate) fn activity(&mut self, step: &str, elapsed: Duration, doing: &str) {
-        if self.moving {
-            self.turn = (self.turn + 1) % SPINNER.len();
-            let time = self.paint(Tone::Quiet, &format!("{:>9}", duration(elapsed)));
-            let doing = self.paint(Tone::Quiet, doing);
-            // Without line wrapping (?7l) a long text is cut at the edge, whatever the width.
-            let _ =
-                write!(self.out, "\r\x1b[2K\x1b[?7l{} {step:<8} {time}  {doing}\x1b[?7h", SPINNER[self.turn]);
-            let _ = self.out.flush();
-        } else if self.last_sign.elapsed() >= SIGN_OF_LIFE {
-            self.last_sign = Instant::now();
-            self.line(&format!("… {step:<8} {:>9}  {doing}", duration(elapsed)));
+        let pause = if self.moving { FRAME } else { SIGN_OF_LIFE };
+        if self.last_sign.elapsed() < pause {
+            return;
         }
+        self.last_sign = Instant::now();
+        let time = format!("{:>9}", duration(elapsed));
+        if !self.moving {
+            return self.line(&format!("… {step:<8} {time}  {doing}"));
+        }
+        self.turn = (self.turn + 1) % SPINNER.len();
+        let (time, doing) = (self.paint(Tone::Quiet, &time), self.paint(Tone::Quiet, doing));
+        // Without line wrapping (?7l) a long text is cut at the edge, whatever the width.
+        let _ = write!(self.out, "\r\x1b[2K\x1b[?7l{} {step:<8} {time}  {doing}\x1b[?7h", SPINNER[self.turn]);
+        let _ = self.out.flush();
+        self.is_painted = true;
     }
 }
 

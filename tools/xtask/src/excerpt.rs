@@ -5,14 +5,18 @@ use crate::process::without_colour;
 /// A screenful; the rest is in the log file.
 const LINES_MAX: usize = 60;
 
-/// The compiler's errors and warnings, a paragraph each, without cargo's lines around and between them.
+/// The compiler's errors, a paragraph each, without cargo's lines around and between them; its
+/// warnings if there is no error.
 pub(crate) fn diagnostics(lines: &[String]) -> Vec<Vec<String>> {
-    let paragraphs = lines.split(|line| line.trim().is_empty());
-    let found = paragraphs.filter_map(|paragraph| {
-        let start = paragraph.iter().position(|line| is_diagnostic(&without_colour(line)))?;
-        Some(paragraph[start..].iter().filter(|line| !is_status(line)).cloned().collect())
-    });
-    found.collect()
+    let all = |first: &str| {
+        let paragraphs = lines.split(|line| line.trim().is_empty()).filter_map(|paragraph| {
+            let start = paragraph.iter().position(|line| is_diagnostic(&without_colour(line), first))?;
+            Some(paragraph[start..].iter().filter(|line| !is_status(line)).cloned().collect())
+        });
+        paragraphs.collect::<Vec<_>>()
+    };
+    let errors = all("error");
+    if errors.is_empty() { all("warning") } else { errors }
 }
 
 /// Paragraphs as lines, with an empty line between them.
@@ -20,10 +24,11 @@ pub(crate) fn joined(paragraphs: &[Vec<String>]) -> Vec<String> {
     paragraphs.join(&String::new())
 }
 
-/// One test that failed.
+/// One test that failed, or a whole test program that crashed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FailedTest {
-    pub(crate) name: String,
+    /// `None`: the program ended before its tests did, and nobody knows which one it was.
+    pub(crate) name: Option<String>,
     /// What cargo wants to hear to run its test program alone: `-p gaggle-kit --lib`.
     pub(crate) selection: String,
     pub(crate) output: Vec<String>,
@@ -32,32 +37,42 @@ pub(crate) struct FailedTest {
 /// The failed tests in the output of `cargo test`, with what each printed.
 pub(crate) fn failed_tests(lines: &[String]) -> Vec<FailedTest> {
     let mut failed: Vec<FailedTest> = Vec::new();
-    let mut inside = false;
+    let mut selection = String::new();
+    // What was printed since the last line that is the test program's own.
+    let mut recent: Vec<String> = Vec::new();
+    let mut in_failure = false;
     for line in lines {
-        if let Some(name) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
-            failed.push(FailedTest { name: name.into(), selection: String::new(), output: Vec::new() });
-            inside = true;
-        } else if line == "failures:" || line.starts_with("test result:") {
-            inside = false;
-        } else if let Some(selection) = quoted_after(&without_colour(line), "to rerun pass `") {
+        let plain = without_colour(line);
+        if let Some(name) = plain.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
+            failed.push(FailedTest { name: Some(name.into()), selection: String::new(), output: Vec::new() });
+            in_failure = true;
+        } else if let Some(rerun) = quoted_after(&plain, "to rerun pass `") {
             let unassigned = failed.iter_mut().rev().take_while(|test| test.selection.is_empty());
-            unassigned.for_each(|test| test.selection = selection.clone());
-        } else if inside && !line.starts_with("note: run with `RUST_BACKTRACE=1`") {
+            unassigned.for_each(|test| test.selection = rerun.clone());
+            selection = rerun;
+        } else if let Some(end) = crash(&plain) {
+            let mut output = std::mem::take(&mut recent);
+            output.push(end);
+            failed.push(FailedTest { name: None, selection: selection.clone(), output });
+        } else if plain == "failures:"
+            || ["test ", "test result:", "running "].iter().any(|own| plain.starts_with(own))
+        {
+            in_failure = false;
+            recent.clear();
+        } else if in_failure && !plain.starts_with("note: run with `RUST_BACKTRACE=1`") {
             failed.last_mut().expect("inside a failed test").output.push(line.clone());
+        } else if plain != "Caused by:" {
+            recent.push(line.clone());
         }
     }
-    for test in &mut failed {
-        trim_blank(&mut test.output);
-    }
+    failed.iter_mut().for_each(|test| trim_blank(&mut test.output));
     failed
 }
 
-/// How many tests passed and failed, over all test programs.
-pub(crate) fn test_counts(lines: &[String]) -> (usize, usize) {
+/// How many tests passed, over all test programs.
+pub(crate) fn passed_tests(lines: &[String]) -> usize {
     let results = lines.iter().filter_map(|line| line.strip_prefix("test result: "));
-    results.fold((0, 0), |(passed, failed), result| {
-        (passed + number_before(result, " passed"), failed + number_before(result, " failed"))
-    })
+    results.map(|result| number_before(result, " passed")).sum()
 }
 
 /// At most a screenful from the beginning, and how many lines that left out.
@@ -72,12 +87,10 @@ pub(crate) fn last_lines(lines: &[String]) -> Vec<String> {
     lines[lines.len().saturating_sub(20)..].to_vec()
 }
 
-fn is_diagnostic(line: &str) -> bool {
-    let summary =
-        ["could not compile", "build failed", "aborting due to", "could not document", "target(s) failed"];
-    (line.starts_with("error") || line.starts_with("warning"))
-        && !summary.iter().any(|summary| line.contains(summary))
-        && !line.contains("generated ")
+fn is_diagnostic(line: &str, first: &str) -> bool {
+    let summaries =
+        ["could not compile", "build failed", "aborting due to", "could not document", "generated "];
+    line.starts_with(first) && !summaries.iter().any(|summary| line.contains(summary))
 }
 
 /// Cargo's progress, which may stand between the lines of a compiler.
@@ -86,6 +99,12 @@ fn is_status(line: &str) -> bool {
     let verbs =
         ["Compiling ", "Checking ", "Documenting ", "Finished ", "Running ", "Doc-tests ", "Generated "];
     plain.starts_with("   ") && verbs.iter().any(|verb| plain.trim_start().starts_with(verb))
+}
+
+/// How a test program ended, when not by itself: cargo names the signal behind the command.
+fn crash(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("process didn't exit successfully: `")?;
+    rest.split_once("` (").map(|(_, end)| end.trim_end_matches(')').to_string())
 }
 
 fn quoted_after(line: &str, start: &str) -> Option<String> {
@@ -129,6 +148,10 @@ warning: build failed, waiting for other jobs to finish...";
         let found = diagnostics(&lines(CLIPPY));
         assert_eq!(found.len(), 1, "{found:#?}");
         assert_eq!((found[0].len(), found[0][0].as_str()), (4, "error: unused variable: `x`"));
+        let warned = CLIPPY.replace("error: unused", "warning: unused");
+        assert_eq!(diagnostics(&lines(&warned)).len(), 1, "without errors, warnings count");
+        let both = format!("{warned}\n\nerror: no such thing");
+        assert_eq!(diagnostics(&lines(&both)), [["error: no such thing"]]);
         assert_eq!(joined(&[found[0].clone(), found[0].clone()]).len(), 4 + 1 + 4);
     }
 
@@ -158,17 +181,35 @@ test result: ok. 31 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fin
     fn a_failed_test_comes_with_its_output_and_how_to_run_it() {
         let failed = failed_tests(&lines(TESTS));
         assert_eq!(failed.len(), 1);
-        assert_eq!(
-            (failed[0].name.as_str(), failed[0].selection.as_str()),
-            ("tests::bad", "-p gaggle-kit --lib")
-        );
+        assert_eq!(failed[0].name.as_deref(), Some("tests::bad"));
+        assert_eq!(failed[0].selection, "-p gaggle-kit --lib");
         assert_eq!(failed[0].output.len(), 2, "{:#?}", failed[0].output);
         assert_eq!(failed[0].output[1], "left is not right");
     }
 
     #[test]
+    fn a_test_program_that_crashed_counts_as_failed() {
+        let crashed = "\
+running 2 tests
+test tests::good ... ok
+
+thread 'tests::deep' has overflowed its stack
+fatal runtime error: stack overflow, aborting
+error: test failed, to rerun pass `-p gaggle-kit --lib`
+
+Caused by:
+  process didn't exit successfully: `target/debug/deps/gaggle_kit-5b21` (signal: 6, SIGABRT: process abort signal)
+     Running tests/derive.rs (target/debug/deps/derive-2f2b)";
+        let failed = failed_tests(&lines(crashed));
+        assert_eq!(failed.len(), 1);
+        assert_eq!((failed[0].name.as_deref(), failed[0].selection.as_str()), (None, "-p gaggle-kit --lib"));
+        assert_eq!(failed[0].output[0], "thread 'tests::deep' has overflowed its stack");
+        assert_eq!(failed[0].output.last().unwrap(), "signal: 6, SIGABRT: process abort signal");
+    }
+
+    #[test]
     fn counts_add_up_over_test_programs() {
-        assert_eq!(test_counts(&lines(TESTS)), (32, 1));
+        assert_eq!(passed_tests(&lines(TESTS)), 32);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) struct Context {
 }
 
 /// Why a step failed, for a person.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Failure {
     /// A few words behind the step's name.
     pub(crate) summary: String,
@@ -45,7 +45,8 @@ impl From<Missing> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        Failure { summary: error.to_string(), ..Failure::default() }
+        let remedy = "See that the file or program named is there and the disk is not full.".to_string();
+        Failure { summary: error.to_string(), details: Vec::new(), remedy }
     }
 }
 
@@ -133,7 +134,11 @@ impl Context {
         let fresh: Vec<_> =
             found.iter().filter(|paragraph| !self.shown.contains(*paragraph)).cloned().collect();
         let (details, remedy) = if found.is_empty() {
-            (excerpt::last_lines(&ended.lines), String::new())
+            let remedy = format!(
+                "This is the end of the output; all of it is in {}.",
+                shorter(&self.log(), &self.root)
+            );
+            (excerpt::last_lines(&ended.lines), remedy)
         } else if fresh.is_empty() {
             (Vec::new(), "The errors are those shown above.".to_string())
         } else {
@@ -178,10 +183,8 @@ impl Context {
             console.line(&format!("    {}", console.paint(Tone::Quiet, &more)));
         }
         console.gap();
-        if !failure.remedy.is_empty() {
-            console.line(&format!("    {} {}", console.paint(Tone::Strong, "→"), failure.remedy));
-            console.gap();
-        }
+        console.line(&format!("    {} {}", console.paint(Tone::Strong, "→"), failure.remedy));
+        console.gap();
     }
 }
 

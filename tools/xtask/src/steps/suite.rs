@@ -21,12 +21,12 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     // The line that failed is what one needs first; who wants the whole stack runs that test alone.
     command.current_dir(context.root.join(folder)).env("RUST_BACKTRACE", "0");
     let ended = context.run(command)?;
-    let (passed, failed) = excerpt::test_counts(&ended.lines);
+    let passed = excerpt::passed_tests(&ended.lines);
     if ended.success && passed > 0 {
         return Ok(counted(passed, "test", "tests"));
     }
     if ended.success {
-        return Err(Failure { summary: "no test ran".into(), ..Failure::default() });
+        return Err(context.failure(&ended, "no test ran"));
     }
     let failed_tests = excerpt::failed_tests(&ended.lines);
     let Some(first) = failed_tests.first() else {
@@ -34,7 +34,7 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     };
     let place = if folder.is_empty() { String::new() } else { format!(" in {folder}/") };
     let remedy = format!("Run the first again with `{}`{place}.", again(first, flags));
-    let summary = format!("{failed} of {} failed", counted(passed + failed, "test", "tests"));
+    let summary = format!("{} failed, {passed} passed", counted(failed_tests.len(), "test", "tests"));
     Err(Failure { summary, details: details(&failed_tests), remedy })
 }
 
@@ -51,8 +51,8 @@ fn get_programs(context: &mut Context) -> Result<(), Failure> {
 fn again(test: &FailedTest, flags: &[&str]) -> String {
     let release = if flags.contains(&"--release") { " --release" } else { "" };
     // Doctests go by file and line, which makes no filter.
-    let name = if test.selection.contains("--doc") { String::new() } else { format!(" {}", test.name) };
-    format!("cargo test{release} {}{name}", test.selection)
+    let name = test.name.as_deref().filter(|_| !test.selection.contains("--doc")).unwrap_or_default();
+    format!("cargo test{release} {} {name}", test.selection).trim_end().to_string()
 }
 
 fn details(failed: &[FailedTest]) -> Vec<String> {
@@ -61,7 +61,8 @@ fn details(failed: &[FailedTest]) -> Vec<String> {
         if !details.is_empty() {
             details.push(String::new());
         }
-        details.push(format!("{} ({})", test.name, test.selection));
+        let name = test.name.as_deref().unwrap_or("a test program crashed");
+        details.push(format!("{name} ({})", test.selection));
         details.extend(test.output.iter().map(|line| format!("  {line}")));
     }
     details
@@ -74,7 +75,8 @@ mod tests {
     #[test]
     fn the_remedy_is_a_command_that_runs_just_that_test() {
         fn check(name: &str, selection: &str, flags: &[&str], expected: &str) {
-            let test = FailedTest { name: name.into(), selection: selection.into(), output: Vec::new() };
+            let test =
+                FailedTest { name: Some(name.into()), selection: selection.into(), output: Vec::new() };
             assert_eq!(again(&test, flags), expected);
         }
         check(
