@@ -52,7 +52,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
         layers::check(workspace),
         layers::check_foreign(foreign),
         documents::check(tree),
-        readme::check(tree),
+        readme::check(tree, workspace),
         vectors::check(tree),
         shape::check(tree),
         leftovers::check(tree),

@@ -1,20 +1,23 @@
-//! The example in the README must compile: some crate includes the README as a doctest.
+//! The README keeps its promises: its example compiles, and its table has every crate.
 
 use super::Finding;
 use super::tree::{File, Tree};
+use crate::workspace::Workspace;
 
 const README: &str = "README.md";
 
-/// Whether Rust in the README is compiled by a crate.
-pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let example =
-        tree.text(README).and_then(|text| text.lines().position(|line| line.starts_with("```rust")));
-    let Some(line) = example else { return Vec::new() };
-    if tree.ending(".rs").any(includes_readme) {
-        return Vec::new();
-    }
+/// Whether Rust in the README is compiled by a crate, and every crate is introduced there.
+pub(super) fn check(tree: &Tree, workspace: &Workspace) -> Vec<Finding> {
+    let Some(text) = tree.text(README) else { return Vec::new() };
+    let example = text.lines().position(|line| line.starts_with("```rust")).map(|index| index + 1);
+    let is_compiled = tree.ending(".rs").any(includes_readme);
     let message = "nobody compiles this: `#[cfg(doctest)] #[doc = include_str!(…)]` in the crate it is about";
-    vec![Finding::at(README, line + 1, message)]
+    let uncompiled = example.filter(|_| !is_compiled).map(|line| Finding::at(README, line, message));
+    let is_introduced = |name: &str| text.lines().any(|line| line.starts_with(&format!("| `{name}` |")));
+    let missing = workspace.packages.iter().filter(|package| !is_introduced(&package.name));
+    let missing = missing
+        .map(|package| Finding::of_file(README, format!("the table of crates lacks `{}`", package.name)));
+    uncompiled.into_iter().chain(missing).collect()
 }
 
 fn includes_readme(file: &File) -> bool {
@@ -27,14 +30,21 @@ fn includes_readme(file: &File) -> bool {
 mod tests {
     use super::super::tests::texts;
     use super::*;
+    use crate::workspace::Package;
 
     const WITH_EXAMPLE: (&str, &str) = ("README.md", "# Name\n\n```rust\nlet x = 1;\n```\n");
+
+    fn findings(files: &[(&str, &str)], crates: &[&str]) -> Vec<String> {
+        let package = |name: &&str| Package { name: (*name).into(), ..Package::default() };
+        let workspace = Workspace { packages: crates.iter().map(package).collect(), ..Workspace::default() };
+        texts(&check(&Tree::of(files), &workspace))
+    }
 
     #[test]
     fn an_example_nobody_compiles_is_found() {
         let other =
             ("core/a/src/lib.rs", "#[cfg(doctest)]\n#[doc = include_str!(\"../README.md\")]\nstruct A;\n");
-        let found = texts(&check(&Tree::of(&[WITH_EXAMPLE, other])));
+        let found = findings(&[WITH_EXAMPLE, other], &[]);
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("README.md:3: nobody compiles this"), "{found:?}");
     }
@@ -45,7 +55,13 @@ mod tests {
             "core/a/src/lib.rs",
             "#[cfg(doctest)]\n#[doc = include_str!(\"../../../README.md\")]\nstruct A;\n",
         );
-        assert_eq!(check(&Tree::of(&[WITH_EXAMPLE, by])), []);
-        assert_eq!(check(&Tree::of(&[("README.md", "# Name\n\n```sh\ncargo xtask play\n```\n")])), []);
+        assert_eq!(findings(&[WITH_EXAMPLE, by], &[]), [""; 0]);
+        assert_eq!(findings(&[("README.md", "# Name\n\n```sh\ncargo xtask play\n```\n")], &[]), [""; 0]);
+    }
+
+    #[test]
+    fn a_crate_missing_from_the_table_is_found() {
+        let table = ("README.md", "| Crate | For |\n|---|---|\n| `a` | letters |\n");
+        assert_eq!(findings(&[table], &["a", "b"]), ["README.md: the table of crates lacks `b`"]);
     }
 }
