@@ -8,6 +8,7 @@ mod clock;
 mod config;
 mod delay;
 mod event;
+mod exchange;
 mod game;
 mod inputs;
 mod local;
@@ -32,6 +33,7 @@ pub use config::{
     WINDOW_FRAMES_MAX,
 };
 pub use event::{DesyncCause, Event, PeerFault, Refusal};
+pub use exchange::{Exchange, MESSAGE_STREAM};
 pub use game::Game;
 pub use inputs::Inputs;
 pub use pace::Pace;

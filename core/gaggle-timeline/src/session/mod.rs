@@ -82,6 +82,8 @@ pub struct Session<I: Input> {
     outbox: Outbox,
     checks: Checks,
     messages: VecDeque<(PeerId, Message)>,
+    /// Peers whose links should end, at most one entry each.
+    refused: Vec<PeerId>,
     events: Events,
     stats: SessionStats,
     now: Micros,
@@ -160,6 +162,7 @@ impl<I: Input> Session<I> {
             outbox: Outbox::new(config.packet_bytes_max, remotes.len()),
             checks: Checks::new(&config, frames),
             messages: VecDeque::new(),
+            refused: Vec::new(),
             events: Events::default(),
             stats: SessionStats::default(),
             now: Micros::ZERO,
@@ -320,6 +323,11 @@ impl<I: Input> Session<I> {
     /// The next thing to tell people.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop()
+    }
+
+    /// The next peer whose link should be closed, because it plays by other rules or broke them.
+    pub fn next_refused(&mut self) -> Option<PeerId> {
+        self.refused.pop()
     }
 
     /// How fast to run, in millionths of the game's own pace: 950,000 to 1,050,000.

@@ -69,6 +69,7 @@ impl<I: Input> Session<I> {
         let peer = remote.peer();
         if let Some(reason) = refusal {
             remote.handshake = Handshake::Refused;
+            self.refused.push(peer);
             self.events.push(Event::Refused { peer, reason });
             return;
         }
@@ -243,6 +244,7 @@ impl<I: Input> Session<I> {
         }
         remote.handshake = Handshake::Refused;
         let peer = remote.peer();
+        self.refused.push(peer);
         self.events.push(Event::Fault { peer, fault });
         self.set_gone(index);
     }
