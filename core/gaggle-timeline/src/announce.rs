@@ -157,6 +157,16 @@ mod tests {
     }
 
     #[test]
+    fn messages_are_written_as_the_vectors_say() {
+        let vectors = [include_str!("../vectors/announce.hex"), include_str!("../vectors/findings.hex")];
+        for (message, vector) in samples().iter().zip(vectors) {
+            let mut bytes = Vec::new();
+            message.encode(&mut bytes);
+            assert_eq!(bytes, crate::packet::tests::hex(vector), "{message:x?}");
+        }
+    }
+
+    #[test]
     fn messages_round_trip_and_every_truncation_is_an_error() {
         for message in samples() {
             let mut bytes = Vec::new();

@@ -359,11 +359,12 @@ impl RunsWriter {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use gaggle_kit::Prng;
 
-    fn hex(text: &str) -> Vec<u8> {
+    /// The bytes of a vector file: hexadecimal digits, comments after `#`.
+    pub(crate) fn hex(text: &str) -> Vec<u8> {
         let digits: Vec<u32> = text
             .lines()
             .flat_map(|line| line.split('#').next().unwrap_or_default().chars())
