@@ -6,6 +6,7 @@
 mod bench;
 mod chaos;
 mod console;
+mod context;
 mod excerpt;
 mod imports;
 mod needs;

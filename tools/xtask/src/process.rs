@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -14,6 +14,12 @@ pub(crate) struct Ended {
     /// Standard output and error in the order they were written, without progress bars.
     pub(crate) lines: Vec<String>,
 }
+
+/// How often a silent program is looked after.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How long an ended program's output may still be on its way.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs `command` to its end. `watch` is called for every line it writes, and with `None` ten times
 /// a second while it is silent. Everything also goes into the file `log`.
@@ -38,8 +44,9 @@ pub(crate) fn run(
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || split_lines(reader, |line| send.send(line).is_ok()));
     let mut lines = Vec::new();
+    let mut ended: Option<ExitStatus> = None;
     loop {
-        match receive.recv_timeout(Duration::from_millis(100)) {
+        match receive.recv_timeout(if ended.is_some() { LAST_WORDS } else { TICK }) {
             Ok(line) => {
                 watch(Some(&line));
                 if !is_progress_bar(&line) {
@@ -47,11 +54,17 @@ pub(crate) fn run(
                     lines.push(line);
                 }
             }
-            Err(RecvTimeoutError::Timeout) => watch(None),
             Err(RecvTimeoutError::Disconnected) => break,
+            // Silence after the end: something it started lives on and holds the pipe open.
+            Err(RecvTimeoutError::Timeout) if ended.is_some() => break,
+            Err(RecvTimeoutError::Timeout) => {
+                watch(None);
+                ended = child.try_wait()?;
+            }
         }
     }
-    Ok(Ended { success: child.wait()?.success(), lines })
+    let status = ended.map_or_else(|| child.wait(), Ok)?;
+    Ok(Ended { success: status.success(), lines })
 }
 
 /// What a line of cargo or of a test program says is going on, if it says anything.
@@ -183,6 +196,19 @@ mod tests {
         assert_eq!(ended.lines, ["one", "two", "three"]);
         assert_eq!(seen, 4, "the bar is shown though not kept");
         assert_eq!(fs::read_to_string(&log).unwrap(), "one\ntwo\nthree\n");
+        fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn what_a_program_leaves_running_is_not_waited_for() {
+        let log = std::env::temp_dir().join(format!("xtask-left-{}.log", std::process::id()));
+        let started = std::time::Instant::now();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 30 & echo $!"]);
+        let ended = run(&mut command, &log, |_| ()).unwrap();
+        Command::new("kill").arg(&ended.lines[0]).status().unwrap();
+        assert!(ended.success);
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
         fs::remove_file(log).unwrap();
     }
 

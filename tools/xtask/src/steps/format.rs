@@ -1,8 +1,8 @@
 //! Step `format`: rustfmt has nothing to change, in any of the workspaces.
 
 use super::counted;
+use crate::context::{Context, Failure};
 use crate::needs;
-use crate::test::{Context, Failure};
 
 pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     needs::component(context, "rustfmt", "fmt")?;

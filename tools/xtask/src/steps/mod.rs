@@ -9,8 +9,8 @@ mod wasm;
 
 use std::path::Path;
 
+use crate::context::{Context, Failure};
 use crate::needs;
-use crate::test::{Context, Failure};
 use crate::workspace::{Package, Workspace};
 
 /// One line of the report.

@@ -1,9 +1,9 @@
 //! Steps `tests` and `release`: every test of the workspace, doctests included.
 
 use super::counted;
+use crate::context::{Context, Failure};
 use crate::excerpt::{self, FailedTest};
 use crate::needs;
-use crate::test::{Context, Failure};
 
 pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     get_programs(context)?;

@@ -1,7 +1,7 @@
 //! Step `tidy`: reads what the checks in `crate::tidy` want to know, and reports what they find.
 
 use super::{counted, deterministic, wasm};
-use crate::test::{Context, Failure};
+use crate::context::{Context, Failure};
 use crate::tidy::{self, Tree};
 
 pub(super) fn run(context: &mut Context) -> Result<String, Failure> {

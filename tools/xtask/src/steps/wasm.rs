@@ -4,10 +4,10 @@ use std::io;
 use std::process::Command;
 
 use super::{counted, deterministic};
+use crate::context::{Context, Failure};
 use crate::imports::imports;
 use crate::needs;
 use crate::process::without_colour;
-use crate::test::{Context, Failure};
 
 pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 
