@@ -16,11 +16,12 @@ pub(crate) struct EchoClock {
     heard: Option<(u16, Micros)>,
     samples_us: [u32; SAMPLES],
     taken: usize,
+    high_us: u32,
 }
 
 impl EchoClock {
     pub(crate) fn new() -> Self {
-        EchoClock { heard: None, samples_us: [0; SAMPLES], taken: 0 }
+        EchoClock { heard: None, samples_us: [0; SAMPLES], taken: 0, high_us: 0 }
     }
 
     /// A time block came in.
@@ -37,6 +38,10 @@ impl EchoClock {
         let rtt_ms = away_ms.saturating_sub(u16::from(hold_ms));
         self.samples_us[self.taken % SAMPLES] = u32::from(rtt_ms) * 1_000;
         self.taken += 1;
+        let mut sorted = self.samples_us;
+        let sorted = &mut sorted[..self.taken.min(SAMPLES)];
+        sorted.sort_unstable_by(|a, b| b.cmp(a));
+        self.high_us = sorted[RANK.min(sorted.len() - 1)];
     }
 
     /// What to echo: the last clock heard and how long it was held.
@@ -57,10 +62,7 @@ impl EchoClock {
 
     /// A round trip that few exceed: what input delay has to cover.
     pub(crate) fn rtt_high(&self) -> Option<Micros> {
-        let mut sorted = self.samples_us;
-        let sorted = &mut sorted[..self.taken.min(SAMPLES)];
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
-        sorted.get(RANK.min(sorted.len().saturating_sub(1))).map(|us| Micros::new((*us).into()))
+        self.is_known().then(|| Micros::new(self.high_us.into()))
     }
 
     /// Whether a round trip was ever measured.

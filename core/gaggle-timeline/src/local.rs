@@ -19,6 +19,8 @@ pub(crate) struct LocalStream<I> {
     untold: SlotSet,
     /// Ring of entries, one input per local slot each.
     entries: Vec<I>,
+    /// Ring beside it: whether an entry says anything its receiver would not have guessed.
+    changes: Vec<bool>,
     frames_mask: u32,
     newest: Frame,
     /// Ticks for which a change of delay has been waiting.
@@ -33,6 +35,7 @@ impl<I: Input> LocalStream<I> {
             sample: vec![I::default(); slots.len()],
             untold: SlotSet::EMPTY,
             entries: vec![I::default(); frames * slots.len()],
+            changes: vec![false; frames],
             frames_mask: frames as u32 - 1,
             newest: Frame::START,
             step_waits: 0,
@@ -53,8 +56,7 @@ impl<I: Input> LocalStream<I> {
 
     /// Whether an entry says anything its receiver would not have guessed from the one before.
     pub(crate) fn is_change(&self, frame: Frame) -> bool {
-        let (before, entry) = (self.entry(frame.previous()), self.entry(frame));
-        before.iter().zip(entry).any(|(before, input)| before.repeat() != *input)
+        self.changes[(frame.number() & self.frames_mask) as usize]
     }
 
     /// What a local player does now. Said again before an entry tells it (twice in one tick, or while the
@@ -97,6 +99,8 @@ impl<I: Input> LocalStream<I> {
     pub(crate) fn fill_neutral(&mut self, delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         for _ in 0..delay {
             self.newest = self.newest.next();
+            let place = (self.newest.number() & self.frames_mask) as usize;
+            self.changes[place] = false;
             entry(self.newest, self.entry(self.newest));
         }
     }
@@ -106,9 +110,12 @@ impl<I: Input> LocalStream<I> {
     }
 
     fn push(&mut self, entry: &mut impl FnMut(Frame, &[I])) {
+        let change = self.differs_from_last();
         self.newest = self.newest.next();
         let players = self.slots.len();
-        let at = (self.newest.number() & self.frames_mask) as usize * players;
+        let place = (self.newest.number() & self.frames_mask) as usize;
+        self.changes[place] = change;
+        let at = place * players;
         self.entries[at..at + players].copy_from_slice(&self.sample);
         entry(self.newest, &self.sample);
         for input in &mut self.sample {

@@ -53,6 +53,8 @@ pub(crate) struct Remote {
     pub(crate) heard_at: Micros,
     pub(crate) clock: EchoClock,
     pub(crate) advantage: Advantage,
+    /// Half a round trip, in hundredths of a frame; a lot until it is known.
+    pub(crate) one_way_percent: u32,
     pub(crate) delay_frames: u32,
     /// Until when packets go out every frame, because packets get lost one way or the other.
     pub(crate) lossy_until: Micros,
@@ -95,6 +97,7 @@ impl Remote {
             heard_at: Micros::ZERO,
             clock: EchoClock::new(),
             advantage: Advantage::default(),
+            one_way_percent: u32::MAX,
             delay_frames: 0,
             lossy_until: Micros::ZERO,
             missing_until: Micros::ZERO,

@@ -26,6 +26,16 @@ impl<I: Input> InputTable<I> {
         self.frames_mask + 1
     }
 
+    /// One slot's cells, by frame.
+    pub(crate) fn column(&mut self, slot: Slot) -> Column<'_, I> {
+        Column {
+            cells: &mut self.cells,
+            slot: slot.index(),
+            slots: self.slots,
+            frames_mask: self.frames_mask,
+        }
+    }
+
     pub(crate) fn row(&self, frame: Frame) -> &[I] {
         let at = self.at(frame);
         &self.cells[at..at + self.slots]
@@ -51,5 +61,19 @@ impl<I: Input> InputTable<I> {
         for slot in slots {
             self.cells[to + slot.index()] = self.cells[from + slot.index()].repeat();
         }
+    }
+}
+
+/// The cells of one slot.
+pub(crate) struct Column<'a, I> {
+    cells: &'a mut [I],
+    slot: usize,
+    slots: usize,
+    frames_mask: u32,
+}
+
+impl<I: Input> Column<'_, I> {
+    pub(crate) fn cell(&mut self, frame: Frame) -> &mut I {
+        &mut self.cells[(frame.number() & self.frames_mask) as usize * self.slots + self.slot]
     }
 }

@@ -146,40 +146,40 @@ impl<I: Input> Session<I> {
             // So old that the entry it builds on is forgotten; everything in it is long confirmed.
             return Ok(());
         }
-        let last = remote.row.last;
-        let mut frame = base;
-        for change in packet.runs.entries(entry_bytes) {
-            frame = frame.next();
-            if frame > last {
-                break;
-            }
-            let before = frame.previous();
-            for (nth, slot) in slots.iter().enumerate() {
-                let input = match change {
+        let last = remote.row.last.min(newest);
+        for (nth, slot) in slots.iter().enumerate() {
+            let mut column = self.table.column(slot);
+            let mut input = *column.cell(base);
+            let mut frame = base;
+            for change in packet.runs.entries(entry_bytes) {
+                frame = frame.next();
+                input = match change {
                     Some(bytes) => I::read(&bytes[nth * I::SIZE..(nth + 1) * I::SIZE])?,
-                    None => self.table.cell(before, slot).repeat(),
+                    None => input.repeat(),
                 };
-                let cell = self.table.cell_mut(frame, slot);
+                let cell = column.cell(frame);
                 if frame <= have {
                     if *cell != input {
                         return Err(PeerFault::InputChanged { frame });
                     }
-                } else if *cell != input || frame > self.current {
+                } else if frame > last {
+                    break;
+                } else if frame > self.current {
                     *cell = input;
-                    if frame <= self.current
-                        && frame < self.changed
-                        && self.log.input_matters(frame, slot, input)
-                    {
+                } else if *cell != input {
+                    *cell = input;
+                    if frame < self.changed && self.log.input_matters(frame, slot, input) {
                         self.changed = frame;
                     }
                 }
             }
         }
-        let remote = &mut self.remotes[index];
-        if frame > remote.have {
-            remote.have = frame.min(last);
+        if last > have {
+            self.remotes[index].have = last;
             self.guess_again(index);
-            self.update_horizon();
+            if have == self.horizon {
+                self.update_horizon();
+            }
         }
         Ok(())
     }
@@ -213,6 +213,7 @@ impl<I: Input> Session<I> {
                 let rtt_us = remote.clock.rtt().map_or(0, |rtt| rtt.get() as i64);
                 let one_way = rtt_us * FRAME_Q16 / (2 * self.config.frame_micros().get() as i64);
                 remote.advantage.handle_report(time.ahead_quarters, one_way);
+                remote.one_way_percent = (one_way * 100 / FRAME_Q16) as u32;
             }
         }
         if self.running && newest > Frame::START {

@@ -13,6 +13,9 @@ use crate::remote::{Liveness, Remote};
 pub(super) const LOSS_MEMORY: Micros = Micros::from_secs(5);
 /// Clocks are told by time, not by packet: rarer packets must not starve the estimate.
 const TIME_INTERVAL: Micros = Micros::from_millis(100);
+/// Packets are at most so far apart while the game runs. Three or four would save little more, and stall
+/// when the latency jumps.
+pub(super) const INTERVAL_TICKS_MAX: u64 = 2;
 /// A peer that is gone is still told now and then, in case it comes back.
 const GONE_INTERVAL_TICKS: u64 = 15;
 
@@ -99,26 +102,22 @@ impl<I: Input> Session<I> {
             return waited >= GONE_INTERVAL_TICKS;
         }
         self.newest_change > remote.sent.newest
-            || waited >= self.interval_ticks(remote)
+            || waited >= INTERVAL_TICKS_MAX
+            || waited >= 1 && !self.may_wait(remote)
             || self.input_delay != remote.sent.delay_frames
     }
 
-    fn interval_ticks(&self, remote: &Remote) -> u64 {
+    /// Whether a tick may pass without a packet to this peer.
+    fn may_wait(&self, remote: &Remote) -> bool {
         let anxious = self.config.send_every_frame
             || !self.running
             || self.stalled_ticks > 0
             || self.now < remote.lossy_until;
-        let Some(rtt) = remote.clock.rtt() else { return 1 };
-        if anxious {
-            return 1;
-        }
-        let frame_us = self.config.frame_micros().get() as i64;
-        let one_way_percent = rtt.get() as i64 * 100 / (2 * frame_us);
-        let slack = i64::from(self.config.window_frames() + self.input_delay);
-        let interval = ((slack * 100 - one_way_percent) / 2 + 10) / 100;
-        let interval = interval.clamp(1, 2) as u64;
-        let silent_frames = self.now.since(remote.heard_at).get() / frame_us as u64;
-        if silent_frames > interval + 1 { 1 } else { interval }
+        // Twice two ticks must fit between the one-way latency and what window and delay cover.
+        let covered_percent = (self.config.window_frames() + self.input_delay) * 100;
+        let needed_percent = remote.one_way_percent.saturating_add(200 * INTERVAL_TICKS_MAX as u32 - 20);
+        let frames_silent = self.now.since(remote.heard_at) > self.silence_max;
+        !anxious && covered_percent >= needed_percent && !frames_silent
     }
 
     fn write_packet(&mut self, index: usize) {
