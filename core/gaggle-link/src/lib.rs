@@ -1,18 +1,41 @@
 //! Layer 1: moves bytes between peers, directly, relayed or simulated. Knows no game, no frames, no rollback.
 //!
-//! Engines are written against [`Transport`]. Ways of moving datagrams are [`Carrier`]s.
+//! - [`Transport`] is what engines are written against: messages to and from peers, unreliable or reliable.
+//! - [`Link`] is that on top of any [`Carrier`], which moves single datagrams: a socket, a WebRTC channel, a relay.
+//! - [`sim`] is a whole network in virtual time, for tests.
 //!
-//! Nothing here reads a clock, waits or opens a socket: time and seeds are arguments, sockets are in `shell/`.
+//! Nothing here reads a clock, waits or opens a socket: time and seeds are arguments, sockets are in `shell/`. A program
+//! runs its links like this, once a frame or whenever something arrives:
+//!
+//! ```
+//! # use gaggle_kit::Micros;
+//! # use gaggle_link::{Channel, Event, Transport};
+//! fn frame(transport: &mut impl Transport, now: Micros) {
+//!     while let Some(event) = transport.poll(now) {
+//!         match event {
+//!             Event::Joined { peer } => println!("{peer} is here"),
+//!             Event::Left { peer, reason } => println!("{peer} is gone: {reason:?}"),
+//!             Event::Message { peer, channel, bytes } => println!("{peer} sent {} bytes on {channel:?}", bytes.len()),
+//!         }
+//!     }
+//!     // Refused only if it is too large: what is lost on the way is lost.
+//!     _ = transport.broadcast(now, Channel::Unreliable, b"where I am");
+//! }
+//! ```
 
 mod carrier;
 mod channel;
+mod config;
 mod event;
+mod link;
 pub mod sim;
 mod stats;
 mod transport;
 
 pub use carrier::{Busy, Carrier, CarrierEvent, DATAGRAM_BYTES_MAX};
 pub use channel::Channel;
+pub use config::LinkConfig;
 pub use event::{Event, Goodbye, LeftReason, PeerFault};
+pub use link::Link;
 pub use stats::LinkStats;
 pub use transport::{SendError, Transport};

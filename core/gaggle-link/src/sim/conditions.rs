@@ -24,8 +24,9 @@ use super::Chance;
 pub struct Conditions {
     /// How long every datagram is under way.
     pub latency: Micros,
-    /// How much longer at most; each datagram draws its own. Order is kept, as in a real queue: what is held up holds
-    /// up what follows. To break the order use [`Conditions::reorder`].
+    /// How much longer at most. It wanders at random from moment to moment, about once a frame from one value to
+    /// another. Order is kept, as in a real queue: what is held up holds up what follows. To break the order
+    /// use [`Conditions::reorder`].
     pub jitter: Micros,
     /// Datagrams lost one by one.
     pub loss: Chance,

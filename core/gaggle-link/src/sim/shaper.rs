@@ -14,7 +14,23 @@ pub(crate) struct Shaper {
     /// When a limited line has sent all that waits for it.
     line_free_at: Micros,
     last_arrival_at: Micros,
+    wobble: Wobble,
 }
+
+/// Jitter belongs to the path, not to the packet: its level wanders from one random value to the next.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wobble {
+    /// When the next value is reached, in parts of the jitter that is set, and the values before and there.
+    until: Micros,
+    from: u32,
+    to: u32,
+}
+
+/// How long jitter takes from one random value to the next: about a frame, so that packets of a game draw one each.
+const WOBBLE_SPAN: Micros = Micros::from_millis(20);
+
+/// Jitter is drawn in 65,537 steps, so that all of it is reached.
+const WOBBLE_PARTS: u32 = 65_537;
 
 /// What becomes of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +54,7 @@ pub(crate) enum Loss {
 impl Shaper {
     pub(crate) fn new(conditions: Conditions, random: Prng) -> Shaper {
         let (line_free_at, last_arrival_at) = (Micros::ZERO, Micros::ZERO);
-        Shaper { conditions, random, bad: false, line_free_at, last_arrival_at }
+        Shaper { conditions, random, bad: false, line_free_at, last_arrival_at, wobble: Wobble::default() }
     }
 
     pub(crate) fn send(&mut self, now: Micros, bytes: usize) -> Fate {
@@ -61,7 +77,7 @@ impl Shaper {
                 return Fate::Lost(Loss::Burst);
             }
         }
-        let straight = sent_at + conditions.latency + up_to(conditions.jitter, &mut self.random);
+        let straight = sent_at + conditions.latency + self.jitter(sent_at);
         let at = if conditions.reorder.happens(&mut self.random) {
             straight + up_to(conditions.reorder_by, &mut self.random)
         } else {
@@ -73,6 +89,26 @@ impl Shaper {
             .happens(&mut self.random)
             .then(|| at + up_to(conditions.reorder_by, &mut self.random));
         Fate::Arrives { at, again_at }
+    }
+
+    fn jitter(&mut self, at: Micros) -> Micros {
+        if self.conditions.jitter == Micros::ZERO {
+            return Micros::ZERO;
+        }
+        let wobble = &mut self.wobble;
+        if wobble.until <= at {
+            // After a pause there is nothing to wander from.
+            let fresh = at.since(wobble.until) >= WOBBLE_SPAN;
+            wobble.from = if fresh { self.random.below(WOBBLE_PARTS) } else { wobble.to };
+            wobble.to = self.random.below(WOBBLE_PARTS);
+            wobble.until = if fresh { at } else { wobble.until } + WOBBLE_SPAN;
+        }
+        let left = wobble.until.since(at).min(WOBBLE_SPAN).get();
+        let passed = WOBBLE_SPAN.get() - left;
+        let level = (u64::from(wobble.from) * left + u64::from(wobble.to) * passed) / WOBBLE_SPAN.get();
+        Micros::new(
+            (u128::from(self.conditions.jitter.get()) * u128::from(level) / u128::from(WOBBLE_PARTS)) as u64,
+        )
     }
 
     /// When the line has taken the datagram, or none if there is no room to wait for it.

@@ -1,0 +1,476 @@
+//! Links on any carrier: the [`Transport`] everything else builds on.
+//!
+//! This file joins the two: it greets whom the carrier opens a way to, hands packets to the session they belong to, sends
+//! what sessions want sent, and turns all of it into events. What happens within one link is in `link/session.rs`.
+
+mod acks;
+mod congestion;
+mod handshake;
+mod pacer;
+mod packet;
+mod ranges;
+mod received;
+mod rtt;
+mod sent;
+mod session;
+mod stream_in;
+mod stream_out;
+mod streams_in;
+mod streams_out;
+mod unreliable_queue;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use gaggle_kit::{ByteWriter, Micros, PeerId, Prng};
+
+use self::handshake::{Answer, Handshake, Remote, label};
+use self::packet::{Hello, Label, Packet, Peek};
+use self::session::{Handled, Session, Silence};
+use self::stream_out::StreamOut;
+use crate::{
+    Carrier, CarrierEvent, Channel, DATAGRAM_BYTES_MAX, Event, Goodbye, LeftReason, LinkConfig, LinkStats,
+    PeerFault, SendError, Transport,
+};
+
+/// Datagrams looked at for one value of `now`. A flood of them can't keep a caller from its next frame.
+const DATAGRAMS_PER_POLL_MAX: u32 = 4_096;
+
+/// A goodbye is sent this often, because it is not acknowledged.
+const GOODBYES: u32 = 3;
+
+/// Links to all peers a carrier reaches.
+///
+/// ```
+/// use gaggle_kit::Micros;
+/// use gaggle_link::sim::{Conditions, World};
+/// use gaggle_link::{Channel, Event, Link, LinkConfig, Transport};
+///
+/// let mut world = World::of(2, 7);
+/// world.everywhere(Conditions::latency_ms(50));
+/// let mut links = [0, 1].map(|i| Link::new(world.carrier(i), LinkConfig::default(), i as u64));
+///
+/// let mut arrived_at = None;
+/// world.run_for(Micros::from_secs(1), |peer, now| {
+///     let mut joined = None;
+///     while let Some(event) = links[peer].poll(now) {
+///         match event {
+///             Event::Joined { peer } => joined = Some(peer),
+///             Event::Message { bytes: b"hello", .. } => arrived_at = Some(now),
+///             _ => {}
+///         }
+///     }
+///     if let (0, Some(other)) = (peer, joined) {
+///         links[0].send(now, other, Channel::Reliable(0), b"hello").unwrap();
+///     }
+///     links[peer].poll_timeout()
+/// });
+/// // Two ways to greet and be greeted back, one for the message.
+/// assert_eq!(arrived_at, Some(Micros::from_millis(150)));
+/// ```
+#[derive(Debug)]
+pub struct Link<C> {
+    carrier: C,
+    config: LinkConfig,
+    random: Prng,
+    /// By name.
+    peers: Vec<Peer>,
+    joined: Vec<PeerId>,
+    news: VecDeque<News>,
+    /// The datagram looked at.
+    datagram: Vec<u8>,
+    packet: Box<[u8]>,
+    /// The peer, by index, whose streams may have more messages.
+    reading: Option<usize>,
+    now: Micros,
+    datagrams_left: u32,
+}
+
+#[derive(Debug)]
+struct Peer {
+    id: PeerId,
+    /// How a link comes to be: while there is none, or when the other side seems to have started anew.
+    handshake: Option<Handshake>,
+    session: Option<Box<Session>>,
+    /// When there is something to do.
+    wake_at: Micros,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum News {
+    Joined(PeerId),
+    Left(PeerId, LeftReason),
+}
+
+enum Found {
+    News(News),
+    Unreliable(PeerId, Range<usize>),
+    Reliable { peer: usize, stream: u8, index: usize, range: Range<usize> },
+}
+
+impl<C: Carrier> Link<C> {
+    /// Links on this carrier. The seed must differ from that of any earlier link under the same name: draw it from the
+    /// system's entropy where there is some.
+    pub fn new(carrier: C, config: LinkConfig, seed: u64) -> Link<C> {
+        Link {
+            carrier,
+            config,
+            random: Prng::new(seed),
+            peers: Vec::new(),
+            joined: Vec::new(),
+            news: VecDeque::new(),
+            datagram: Vec::new(),
+            packet: vec![0; DATAGRAM_BYTES_MAX].into_boxed_slice(),
+            reading: None,
+            now: Micros::ZERO,
+            datagrams_left: DATAGRAMS_PER_POLL_MAX,
+        }
+    }
+
+    /// The carrier below.
+    pub fn carrier(&self) -> &C {
+        &self.carrier
+    }
+
+    /// The carrier below, to tell it whom to connect to.
+    pub fn carrier_mut(&mut self) -> &mut C {
+        &mut self.carrier
+    }
+
+    fn find(&self, peer: PeerId) -> Result<usize, usize> {
+        self.peers.binary_search_by_key(&peer, |peer| peer.id)
+    }
+
+    fn next(&mut self, now: Micros) -> Option<Found> {
+        self.notice_time(now);
+        loop {
+            if let Some(news) = self.news.pop_front() {
+                return Some(Found::News(news));
+            }
+            if let Some(found) = self.read_on(now) {
+                return Some(found);
+            }
+            if !self.news.is_empty() {
+                continue;
+            }
+            let event =
+                if self.datagrams_left > 0 { self.carrier.poll(now, &mut self.datagram) } else { None };
+            let Some(event) = event else {
+                self.maintain(now);
+                return self.news.pop_front().map(Found::News);
+            };
+            self.datagrams_left -= 1;
+            match event {
+                CarrierEvent::Opened { peer } => self.handle_opened(now, peer),
+                CarrierEvent::Closed { peer } => self.handle_closed(peer),
+                CarrierEvent::Rerouted { peer } => {
+                    if let Ok(index) = self.find(peer) {
+                        self.peers[index].wake_at = now;
+                        self.peers[index].session.iter_mut().for_each(|session| session.handle_reroute());
+                    }
+                }
+                CarrierEvent::Datagram { peer } => {
+                    if let Ok(index) = self.find(peer)
+                        && let Some(found) = self.handle_datagram(now, index)
+                    {
+                        return Some(found);
+                    }
+                }
+            }
+        }
+    }
+
+    fn notice_time(&mut self, now: Micros) {
+        if now <= self.now {
+            return;
+        }
+        let since_last = if self.now == Micros::ZERO { Micros::ZERO } else { now.since(self.now) };
+        let absence = since_last.since(self.config.heartbeat);
+        for session in self.peers.iter_mut().filter_map(|peer| peer.session.as_mut()) {
+            session.handle_poll(now, since_last);
+            session.handle_absence(absence);
+        }
+        self.now = now;
+        self.datagrams_left = DATAGRAMS_PER_POLL_MAX;
+    }
+
+    fn handle_opened(&mut self, now: Micros, peer: PeerId) {
+        self.handle_closed(peer);
+        let handshake = Some(Handshake::new(now, &mut self.random));
+        let index = self.find(peer).unwrap_or_else(|index| index);
+        self.peers.insert(index, Peer { id: peer, handshake, session: None, wake_at: now });
+    }
+
+    fn handle_closed(&mut self, peer: PeerId) {
+        if let Ok(index) = self.find(peer) {
+            self.end_session(index, LeftReason::Closed);
+            self.peers.remove(index);
+        }
+    }
+
+    fn handle_datagram(&mut self, now: Micros, index: usize) -> Option<Found> {
+        match packet::peek(&self.datagram) {
+            Peek::Unreliable => {}
+            Peek::Hello => {
+                if let Ok(Packet::Hello(hello)) = Packet::read(&self.datagram) {
+                    self.handle_hello(now, index, &hello);
+                }
+                return None;
+            }
+            Peek::Labelled(label) => self.recognise(now, index, label),
+        }
+        let peer = &mut self.peers[index];
+        let session = peer.session.as_mut()?;
+        match session.handle(now, &self.datagram, &self.config) {
+            Ok(Handled::Message(range)) => return Some(Found::Unreliable(peer.id, range)),
+            Ok(Handled::Other) => {
+                peer.wake_at = now;
+                self.reading = Some(index);
+            }
+            Ok(Handled::Refused) => {}
+            Ok(Handled::Bye(goodbye)) => self.part(now, index, LeftReason::Theirs(goodbye)),
+            Err(fault) => self.fail(now, index, fault),
+        }
+        None
+    }
+
+    fn handle_hello(&mut self, now: Micros, index: usize, hello: &Hello) {
+        let grant = self.config.receive_bytes_max;
+        let peer = &mut self.peers[index];
+        if let Some(session) = peer.session.as_mut().filter(|session| session.remote().nonce == hello.nonce) {
+            if hello.echo == session.nonce() {
+                session.handle_greeting(now);
+                peer.wake_at = now;
+            } else if hello.echo == 0 {
+                let answer = Hello { nonce: session.nonce(), echo: hello.nonce, grant };
+                self.send_hello(now, index, &answer);
+            }
+            return;
+        }
+        let random = &mut self.random;
+        let handshake = peer.handshake.get_or_insert_with(|| Handshake::new(now, random));
+        match handshake.handle(hello) {
+            Answer::Ignore => {}
+            Answer::Greet => {
+                let answer = handshake.hello(grant);
+                self.send_hello(now, index, &answer);
+            }
+            Answer::Establish(remote) => self.establish(now, index, remote),
+        }
+    }
+
+    /// A packet may be the first to show that the link we greeted for stands.
+    fn recognise(&mut self, now: Micros, index: usize, found: Label) {
+        let peer = &self.peers[index];
+        if peer.session.as_ref().is_some_and(|session| session.owns(found)) {
+            return;
+        }
+        let Some(Handshake { nonce, remote: Some(remote), .. }) = &peer.handshake else { return };
+        if label(remote.nonce, *nonce).0 == found {
+            self.establish(now, index, *remote);
+        }
+    }
+
+    fn establish(&mut self, now: Micros, index: usize, remote: Remote) {
+        self.end_session(index, LeftReason::Restarted);
+        let peer = &mut self.peers[index];
+        let Some(handshake) = peer.handshake.take() else { return };
+        peer.session = Some(Box::new(Session::new(now, handshake.nonce, remote)));
+        peer.wake_at = now;
+        let id = peer.id;
+        if let Err(place) = self.joined.binary_search(&id) {
+            self.joined.insert(place, id);
+        }
+        self.news.push_back(News::Joined(id));
+    }
+
+    /// The link is over; the carrier's connection stays as it is.
+    fn end_session(&mut self, index: usize, reason: LeftReason) {
+        let peer = &mut self.peers[index];
+        if peer.session.take().is_none() {
+            return;
+        }
+        self.reading = None;
+        if let Ok(place) = self.joined.binary_search(&peer.id) {
+            self.joined.remove(place);
+        }
+        self.news.push_back(News::Left(peer.id, reason));
+    }
+
+    /// The link is over and so is the carrier's connection.
+    fn part(&mut self, now: Micros, index: usize, reason: LeftReason) {
+        self.end_session(index, reason);
+        let peer = self.peers.remove(index);
+        self.carrier.close(now, peer.id);
+    }
+
+    fn fail(&mut self, now: Micros, index: usize, fault: PeerFault) {
+        self.say_goodbye(now, index, Goodbye::FAULT);
+        self.part(now, index, LeftReason::Fault(fault));
+    }
+
+    fn say_goodbye(&mut self, now: Micros, index: usize, goodbye: Goodbye) {
+        let peer = &mut self.peers[index];
+        let Some(session) = &mut peer.session else { return };
+        for _ in 0..GOODBYES {
+            let bytes = session.bye(now, &mut self.packet, goodbye);
+            // If the carrier is busy the other side finds out by our silence.
+            _ = self.carrier.send(now, peer.id, &self.packet[..bytes]);
+        }
+    }
+
+    fn send_hello(&mut self, now: Micros, index: usize, hello: &Hello) {
+        let mut w = ByteWriter::new(&mut self.packet);
+        hello.write(&mut w).expect("a greeting fits into a packet");
+        let bytes = w.written();
+        // If the carrier is busy the next greeting will do.
+        _ = self.carrier.send(now, self.peers[index].id, &self.packet[..bytes]);
+    }
+
+    /// The next message of a stream that just got something.
+    fn read_on(&mut self, now: Micros) -> Option<Found> {
+        let peer = self.reading?;
+        let session = self.peers[peer].session.as_mut()?;
+        match session.next_message(&self.config) {
+            Ok(Some((stream, index, range))) => return Some(Found::Reliable { peer, stream, index, range }),
+            Ok(None) => self.reading = None,
+            Err(fault) => self.fail(now, peer, fault),
+        }
+        None
+    }
+
+    fn maintain(&mut self, now: Micros) {
+        for index in 0..self.peers.len() {
+            if self.peers[index].wake_at <= now {
+                self.service(now, index);
+            }
+        }
+    }
+
+    /// Does what is due for one peer, and notes when the next thing is.
+    fn service(&mut self, now: Micros, index: usize) {
+        let peer = &mut self.peers[index];
+        if let Some(session) = &mut peer.session {
+            if session.handle_timeout(now, &self.config) == Silence::Fine {
+                while let Some(outgoing) = session.next_packet(now, &mut self.packet, &self.config) {
+                    let taken = self.carrier.send(now, peer.id, &self.packet[..outgoing.bytes]).is_ok();
+                    session.transmitted(now, outgoing, taken);
+                }
+                session.finish_packets();
+                peer.wake_at = session.timeout(&self.config);
+                return;
+            }
+            // The way may still be open: whoever is heard again joins again.
+            self.end_session(index, LeftReason::Silent);
+        }
+        let (peer, random) = (&mut self.peers[index], &mut self.random);
+        let handshake = peer.handshake.get_or_insert_with(|| Handshake::new(now, random));
+        if handshake.next_at() <= now {
+            handshake.greeted(now);
+            let hello = handshake.hello(self.config.receive_bytes_max);
+            peer.wake_at = handshake.next_at();
+            self.send_hello(now, index, &hello);
+        } else {
+            peer.wake_at = handshake.next_at();
+        }
+    }
+
+    fn send_unreliable(&mut self, now: Micros, index: usize, message: &[u8]) -> Result<(), SendError> {
+        if message.len() > Channel::UNRELIABLE_BYTES_MAX {
+            return Err(SendError::TooLarge { bytes: message.len(), max: Channel::UNRELIABLE_BYTES_MAX });
+        }
+        let peer = &mut self.peers[index];
+        let Some(session) = &mut peer.session else { return Err(SendError::NotJoined { peer: peer.id }) };
+        if session.queue.len() == 0 {
+            let bytes = session.unreliable(&mut self.packet, message);
+            if self.carrier.send(now, peer.id, &self.packet[..bytes]).is_ok() {
+                if session.unreliable_sent(now, bytes) {
+                    self.service(now, index);
+                }
+                return Ok(());
+            }
+        }
+        session.queue.push(message, self.config.unreliable_queue_max);
+        self.service(now, index);
+        Ok(())
+    }
+
+    fn send_reliable(
+        &mut self,
+        now: Micros,
+        index: usize,
+        stream: u8,
+        message: &[u8],
+    ) -> Result<(), SendError> {
+        let peer = &mut self.peers[index];
+        let Some(session) = &mut peer.session else { return Err(SendError::NotJoined { peer: peer.id }) };
+        let (max, queued) = session.reliable_room(&self.config);
+        let bytes = StreamOut::bytes_of(message);
+        if bytes > max {
+            return Err(SendError::TooLarge { bytes: message.len(), max: StreamOut::message_bytes_max(max) });
+        }
+        if queued + bytes > max {
+            return Err(SendError::Full { peer: peer.id, queued, max });
+        }
+        session.push(stream, message);
+        self.service(now, index);
+        Ok(())
+    }
+}
+
+impl<C: Carrier> Transport for Link<C> {
+    fn local_id(&self) -> PeerId {
+        self.carrier.local_id()
+    }
+
+    fn peers(&self) -> &[PeerId] {
+        &self.joined
+    }
+
+    fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+        let now = now.max(self.now);
+        let index = self.find(to).map_err(|_| SendError::NotJoined { peer: to })?;
+        match channel {
+            Channel::Unreliable => self.send_unreliable(now, index, bytes),
+            Channel::Reliable(stream) => self.send_reliable(now, index, stream, bytes),
+        }
+    }
+
+    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+        let now = now.max(self.now);
+        Some(match self.next(now)? {
+            Found::News(News::Joined(peer)) => Event::Joined { peer },
+            Found::News(News::Left(peer, reason)) => Event::Left { peer, reason },
+            Found::Unreliable(peer, range) => {
+                Event::Message { peer, channel: Channel::Unreliable, bytes: &self.datagram[range] }
+            }
+            Found::Reliable { peer, stream, index, range } => {
+                let Peer { id, session, .. } = &self.peers[peer];
+                let bytes = session.as_ref()?.message(index, range);
+                Event::Message { peer: *id, channel: Channel::Reliable(stream), bytes }
+            }
+        })
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        if self.datagrams_left == 0 || !self.news.is_empty() {
+            return self.now;
+        }
+        self.peers.iter().map(|peer| peer.wake_at).fold(self.carrier.poll_timeout(), Micros::min)
+    }
+
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+        let now = now.max(self.now);
+        if let Ok(index) = self.find(peer)
+            && self.peers[index].session.is_some()
+        {
+            self.say_goodbye(now, index, goodbye);
+            self.part(now, index, LeftReason::Ours(goodbye));
+        }
+    }
+
+    fn stats(&self, peer: PeerId) -> Option<LinkStats> {
+        let index = self.find(peer).ok()?;
+        self.peers[index].session.as_ref().map(|session| session.stats())
+    }
+}

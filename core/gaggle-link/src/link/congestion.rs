@@ -1,0 +1,262 @@
+//! How much may be under way: keeps the queue in front of the narrowest line short and does not mind loss.
+//!
+//! The rate is steered by delay, after Copa (Arun and Balakrishnan, 2018): the queue a packet met says how fast to
+//! go, so that a game's packets beside a transfer wait for two or three of its packets and no more. Loss alone changes
+//! nothing, because radio links lose packets without being full. What keeps it from filling a line that
+//! drops instead of queueing is, after BBR, the rate at which data arrived lately.
+
+use std::ops::RangeInclusive;
+
+use gaggle_kit::Micros;
+
+use super::rtt::Rtt;
+use super::sent::Mark;
+use crate::DATAGRAM_BYTES_MAX;
+
+const PACKET: u64 = DATAGRAM_BYTES_MAX as u64;
+/// 16 packets: 17 KB in the first round trip, a snapshot of 100 KB in less than four.
+const WINDOW_START: u64 = 16 * PACKET;
+const WINDOW_MIN: u64 = 4 * PACKET;
+/// 1 MiB: 80 Mbit/s at a round trip of 100 ms, and no more packets than an acknowledgement looks back at.
+const WINDOW_MAX: u64 = 960 * PACKET;
+/// Packets of ours that stand in the queue when all is balanced.
+const QUEUED_PACKETS: u64 = 2;
+/// A queue that ends the start, as a part of the round trip and within limits (RFC 9406).
+const START_QUEUE_PART: u64 = 8;
+const START_QUEUE: RangeInclusive<Micros> = Micros::from_millis(4)..=Micros::from_millis(16);
+/// The window is tried out a little larger after so many round trips in which it did not grow.
+const PROBE_ROUNDS: u32 = 4;
+/// The start ends after so many round trips in which nothing arrived any faster.
+const START_ROUNDS_MAX: u32 = 3;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Congestion {
+    window: u64,
+    starting: bool,
+    /// Bytes acknowledged ever, when the last of them were, and when those had been sent.
+    delivered: u64,
+    delivered_at: Micros,
+    first_sent_at: Micros,
+    rate: Rate,
+    /// The round trip that began when this many bytes were delivered.
+    round_at: u64,
+    round_window: u64,
+    /// Bytes lost since then, and whether they were many in the round trip before.
+    round_lost: u64,
+    round_delivered: u64,
+    lossy: bool,
+    /// Up or down, for how many round trips, and how fast.
+    rising: bool,
+    same_direction_rounds: u32,
+    velocity: u64,
+    /// The best rate when it last grew, and for how many round trips it has not.
+    start_rate: u64,
+    start_rounds: u32,
+}
+
+impl Congestion {
+    pub(crate) fn new() -> Congestion {
+        Congestion {
+            window: WINDOW_START,
+            starting: true,
+            delivered: 0,
+            delivered_at: Micros::ZERO,
+            first_sent_at: Micros::ZERO,
+            rate: Rate::default(),
+            round_at: 0,
+            round_window: WINDOW_START,
+            round_lost: 0,
+            round_delivered: 0,
+            lossy: false,
+            rising: true,
+            same_direction_rounds: 0,
+            velocity: 1,
+            start_rate: 0,
+            start_rounds: 0,
+        }
+    }
+
+    /// Bytes that may be under way.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// How fast they may go out.
+    pub(crate) fn bytes_per_second(&self, rtt: &Rtt) -> u64 {
+        let rtt = if rtt.measured().is_some() { rtt.standing() } else { rtt.smoothed() };
+        let per_second = per_second(self.window, rtt);
+        // Faster than the window alone would give, so that the window decides; no faster than needed, so that
+        // packets don't bunch up.
+        if self.starting { per_second * 3 / 2 } else { per_second * 5 / 4 }
+    }
+
+    /// For a packet that is about to be sent while nothing or something is under way.
+    pub(crate) fn mark(&mut self, now: Micros, in_flight_bytes: u64, idle: bool) -> Mark {
+        if in_flight_bytes == 0 {
+            self.delivered_at = now;
+            self.first_sent_at = now;
+        }
+        Mark {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            idle,
+        }
+    }
+
+    /// A packet was acknowledged. The round trip it took is already known to `rtt`.
+    pub(crate) fn acked(&mut self, now: Micros, sent_at: Micros, bytes: u32, mark: &Mark, rtt: &Rtt) {
+        let bytes = u64::from(bytes);
+        self.delivered += bytes;
+        self.round_delivered += bytes;
+        self.delivered_at = now;
+        self.first_sent_at = self.first_sent_at.max(sent_at);
+        // Over the longer of the two spans: acknowledgements that come in a bunch are no faster line.
+        let span = now.since(mark.delivered_at).max(sent_at.since(mark.first_sent_at));
+        let round_over = mark.delivered >= self.round_at;
+        if !mark.idle {
+            self.rate.sample(per_second(self.delivered - mark.delivered, span), round_over);
+        }
+        if mark.idle {
+            // What is not used is not tested: it may neither grow nor shrink.
+            return;
+        }
+        if self.starting {
+            self.start(bytes, round_over, rtt);
+        } else {
+            self.steer(bytes, rtt);
+        }
+        if round_over {
+            self.end_round();
+        }
+        self.window = self.window.min(self.window_max(rtt)).clamp(WINDOW_MIN, WINDOW_MAX);
+    }
+
+    pub(crate) fn lost(&mut self, bytes: u32) {
+        self.round_lost += u64::from(bytes);
+    }
+
+    /// Nothing arrived for so long that what was known about the path is of no use.
+    pub(crate) fn outage(&mut self) {
+        self.window = WINDOW_MIN;
+        self.starting = true;
+        self.start_rate = 0;
+        self.start_rounds = 0;
+        self.velocity = 1;
+    }
+
+    /// Half as much again every round trip, until a queue builds up or more does not arrive any faster. Twice as much, as
+    /// is usual, would save a snapshot one round trip and cost a game beside it 50 ms and more.
+    fn start(&mut self, bytes: u64, round_over: bool, rtt: &Rtt) {
+        self.window += bytes / 2;
+        if round_over {
+            if self.lost_more_than(1, 3) {
+                self.start_rounds = START_ROUNDS_MAX;
+            } else if self.rate.max() > self.start_rate * 5 / 4 {
+                self.start_rate = self.rate.max();
+                self.start_rounds = 0;
+            } else {
+                self.start_rounds += 1;
+            }
+        }
+        let path = rtt.path_min().unwrap_or(rtt.smoothed());
+        let queue_max =
+            Micros::new(path.get() / START_QUEUE_PART).clamp(*START_QUEUE.start(), *START_QUEUE.end());
+        if rtt.queueing().max(rtt.queueing_soon()) < queue_max && self.start_rounds < START_ROUNDS_MAX {
+            return;
+        }
+        self.starting = false;
+        // What the path holds without a queue. The surplus drains in the next round trip.
+        self.window = self.window.min(in_span(self.rate.max(), path) + QUEUED_PACKETS * PACKET);
+        self.velocity = 1;
+        self.rising = false;
+        self.same_direction_rounds = 0;
+    }
+
+    /// Towards the rate at which our packets in the queue are [`QUEUED_PACKETS`].
+    fn steer(&mut self, bytes: u64, rtt: &Rtt) {
+        let queueing = rtt.queueing();
+        let current = per_second(self.window, rtt.standing());
+        let rising = queueing == Micros::ZERO || current <= per_second(QUEUED_PACKETS * PACKET, queueing);
+        let step = self.velocity * QUEUED_PACKETS * PACKET * bytes / self.window;
+        self.window = if rising {
+            self.window + step
+        } else {
+            // What arrived lately without a queue, less what the estimate may be too high by.
+            let floor = in_span(self.rate.max(), rtt.path_min().unwrap_or_default()) * 4 / 5;
+            self.window.saturating_sub(step).max(floor.min(self.window))
+        };
+    }
+
+    fn end_round(&mut self) {
+        self.round_at = self.delivered;
+        // One in ten lost may be the line's way of saying that it is full.
+        self.lossy = self.lost_more_than(1, 10);
+        (self.round_lost, self.round_delivered) = (0, 0);
+        let rising = self.window > self.round_window;
+        if rising == self.rising {
+            self.same_direction_rounds += 1;
+        } else {
+            self.rising = rising;
+            self.same_direction_rounds = 0;
+        }
+        // Three round trips in one direction: the goal is far away.
+        self.velocity = if self.same_direction_rounds < 3 {
+            1
+        } else {
+            // No more than an eighth of the window in one round trip: what it does shows only after that.
+            (self.velocity * 2).min((self.window / (8 * QUEUED_PACKETS * PACKET)).max(1))
+        };
+        // Where jitter looks like a queue, only trying tells whether there is more to be had.
+        if !rising && !self.lossy && self.same_direction_rounds >= PROBE_ROUNDS {
+            self.window += (self.window / 8).min(8 * PACKET);
+            self.same_direction_rounds = 0;
+        }
+        self.round_window = self.window;
+    }
+
+    fn lost_more_than(&self, part: u64, of: u64) -> bool {
+        self.round_lost * of > (self.round_lost + self.round_delivered) * part
+    }
+
+    /// Not much more than what arrived lately: else a line that drops would be flooded.
+    fn window_max(&self, rtt: &Rtt) -> u64 {
+        if self.starting || self.rate.max() == 0 {
+            return WINDOW_MAX;
+        }
+        let arriving = in_span(self.rate.max(), rtt.standing());
+        if self.lossy { arriving * 9 / 8 + 3 * PACKET } else { arriving * 5 / 4 + 4 * PACKET }
+    }
+}
+
+/// The highest rate of the last round trips, eight to sixteen of them.
+#[derive(Debug, Clone, Default)]
+struct Rate {
+    halves: [u64; 2],
+    rounds: u32,
+}
+
+impl Rate {
+    fn sample(&mut self, rate: u64, round_over: bool) {
+        if round_over {
+            self.rounds += 1;
+            if self.rounds >= 8 {
+                self.rounds = 0;
+                self.halves = [self.halves[1], 0];
+            }
+        }
+        self.halves[1] = self.halves[1].max(rate);
+    }
+
+    fn max(&self) -> u64 {
+        self.halves[0].max(self.halves[1])
+    }
+}
+
+fn per_second(bytes: u64, span: Micros) -> u64 {
+    (u128::from(bytes) * 1_000_000 / u128::from(span.get().max(1))) as u64
+}
+
+fn in_span(bytes_per_second: u64, span: Micros) -> u64 {
+    (u128::from(bytes_per_second) * u128::from(span.get()) / 1_000_000) as u64
+}

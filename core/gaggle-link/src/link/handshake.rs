@@ -1,0 +1,78 @@
+//! How two links agree that they talk to each other now, and not to what one of them was before a restart.
+//!
+//! Each side names the link with a number of its own, drawn anew each time. Only who sends back the other's number has
+//! heard it, so an old greeting that comes late can't start or end anything.
+
+use gaggle_kit::{Micros, Prng};
+
+use super::packet::{Hello, Label};
+
+const RETRY_FIRST: Micros = Micros::from_millis(100);
+const RETRY_MAX: Micros = Micros::from_secs(1);
+
+#[derive(Debug, Clone)]
+pub(crate) struct Handshake {
+    pub(crate) nonce: u32,
+    /// The other side's number and grant, from a greeting that may be old.
+    pub(crate) remote: Option<Remote>,
+    next_at: Micros,
+    retry: Micros,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Remote {
+    pub(crate) nonce: u32,
+    pub(crate) grant: u32,
+}
+
+/// What to do about a greeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It answers a greeting this side no longer stands by.
+    Ignore,
+    /// Say hello back.
+    Greet,
+    /// The other side has heard our number: the link stands.
+    Establish(Remote),
+}
+
+impl Handshake {
+    pub(crate) fn new(now: Micros, random: &mut Prng) -> Handshake {
+        // 0 stands for "not known".
+        let nonce = random.next_u32().max(1);
+        Handshake { nonce, remote: None, next_at: now, retry: RETRY_FIRST }
+    }
+
+    pub(crate) fn handle(&mut self, hello: &Hello) -> Answer {
+        if hello.echo != 0 && hello.echo != self.nonce {
+            return Answer::Ignore;
+        }
+        let remote = Remote { nonce: hello.nonce, grant: hello.grant };
+        self.remote = Some(remote);
+        if hello.echo == self.nonce { Answer::Establish(remote) } else { Answer::Greet }
+    }
+
+    pub(crate) fn hello(&self, grant: u32) -> Hello {
+        Hello { nonce: self.nonce, echo: self.remote.map_or(0, |remote| remote.nonce), grant }
+    }
+
+    /// When to greet again.
+    pub(crate) fn next_at(&self) -> Micros {
+        self.next_at
+    }
+
+    pub(crate) fn greeted(&mut self, now: Micros) {
+        self.next_at = now.saturating_add(self.retry);
+        self.retry = (self.retry + self.retry).min(RETRY_MAX);
+    }
+}
+
+/// What marks packets from the side with the first number to the side with the second, and the number of the first packet.
+pub(crate) fn label(from: u32, to: u32) -> (Label, u16) {
+    // The finaliser of SplitMix64: any two links get unrelated labels.
+    let mut z = u64::from(from) << 32 | u64::from(to);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^= z >> 31;
+    (Label { tag: (z & 0xf) as u8, check: (z >> 16) as u16 }, (z >> 32) as u16)
+}

@@ -1,0 +1,357 @@
+//! The bytes of a link's packets, as PROTOCOL.md section 2 describes them. Knows no state and no time.
+
+use std::ops::Range;
+
+use gaggle_kit::{BufferFull, ByteReader, ByteWriter, DecodeError};
+
+use crate::{DATAGRAM_BYTES_MAX, Goodbye};
+
+/// Version of everything in this file.
+pub(crate) const VERSION: u8 = 1;
+
+/// Ranges in one acknowledgement. Each packet is in many acknowledgements, so that no more are needed.
+pub(crate) const ACK_RANGES_MAX: usize = 32;
+
+/// The oldest packet an acknowledgement or a floor may name, counted back from the packet or number it starts from.
+const BACK_MAX: u64 = 0x7fff;
+
+/// No stream gets as long as this many bytes.
+const OFFSET_MAX: u64 = 1 << 56;
+
+pub(crate) const UNRELIABLE_HEADER_BYTES: usize = 3;
+
+/// Stream number, offset and length in front of a piece of a stream, at most.
+pub(crate) const PIECE_HEADER_BYTES_MAX: usize = 1 + 8 + 2;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Packet<'a> {
+    Hello(Hello),
+    Unreliable { tag: u8, number: u16, message: &'a [u8] },
+    Streams(Head, Streams<'a>),
+    Ack(Head, Ack),
+    Ping(Head, Ping),
+    Bye(Head, Goodbye),
+}
+
+/// What shows that a packet belongs to this link and not to an earlier one between the same two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Label {
+    pub(crate) tag: u8,
+    pub(crate) check: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) label: Label,
+    pub(crate) number: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hello {
+    /// What the sender calls this link. Never 0.
+    pub(crate) nonce: u32,
+    /// What the receiver calls it, as far as the sender knows; 0 if not.
+    pub(crate) echo: u32,
+    /// Bytes of unfinished messages the sender holds for the receiver's streams.
+    pub(crate) grant: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ping {
+    /// What the sender sees lost of the receiver's packets, in 1/255.
+    pub(crate) loss: u8,
+    /// The sender's clock; asks for an answer.
+    pub(crate) clock: Option<u32>,
+    /// The answer to such a question.
+    pub(crate) echo: Option<Echo>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Echo {
+    /// The clock that was asked with.
+    pub(crate) clock: u32,
+    /// How long the answer took, in µs; the largest value means longer than it can say.
+    pub(crate) hold: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ack {
+    /// How long the newest packet has been held, in units of 8 µs; the largest value means longer than it can say.
+    pub(crate) hold: u16,
+    /// The newest packet that arrived.
+    pub(crate) newest: u16,
+    /// Counted back from the newest: 0 is the newest itself, ends excluded; ascending and apart.
+    ranges: [(u16, u16); ACK_RANGES_MAX],
+    count: usize,
+}
+
+/// Numbers of packets that arrived, newest range first, none touching another.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AckRanges {
+    ranges: [(u64, u64); ACK_RANGES_MAX],
+    count: usize,
+}
+
+impl AckRanges {
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn push(&mut self, range: Range<u64>) {
+        self.ranges[self.count] = (range.start, range.end);
+        self.count += 1;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.ranges[..self.count].iter().map(|&(start, end)| start..end)
+    }
+}
+
+impl Ack {
+    /// None if there is nothing to acknowledge.
+    pub(crate) fn new(ranges: &AckRanges, hold: u16) -> Option<Ack> {
+        let newest = ranges.iter().next()?.end - 1;
+        let mut ack = Ack { hold, newest: newest as u16, ranges: [(0, 0); ACK_RANGES_MAX], count: 0 };
+        for range in ranges.iter().take_while(|range| newest - range.start < BACK_MAX) {
+            ack.ranges[ack.count] = ((newest + 1 - range.end) as u16, (newest + 1 - range.start) as u16);
+            ack.count += 1;
+        }
+        Some(ack)
+    }
+
+    /// The numbers acknowledged, given the whole number of the newest; newest range first.
+    pub(crate) fn ranges(&self, newest: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.ranges[..self.count].iter().map(move |&(from, to)| {
+            (newest + 1).saturating_sub(u64::from(to))..(newest + 1).saturating_sub(u64::from(from))
+        })
+    }
+
+    fn write(&self, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
+        w.u16(self.newest)?;
+        w.varint(u64::from(self.hold))?;
+        w.varint(self.count as u64 - 1)?;
+        let mut at = 0;
+        for (index, &(from, to)) in self.ranges[..self.count].iter().enumerate() {
+            if index > 0 {
+                w.varint(u64::from(from - at) - 1)?;
+            }
+            w.varint(u64::from(to - from) - 1)?;
+            at = to;
+        }
+        Ok(())
+    }
+
+    fn read(r: &mut ByteReader<'_>) -> Result<Ack, DecodeError> {
+        let newest = r.u16("ack newest")?;
+        let hold = r.varint_max("ack hold", u64::from(u16::MAX))? as u16;
+        let count = r.count("ack ranges", ACK_RANGES_MAX - 1)? + 1;
+        let mut ack = Ack { hold, newest, ranges: [(0, 0); ACK_RANGES_MAX], count };
+        let mut at = 0;
+        for (index, range) in ack.ranges[..count].iter_mut().enumerate() {
+            if index > 0 {
+                at += r.varint_max("ack gap", BACK_MAX)? + 1;
+            }
+            let to = at + r.varint_max("ack range", BACK_MAX)? + 1;
+            if to > BACK_MAX {
+                return Err(DecodeError::TooMany { what: "acked packets", count: to, max: BACK_MAX });
+            }
+            *range = (at as u16, to as u16);
+            at = to;
+        }
+        Ok(ack)
+    }
+}
+
+/// Pieces of streams, perhaps with an acknowledgement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Streams<'a> {
+    /// How far back the oldest packet is whose fate the sender still wants to know.
+    pub(crate) floor: u16,
+    pub(crate) ack: Option<Ack>,
+    /// At least one piece, all known to be well-formed.
+    pieces: &'a [u8],
+}
+
+/// A piece of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece<'a> {
+    pub(crate) stream: u8,
+    pub(crate) offset: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Streams<'a> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'a>> + use<'a> {
+        let mut r = ByteReader::new(self.pieces);
+        std::iter::from_fn(move || if r.is_empty() { None } else { Piece::read(&mut r).ok() })
+    }
+}
+
+impl<'a> Piece<'a> {
+    fn read(r: &mut ByteReader<'a>) -> Result<Piece<'a>, DecodeError> {
+        let stream = r.u8("stream")?;
+        let offset = r.varint_max("stream offset", OFFSET_MAX)?;
+        let bytes = r.counted("stream piece", DATAGRAM_BYTES_MAX)?;
+        if bytes.is_empty() {
+            return Err(DecodeError::OutOfRange {
+                what: "stream piece",
+                value: 0,
+                min: 1,
+                max: DATAGRAM_BYTES_MAX as i64,
+            });
+        }
+        Ok(Piece { stream, offset, bytes })
+    }
+}
+
+const UNRELIABLE: u8 = 1;
+const STREAMS: u8 = 2;
+const ACK: u8 = 3;
+const PING: u8 = 4;
+const BYE: u8 = 5;
+const HELLO: u8 = 6;
+
+/// What a packet seems to be, before it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peek {
+    Unreliable,
+    Hello,
+    Labelled(Label),
+}
+
+#[inline]
+pub(crate) fn peek(bytes: &[u8]) -> Peek {
+    match *bytes {
+        [first, ..] if first >> 4 == HELLO => Peek::Hello,
+        [first, _, _, low, high, ..] if first >> 4 != UNRELIABLE => {
+            Peek::Labelled(Label { tag: first & 0xf, check: u16::from_le_bytes([low, high]) })
+        }
+        _ => Peek::Unreliable,
+    }
+}
+
+impl<'a> Packet<'a> {
+    #[inline]
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Packet<'a>, DecodeError> {
+        let mut r = ByteReader::new(bytes);
+        let first = r.u8("packet kind")?;
+        let (kind, tag) = (first >> 4, first & 0xf);
+        if kind == UNRELIABLE {
+            let number = r.u16("packet number")?;
+            return Ok(Packet::Unreliable { tag, number, message: r.rest() });
+        }
+        if kind == HELLO {
+            return Hello::read(r, tag).map(Packet::Hello);
+        }
+        let number = r.u16("packet number")?;
+        let head = Head { label: Label { tag, check: r.u16("packet check")? }, number };
+        let packet = match kind {
+            STREAMS => {
+                let has_ack = r.bool("ack follows")?;
+                let floor = r.varint_max("floor", BACK_MAX)? as u16;
+                let ack = if has_ack { Some(Ack::read(&mut r)?) } else { None };
+                let pieces = r.rest();
+                r = ByteReader::new(pieces);
+                Piece::read(&mut r)?;
+                while !r.is_empty() {
+                    Piece::read(&mut r)?;
+                }
+                Packet::Streams(head, Streams { floor, ack, pieces })
+            }
+            ACK => Packet::Ack(head, Ack::read(&mut r)?),
+            PING => Packet::Ping(head, Ping::read(&mut r)?),
+            BYE => Packet::Bye(head, Goodbye(r.u8("goodbye")?)),
+            _ => return Err(DecodeError::Unknown { what: "packet kind", value: u64::from(kind) }),
+        };
+        r.finish("packet")?;
+        Ok(packet)
+    }
+}
+
+impl Hello {
+    fn read(mut r: ByteReader<'_>, version: u8) -> Result<Hello, DecodeError> {
+        if version != VERSION {
+            return Err(DecodeError::Unknown { what: "link version", value: u64::from(version) });
+        }
+        let hello = Hello { nonce: r.u32("nonce")?, echo: r.u32("nonce echoed")?, grant: r.u32("grant")? };
+        if hello.nonce == 0 {
+            return Err(DecodeError::Unknown { what: "nonce", value: 0 });
+        }
+        r.finish("hello")?;
+        Ok(hello)
+    }
+
+    pub(crate) fn write(&self, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
+        w.u8(HELLO << 4 | VERSION)?;
+        w.u32(self.nonce)?;
+        w.u32(self.echo)?;
+        w.u32(self.grant)
+    }
+}
+
+impl Ping {
+    fn read(r: &mut ByteReader<'_>) -> Result<Ping, DecodeError> {
+        let flags = r.u8("ping flags")?;
+        if flags > 3 {
+            return Err(DecodeError::Unknown { what: "ping flags", value: u64::from(flags) });
+        }
+        let loss = r.u8("loss")?;
+        let clock = if flags & 1 != 0 { Some(r.u32("clock")?) } else { None };
+        let echo = if flags & 2 != 0 {
+            Some(Echo { clock: r.u32("clock echoed")?, hold: r.u16("echo hold")? })
+        } else {
+            None
+        };
+        Ok(Ping { loss, clock, echo })
+    }
+
+    pub(crate) fn write(&self, head: Head, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
+        write_head(PING, head, w)?;
+        w.u8(u8::from(self.clock.is_some()) | u8::from(self.echo.is_some()) << 1)?;
+        w.u8(self.loss)?;
+        if let Some(clock) = self.clock {
+            w.u32(clock)?;
+        }
+        if let Some(echo) = self.echo {
+            w.u32(echo.clock)?;
+            w.u16(echo.hold)?;
+        }
+        Ok(())
+    }
+}
+
+/// The header of an unreliable message; the message follows.
+#[inline]
+pub(crate) fn unreliable_header(tag: u8, number: u16) -> [u8; UNRELIABLE_HEADER_BYTES] {
+    let [low, high] = number.to_le_bytes();
+    [UNRELIABLE << 4 | tag, low, high]
+}
+
+pub(crate) fn write_ack(head: Head, ack: &Ack, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
+    write_head(ACK, head, w)?;
+    ack.write(w)
+}
+
+pub(crate) fn write_bye(head: Head, goodbye: Goodbye, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
+    write_head(BYE, head, w)?;
+    w.u8(goodbye.0)
+}
+
+/// What comes before the pieces.
+pub(crate) fn write_streams_head(
+    head: Head,
+    floor: u16,
+    ack: Option<&Ack>,
+    w: &mut ByteWriter<'_>,
+) -> Result<(), BufferFull> {
+    write_head(STREAMS, head, w)?;
+    w.bool(ack.is_some())?;
+    w.varint(u64::from(floor).min(BACK_MAX))?;
+    ack.map_or(Ok(()), |ack| ack.write(w))
+}
+
+fn write_head(kind: u8, head: Head, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
+    w.u8(kind << 4 | head.label.tag)?;
+    w.u16(head.number)?;
+    w.u16(head.label.check)
+}

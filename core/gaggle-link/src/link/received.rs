@@ -1,0 +1,194 @@
+//! Which packets of a peer have arrived: refuses repeated ones, counts missing ones, says what to acknowledge.
+
+use super::packet::{ACK_RANGES_MAX, AckRanges};
+
+/// Packets looked back at. Older ones are refused: 1,024 at 60 a second are 17 seconds, and a fast
+/// transfer has no more under way.
+const WINDOW: u64 = 1_024;
+
+/// How far an unchecked packet may be ahead. Beyond it, only a packet that proves to belong to this link is believed,
+/// so that a stray one can't make the real ones look old.
+const JUMP_MAX: u64 = 4_096;
+
+/// The packets of the last [`LOSS_WINDOW`] numbers count for the loss that is shown.
+const LOSS_WINDOW: u64 = 512;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Received {
+    first: u64,
+    /// One past the highest number that arrived.
+    next: u64,
+    /// Bit n mod [`WINDOW`] for number n.
+    bits: [u64; WINDOW as usize / 64],
+    distinct: u64,
+}
+
+impl Received {
+    /// Both sides know the number a link starts with.
+    pub(crate) fn starting_at(first: u16) -> Received {
+        // One lap ahead, so that older numbers are no underflow.
+        let first = 0x1_0000 + u64::from(first);
+        Received { first, next: first, bits: [0; WINDOW as usize / 64], distinct: 0 }
+    }
+
+    /// The whole number of a packet, from its 16 low bits: the one nearest to what is expected.
+    pub(crate) fn whole(&self, number: u16) -> u64 {
+        let ahead = number.wrapping_sub(self.next as u16) as i16;
+        self.next.wrapping_add_signed(i64::from(ahead))
+    }
+
+    /// Whether the packet is new. `proven` if more than its number says that it belongs to this link.
+    #[inline]
+    pub(crate) fn is_new(&self, number: u64, proven: bool) -> bool {
+        if number >= self.next {
+            return proven || number - self.next < JUMP_MAX;
+        }
+        number >= self.first && self.next - number <= WINDOW && !self.has(number)
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, number: u64) {
+        if number >= self.next {
+            if number - self.next >= WINDOW {
+                self.bits = [0; WINDOW as usize / 64];
+            } else {
+                (self.next..number).for_each(|skipped| self.bits[word(skipped)] &= !bit(skipped));
+            }
+            self.next = number + 1;
+        }
+        self.bits[word(number)] |= bit(number);
+        self.distinct += 1;
+    }
+
+    /// Whether the packet before this one is missing.
+    pub(crate) fn misses_before(&self, number: u64) -> bool {
+        number > self.first && self.next - number < WINDOW && !self.has(number - 1)
+    }
+
+    /// Packets that were sent before the newest one and have not arrived.
+    pub(crate) fn missing(&self) -> u64 {
+        self.next - self.first - self.distinct
+    }
+
+    /// The share of the latest packets that has not arrived, per mille.
+    pub(crate) fn loss_permille(&self) -> u16 {
+        let start = self.next.saturating_sub(LOSS_WINDOW).max(self.first);
+        let sent = self.next - start;
+        if sent == 0 {
+            return 0;
+        }
+        let arrived = (start..self.next).filter(|&number| self.has(number)).count() as u64;
+        ((sent - arrived) * 1_000 / sent) as u16
+    }
+
+    /// What has arrived, from `newest` down to `floor`, as far as an acknowledgement holds it.
+    pub(crate) fn ranges(&self, floor: u64, newest: u64) -> AckRanges {
+        let mut ranges = AckRanges::default();
+        let floor = floor.max(self.first).max(self.next.saturating_sub(WINDOW));
+        let mut end = (newest + 1).min(self.next);
+        while end > floor && ranges.len() < ACK_RANGES_MAX {
+            let start =
+                (floor..end).rev().find(|&number| !self.has(number)).map_or(floor, |missing| missing + 1);
+            if start < end {
+                ranges.push(start..end);
+            }
+            end = (floor..start).rev().find(|&number| self.has(number)).map_or(floor, |arrived| arrived + 1);
+        }
+        ranges
+    }
+
+    #[inline]
+    fn has(&self, number: u64) -> bool {
+        self.bits[word(number)] & bit(number) != 0
+    }
+}
+
+const fn word(number: u64) -> usize {
+    (number % WINDOW / 64) as usize
+}
+
+const fn bit(number: u64) -> u64 {
+    1 << (number % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrived(numbers: &[u16]) -> Received {
+        let mut received = Received::starting_at(numbers[0]);
+        for &number in numbers {
+            let number = received.whole(number);
+            assert!(received.is_new(number, false), "{number}");
+            received.insert(number);
+        }
+        received
+    }
+
+    #[test]
+    fn each_packet_counts_once_however_late_and_across_the_wrap() {
+        let mut received = arrived(&[65_534, 65_535, 1, 0, 3]);
+        for number in [65_534_u16, 65_535, 0, 1, 3] {
+            assert!(!received.is_new(received.whole(number), true), "{number} again");
+        }
+        assert!(received.is_new(received.whole(2), false));
+        assert!(!received.is_new(received.whole(65_533), false), "from before the beginning");
+        assert_eq!(received.missing(), 1);
+        received.insert(received.whole(2));
+        assert_eq!(received.missing(), 0);
+        assert!(!received.misses_before(received.whole(3)));
+        assert!(!received.misses_before(received.whole(65_534)));
+    }
+
+    #[test]
+    fn packets_beyond_the_window_are_refused() {
+        let mut received = arrived(&[10]);
+        received.insert(received.whole(10 + 1_024));
+        assert!(!received.is_new(received.whole(10), false));
+        assert!(received.is_new(received.whole(11), false));
+        assert_eq!(received.missing(), 1_023);
+    }
+
+    #[test]
+    fn only_a_proven_packet_may_be_far_ahead() {
+        let mut received = arrived(&[0]);
+        assert!(received.is_new(received.whole(4_096), false));
+        assert!(!received.is_new(received.whole(4_097), false));
+        assert!(received.is_new(received.whole(30_000), true));
+        received.insert(received.whole(30_000));
+        assert_eq!(received.missing(), 29_999);
+        assert!(received.is_new(received.whole(29_999), false), "the window is empty after a jump");
+    }
+
+    #[test]
+    fn loss_is_of_the_latest_packets() {
+        let mut received = Received::starting_at(0);
+        assert_eq!(received.loss_permille(), 0);
+        (0_u16..100).filter(|n| n % 5 != 2).for_each(|n| received.insert(received.whole(n)));
+        assert_eq!(received.loss_permille(), 200);
+        (100_u16..700).for_each(|n| received.insert(received.whole(n)));
+        assert_eq!(received.loss_permille(), 0);
+        assert_eq!(received.missing(), 20);
+    }
+
+    #[test]
+    fn acknowledgements_list_what_arrived_from_the_top() {
+        let received = arrived(&[0, 1, 2, 5, 6, 9]);
+        let base = 0x1_0000;
+        let ranges = |floor: u64| {
+            received
+                .ranges(base + floor, base + 9)
+                .iter()
+                .map(|r| r.start - base..r.end - base)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ranges(0), [9..10, 5..7, 0..3]);
+        assert_eq!(ranges(1), [9..10, 5..7, 1..3]);
+        assert_eq!(ranges(6), [9..10, 6..7]);
+        assert_eq!(ranges(10), []);
+
+        let mut gappy = Received::starting_at(0);
+        (0_u16..500).step_by(2).for_each(|n| gappy.insert(gappy.whole(n)));
+        assert_eq!(gappy.ranges(0, gappy.next).len(), ACK_RANGES_MAX);
+    }
+}

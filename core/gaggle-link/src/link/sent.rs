@@ -1,0 +1,172 @@
+//! Packets with reliable data that are under way: what was in them, which of them are lost.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use gaggle_kit::Micros;
+
+use super::rtt::Rtt;
+
+/// Pieces of streams in one packet.
+pub(crate) const PIECES_MAX: usize = 4;
+
+#[derive(Debug, Clone)]
+pub(crate) struct SentPacket {
+    pub(crate) number: u64,
+    pub(crate) at: Micros,
+    pub(crate) bytes: u32,
+    pub(crate) pieces: Pieces,
+    /// What congestion control wants back with the acknowledgement.
+    pub(crate) mark: Mark,
+    lost: bool,
+}
+
+/// Where delivery stood when a packet was sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mark {
+    /// Bytes delivered by then, and when the last of them were.
+    pub(crate) delivered: u64,
+    pub(crate) delivered_at: Micros,
+    /// When the packet that made the last delivery known had been sent.
+    pub(crate) first_sent_at: Micros,
+    /// There was nothing more to send: how fast this one arrives says nothing about the path.
+    pub(crate) idle: bool,
+}
+
+/// What a packet carries of which streams.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pieces {
+    pieces: [(u8, u64, u16); PIECES_MAX],
+    count: usize,
+}
+
+impl Pieces {
+    pub(crate) fn is_full(&self) -> bool {
+        self.count == PIECES_MAX
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn push(&mut self, stream: u8, range: &Range<u64>) {
+        self.pieces[self.count] = (stream, range.start, (range.end - range.start) as u16);
+        self.count += 1;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, Range<u64>)> + '_ {
+        self.pieces[..self.count].iter().map(|&(stream, start, len)| (stream, start..start + u64::from(len)))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct SentPackets {
+    /// In the order sent, which is that of their numbers.
+    packets: VecDeque<SentPacket>,
+    in_flight_bytes: u64,
+    newest_acked: Option<u64>,
+    /// How much later than expected a packet may come before it counts as lost: grows when that turned out wrong.
+    patience: Micros,
+    patience_grew_at: Micros,
+}
+
+impl SentPackets {
+    pub(crate) fn in_flight_bytes(&self) -> u64 {
+        self.in_flight_bytes
+    }
+
+    /// The oldest packet whose fate is of interest.
+    pub(crate) fn floor(&self) -> Option<u64> {
+        self.packets.front().map(|packet| packet.number)
+    }
+
+    pub(crate) fn push(&mut self, number: u64, at: Micros, bytes: usize, pieces: Pieces, mark: Mark) {
+        self.in_flight_bytes += bytes as u64;
+        self.packets.push_back(SentPacket { number, at, bytes: bytes as u32, pieces, mark, lost: false });
+    }
+
+    /// Takes out the packets with these numbers, oldest first.
+    pub(crate) fn acked(
+        &mut self,
+        now: Micros,
+        range: Range<u64>,
+        rtt: &Rtt,
+        mut each: impl FnMut(&SentPacket),
+    ) {
+        let from = self.packets.partition_point(|packet| packet.number < range.start);
+        let to = from + self.packets.range(from..).take_while(|packet| packet.number < range.end).count();
+        if from == to {
+            return;
+        }
+        for packet in self.packets.range(from..to) {
+            if packet.lost {
+                self.patience = grown(self.patience, self.patience_grew_at, now, rtt);
+                self.patience_grew_at = now;
+            } else {
+                self.in_flight_bytes -= u64::from(packet.bytes);
+            }
+            self.newest_acked = self.newest_acked.max(Some(packet.number));
+            each(packet);
+        }
+        self.packets.drain(from..to);
+    }
+
+    /// Takes for lost what was sent well before something that has arrived by now (RFC 8985, by time only, so that
+    /// packets overtaking each other cost nothing).
+    pub(crate) fn detect_lost(&mut self, now: Micros, rtt: &Rtt, mut each: impl FnMut(&SentPacket)) {
+        let wait = self.loss_wait(rtt);
+        let newest_acked = self.newest_acked;
+        for packet in &mut self.packets {
+            if Some(packet.number) >= newest_acked || packet.at.saturating_add(wait) > now {
+                break;
+            }
+            if !packet.lost {
+                packet.lost = true;
+                self.in_flight_bytes -= u64::from(packet.bytes);
+                each(packet);
+            }
+        }
+        // Remembered for a second such wait, so that an acknowledgement that is merely late is not in vain.
+        let forget_after = wait + wait;
+        while self.packets.front().is_some_and(|oldest| oldest.lost && now.since(oldest.at) > forget_after) {
+            self.packets.pop_front();
+        }
+        if now.since(self.patience_grew_at) > Micros::from_secs(5) {
+            self.patience = Micros::new(self.patience.get() / 2);
+            self.patience_grew_at = now;
+        }
+    }
+
+    /// Takes the oldest packets for lost, as many as asked for, because nothing was heard for too long.
+    pub(crate) fn give_up(&mut self, count: usize, mut each: impl FnMut(&SentPacket)) {
+        for packet in self.packets.iter_mut().filter(|packet| !packet.lost).take(count) {
+            packet.lost = true;
+            self.in_flight_bytes -= u64::from(packet.bytes);
+            each(packet);
+        }
+    }
+
+    /// When [`SentPackets::detect_lost`] will find something if nothing more arrives.
+    pub(crate) fn loss_at(&self, rtt: &Rtt) -> Option<Micros> {
+        let oldest = self.packets.iter().find(|packet| !packet.lost)?;
+        (Some(oldest.number) < self.newest_acked).then(|| oldest.at.saturating_add(self.loss_wait(rtt)))
+    }
+
+    /// When the newest packet that is still under way was sent.
+    pub(crate) fn newest_at(&self) -> Option<Micros> {
+        self.packets.iter().rev().find(|packet| !packet.lost).map(|packet| packet.at)
+    }
+
+    fn loss_wait(&self, rtt: &Rtt) -> Micros {
+        let expected = rtt.smoothed().max(rtt.latest());
+        Micros::new(expected.get() / 8).max(Micros::from_millis(1)) + expected + self.patience
+    }
+}
+
+fn grown(patience: Micros, grew_at: Micros, now: Micros, rtt: &Rtt) -> Micros {
+    if now.since(grew_at) < rtt.smoothed() {
+        return patience;
+    }
+    let step = Micros::new(rtt.smoothed().get() / 4).max(Micros::from_millis(1));
+    (patience + step).min(rtt.smoothed())
+}

@@ -1,0 +1,564 @@
+//! One link between two joined peers, without the carrier: takes packets in, says which to send and when.
+
+use std::ops::Range;
+
+use gaggle_kit::{ByteWriter, Micros};
+
+use super::acks::Acks;
+use super::congestion::Congestion;
+use super::handshake::{Remote, label};
+use super::pacer::Pacer;
+use super::packet::{
+    Ack, Echo, Head, Label, Packet, Ping, Streams, unreliable_header, write_ack, write_bye,
+    write_streams_head,
+};
+use super::received::Received;
+use super::rtt::Rtt;
+use super::sent::{Mark, Pieces, SentPackets};
+use super::streams_in::StreamsIn;
+use super::streams_out::StreamsOut;
+use super::unreliable_queue::UnreliableQueue;
+use crate::{DATAGRAM_BYTES_MAX, Goodbye, LinkConfig, LinkStats, PeerFault};
+
+/// How much a short message may exceed what congestion control allows, so that it need not wait for a long one.
+const HEADROOM_BYTES: u64 = 4 * DATAGRAM_BYTES_MAX as u64;
+
+/// A caller that polls this rarely, like a game once a frame, makes a transfer go out in bursts. An unreliable message that
+/// is sent right after the poll goes first: the burst waits for it, at most that long.
+const RARE_POLL: Micros = Micros::from_millis(8);
+const HOLD: Micros = Micros::from_millis(4);
+
+/// Whoever sent no unreliable message for this long is not expected to do so now.
+const HOLD_FOR: Micros = Micros::from_millis(50);
+
+/// A busy carrier is asked again after this.
+const BUSY_RETRY: Micros = Micros::from_millis(1);
+
+/// A probe timeout does not grow beyond this: a link that lost its path for a moment is back soon after.
+const PROBE_TIMEOUT_MAX: Micros = Micros::from_millis(500);
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    nonce: u32,
+    remote: Remote,
+    label_out: Label,
+    label_in: Label,
+    next_number: u64,
+    received: Received,
+    heard_at: Micros,
+    sent_at: Micros,
+    acks: Acks,
+    rtt: Rtt,
+    congestion: Congestion,
+    pacer: Pacer,
+    sent: SentPackets,
+    probes: u32,
+    streams_out: StreamsOut,
+    streams_in: StreamsIn,
+    pub(crate) queue: UnreliableQueue,
+    /// When the round trip was last asked for or learnt.
+    asked_at: Option<Micros>,
+    /// A question to be answered, and when it came.
+    question: Option<(u32, Micros)>,
+    busy_until: Option<Micros>,
+    /// Stream data was left to be sent when packets were last made.
+    waiting: bool,
+    /// When the last unreliable message went, and until when stream data lets the next one go first.
+    unreliable_at: Option<Micros>,
+    hold_until: Micros,
+    loss_out: u8,
+    packets_in: u64,
+    packets_out: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    packets_resent: u64,
+    packets_refused: u64,
+}
+
+/// What a packet was, for the caller to act on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Handled {
+    /// It is an unreliable message: these bytes of the packet.
+    Message(Range<usize>),
+    /// The other side ends the link.
+    Bye(Goodbye),
+    /// There may be something to read or to send.
+    Other,
+    /// It was repeated, too old, or does not belong here.
+    Refused,
+}
+
+/// A packet that is ready in the caller's buffer. Tell [`Session::transmitted`] whether it went.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) bytes: usize,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Unreliable,
+    Ping { asks: bool, answers: bool },
+    Streams { pieces: Pieces, acks: bool, idle: bool },
+    Ack,
+}
+
+impl Session {
+    pub(crate) fn new(now: Micros, nonce: u32, remote: Remote) -> Session {
+        let (label_out, first_out) = label(nonce, remote.nonce);
+        let (label_in, first_in) = label(remote.nonce, nonce);
+        Session {
+            nonce,
+            remote,
+            label_out,
+            label_in,
+            next_number: 0x1_0000 + u64::from(first_out),
+            received: Received::starting_at(first_in),
+            heard_at: now,
+            sent_at: now,
+            acks: Acks::default(),
+            rtt: Rtt::default(),
+            congestion: Congestion::new(),
+            pacer: Pacer::new(now),
+            sent: SentPackets::default(),
+            probes: 0,
+            streams_out: StreamsOut::default(),
+            streams_in: StreamsIn::default(),
+            queue: UnreliableQueue::default(),
+            asked_at: None,
+            question: None,
+            busy_until: None,
+            waiting: false,
+            unreliable_at: None,
+            hold_until: Micros::ZERO,
+            loss_out: 0,
+            packets_in: 0,
+            packets_out: 0,
+            bytes_in: 0,
+            bytes_out: 0,
+            packets_resent: 0,
+            packets_refused: 0,
+        }
+    }
+
+    pub(crate) fn nonce(&self) -> u32 {
+        self.nonce
+    }
+
+    pub(crate) fn remote(&self) -> Remote {
+        self.remote
+    }
+
+    /// Whether a packet other than an unreliable message proves to belong here.
+    pub(crate) fn owns(&self, label: Label) -> bool {
+        label == self.label_in
+    }
+
+    pub(crate) fn handle(
+        &mut self,
+        now: Micros,
+        bytes: &[u8],
+        config: &LinkConfig,
+    ) -> Result<Handled, PeerFault> {
+        let packet = match Packet::read(bytes) {
+            Ok(packet) => packet,
+            Err(_) => return Ok(self.refuse()),
+        };
+        let (number, proven) = match &packet {
+            Packet::Hello(_) => return Ok(Handled::Other),
+            Packet::Unreliable { tag, number, .. } if *tag == self.label_in.tag => (*number, false),
+            Packet::Streams(head, _)
+            | Packet::Ack(head, _)
+            | Packet::Ping(head, _)
+            | Packet::Bye(head, _)
+                if head.label == self.label_in =>
+            {
+                (head.number, true)
+            }
+            _ => return Ok(self.refuse()),
+        };
+        let number = self.received.whole(number);
+        if !self.received.is_new(number, proven) {
+            return Ok(self.refuse());
+        }
+        if let Packet::Streams(_, streams) = &packet
+            && !self.streams_in.fits(streams, config.receive_bytes_max as usize)?
+        {
+            // Not noted as received, so not acknowledged: it will come again.
+            return Ok(self.refuse());
+        }
+        self.received.insert(number);
+        self.heard_at = now;
+        self.packets_in += 1;
+        self.bytes_in += bytes.len() as u64;
+        match packet {
+            Packet::Unreliable { message, .. } => {
+                return Ok(Handled::Message(bytes.len() - message.len()..bytes.len()));
+            }
+            Packet::Streams(_, streams) => self.handle_streams(now, number, &streams)?,
+            Packet::Ack(_, ack) => self.handle_ack(now, &ack)?,
+            Packet::Ping(_, ping) => self.handle_ping(now, &ping),
+            Packet::Bye(_, goodbye) => return Ok(Handled::Bye(goodbye)),
+            Packet::Hello(_) => {}
+        }
+        Ok(Handled::Other)
+    }
+
+    /// The other side greeted us again within this link: it may not know that it stands.
+    pub(crate) fn handle_greeting(&mut self, now: Micros) {
+        self.heard_at = now;
+        self.asked_at = None;
+    }
+
+    /// The way to the peer changed.
+    pub(crate) fn handle_reroute(&mut self) {
+        self.rtt = Rtt::default();
+        self.congestion = Congestion::new();
+        self.asked_at = None;
+    }
+
+    /// This side did not listen for a while: the other can't be blamed for silence then.
+    pub(crate) fn handle_absence(&mut self, absence: Micros) {
+        self.heard_at = self.heard_at.saturating_add(absence);
+    }
+
+    /// The caller polls, for the first time in so long.
+    pub(crate) fn handle_poll(&mut self, now: Micros, since_last: Micros) {
+        let expects_message = self.unreliable_at.is_some_and(|at| now.since(at) < HOLD_FOR);
+        if since_last >= RARE_POLL && expects_message {
+            self.hold_until = now.saturating_add(HOLD);
+        }
+    }
+
+    /// Takes for lost what did not arrive in time. Says whether the peer has been silent for too long.
+    pub(crate) fn handle_timeout(&mut self, now: Micros, config: &LinkConfig) -> Silence {
+        if now.since(self.heard_at) >= config.dead_after {
+            return Silence::TooLong;
+        }
+        let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
+        let congestion = &mut self.congestion;
+        self.sent.detect_lost(now, &self.rtt, |packet| {
+            congestion.lost(packet.bytes);
+            streams.lost(&packet.pieces);
+            *resent += 1;
+        });
+        if self.probe_at().is_some_and(|at| at <= now) {
+            let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
+            self.probes += 1;
+            // The first time it may be the end of a transfer that was lost, with nothing after it to tell.
+            let count = if self.probes < 3 { 2 } else { usize::MAX };
+            self.sent.give_up(count, |packet| {
+                streams.lost(&packet.pieces);
+                *resent += 1;
+            });
+            if self.probes == 3 {
+                self.congestion.outage();
+            }
+        }
+        Silence::Fine
+    }
+
+    /// All packets that could be made have been.
+    pub(crate) fn finish_packets(&mut self) {
+        self.waiting = self.streams_out.shortest().is_some();
+    }
+
+    /// When [`Session::handle_timeout`] or [`Session::next_packet`] has something to do if nothing arrives.
+    pub(crate) fn timeout(&self, config: &LinkConfig) -> Micros {
+        let mut at = self.heard_at.saturating_add(config.dead_after);
+        let send_at = self.next_send_at(config);
+        at = at.min(self.busy_until.map_or(send_at, |busy_until| send_at.max(busy_until)));
+        [self.sent.loss_at(&self.rtt), self.probe_at()].into_iter().flatten().fold(at, Micros::min)
+    }
+
+    fn next_send_at(&self, config: &LinkConfig) -> Micros {
+        if self.question.is_some() || self.queue.len() > 0 {
+            return Micros::ZERO;
+        }
+        let mut at = self.ask_at(config).min(self.acks.due_at().unwrap_or(Micros::MAX));
+        if self.allowance().is_some() {
+            at = at.min(self.pacer.ready_at().max(self.hold_until));
+        }
+        at
+    }
+
+    /// The next packet to send now, written into the buffer.
+    pub(crate) fn next_packet(
+        &mut self,
+        now: Micros,
+        buffer: &mut [u8],
+        config: &LinkConfig,
+    ) -> Option<Outgoing> {
+        if self.busy_until.is_some_and(|until| now < until) {
+            return None;
+        }
+        if let Some(message) = self.queue.front() {
+            let bytes = write_unreliable(buffer, self.label_out.tag, self.next_number, message);
+            return Some(Outgoing { bytes, what: What::Unreliable });
+        }
+        let head = Head { label: self.label_out, number: self.next_number as u16 };
+        let mut w = ByteWriter::new(&mut buffer[..DATAGRAM_BYTES_MAX]);
+        if self.question.is_some() || self.ask_at(config) <= now {
+            let ping = self.ping(now, config);
+            ping.write(head, &mut w).expect("a ping fits into a packet");
+            let what = What::Ping { asks: ping.clock.is_some(), answers: ping.echo.is_some() };
+            return Some(Outgoing { bytes: w.written(), what });
+        }
+        self.pacer.refill(now, self.congestion.bytes_per_second(&self.rtt), self.waiting);
+        if now >= self.hold_until
+            && let Some(pending_max) = self.allowance().filter(|_| self.pacer.may_send())
+        {
+            let ack = self.acks.ack(now, &self.received);
+            let floor = self.sent.floor().map_or(0, |floor| self.next_number - floor);
+            let floor = u16::try_from(floor).unwrap_or(u16::MAX);
+            write_streams_head(head, floor, ack.as_ref(), &mut w).expect("the head fits into a packet");
+            let pieces = self.streams_out.fill(pending_max, &mut w);
+            if !pieces.is_empty() {
+                let idle = self.streams_out.shortest().is_none();
+                let what = What::Streams { pieces, acks: ack.is_some(), idle };
+                return Some(Outgoing { bytes: w.written(), what });
+            }
+            w = ByteWriter::new(&mut buffer[..DATAGRAM_BYTES_MAX]);
+        }
+        if self.acks.due_at().is_some_and(|at| at <= now) {
+            let ack = self.acks.ack(now, &self.received)?;
+            write_ack(head, &ack, &mut w).expect("an acknowledgement fits into a packet");
+            return Some(Outgoing { bytes: w.written(), what: What::Ack });
+        }
+        None
+    }
+
+    /// What became of the packet given out last.
+    pub(crate) fn transmitted(&mut self, now: Micros, outgoing: Outgoing, taken: bool) {
+        if !taken {
+            if let What::Streams { pieces, .. } = &outgoing.what {
+                self.streams_out.lost(pieces);
+            }
+            self.busy_until = Some(now.saturating_add(BUSY_RETRY));
+            return;
+        }
+        let number = self.next_number;
+        self.count_out(now, outgoing.bytes);
+        match outgoing.what {
+            What::Unreliable => self.queue.pop(),
+            What::Ping { asks, answers } => {
+                if asks {
+                    self.asked_at = Some(now);
+                }
+                if answers {
+                    self.question = None;
+                }
+            }
+            What::Streams { pieces, acks, idle } => {
+                if acks {
+                    self.acks.sent();
+                }
+                let mark: Mark = self.congestion.mark(now, self.sent.in_flight_bytes(), idle);
+                self.sent.push(number, now, outgoing.bytes, pieces, mark);
+                self.pacer.sent(outgoing.bytes);
+            }
+            What::Ack => self.acks.sent(),
+        }
+    }
+
+    /// An unreliable message, ready to go at once; call [`Session::unreliable_sent`] if it went.
+    #[inline]
+    pub(crate) fn unreliable(&self, buffer: &mut [u8], message: &[u8]) -> usize {
+        write_unreliable(buffer, self.label_out.tag, self.next_number, message)
+    }
+
+    /// An unreliable message went out at once. Says whether stream data waited for it.
+    #[inline]
+    pub(crate) fn unreliable_sent(&mut self, now: Micros, bytes: usize) -> bool {
+        self.count_out(now, bytes);
+        self.unreliable_at = Some(now);
+        let held = self.hold_until > now;
+        self.hold_until = Micros::ZERO;
+        held && self.waiting
+    }
+
+    /// One more packet has gone.
+    #[inline]
+    fn count_out(&mut self, now: Micros, bytes: usize) {
+        self.next_number += 1;
+        self.sent_at = now;
+        self.busy_until = None;
+        self.packets_out += 1;
+        self.bytes_out += bytes as u64;
+    }
+
+    /// The last packet: says that this link ends.
+    pub(crate) fn bye(&mut self, now: Micros, buffer: &mut [u8], goodbye: Goodbye) -> usize {
+        let head = Head { label: self.label_out, number: self.next_number as u16 };
+        let mut w = ByteWriter::new(buffer);
+        write_bye(head, goodbye, &mut w).expect("a goodbye fits into a packet");
+        let bytes = w.written();
+        self.count_out(now, bytes);
+        bytes
+    }
+
+    /// Bytes of reliable messages that may be held, and that are.
+    pub(crate) fn reliable_room(&self, config: &LinkConfig) -> (usize, usize) {
+        (config.send_bytes_max.min(self.remote.grant) as usize, self.streams_out.held_bytes())
+    }
+
+    pub(crate) fn push(&mut self, stream: u8, message: &[u8]) {
+        self.streams_out.push(stream, message);
+    }
+
+    pub(crate) fn next_message(
+        &mut self,
+        config: &LinkConfig,
+    ) -> Result<Option<(u8, usize, Range<usize>)>, PeerFault> {
+        self.streams_in.next_message(config.receive_bytes_max as usize)
+    }
+
+    pub(crate) fn message(&self, index: usize, range: Range<usize>) -> &[u8] {
+        self.streams_in.message(index, range)
+    }
+
+    pub(crate) fn stats(&self) -> LinkStats {
+        LinkStats {
+            rtt: self.rtt.measured(),
+            rtt_min: self.rtt.path_min(),
+            jitter: self.rtt.deviation(),
+            loss_in_permille: self.received.loss_permille(),
+            loss_out_permille: (u32::from(self.loss_out) * 1_000 / 255) as u16,
+            packets_out: self.packets_out,
+            packets_in: self.packets_in,
+            bytes_out: self.bytes_out,
+            bytes_in: self.bytes_in,
+            packets_missed: self.received.missing(),
+            unreliable_dropped: self.queue.dropped(),
+            packets_resent: self.packets_resent,
+            packets_refused: self.packets_refused,
+            unreliable_queued: self.queue.len(),
+            reliable_queued_bytes: self.streams_out.held_bytes(),
+            window_bytes: self.congestion.window() as usize,
+        }
+    }
+
+    fn handle_streams(&mut self, now: Micros, number: u64, streams: &Streams<'_>) -> Result<(), PeerFault> {
+        if let Some(ack) = &streams.ack {
+            self.handle_ack(now, ack)?;
+        }
+        self.streams_in.insert(streams);
+        self.acks.arrived(now, number, number.saturating_sub(u64::from(streams.floor)), &self.received);
+        Ok(())
+    }
+
+    fn handle_ack(&mut self, now: Micros, ack: &Ack) -> Result<(), PeerFault> {
+        // The nearest number to the next one that has these low bits.
+        let behind = (self.next_number as u16).wrapping_sub(ack.newest) as i16;
+        if behind <= 0 {
+            return Err(PeerFault::AckOfUnsent);
+        }
+        let newest = self.next_number - behind as u64;
+        let hold = Micros::new(u64::from(ack.hold) * 8);
+        let (streams, congestion, rtt) = (&mut self.streams_out, &mut self.congestion, &mut self.rtt);
+        let mut acked_any = false;
+        for range in ack.ranges(newest) {
+            let rtt_before = rtt.clone();
+            self.sent.acked(now, range, &rtt_before, |packet| {
+                acked_any = true;
+                if packet.number == newest && ack.hold != u16::MAX {
+                    rtt.sample(now, now.since(packet.at).since(hold), false);
+                }
+                congestion.acked(now, packet.at, packet.bytes, &packet.mark, rtt);
+                streams.acked(&packet.pieces);
+            });
+        }
+        if acked_any {
+            self.probes = 0;
+            self.asked_at = Some(now);
+        }
+        Ok(())
+    }
+
+    fn handle_ping(&mut self, now: Micros, ping: &Ping) {
+        self.loss_out = ping.loss;
+        if let Some(clock) = ping.clock {
+            self.question = Some((clock, now));
+        }
+        // A clock that was never asked with, or longer ago than a link may be silent, gives nonsense: at most a minute.
+        if let Some(Echo { clock, hold }) = ping.echo.filter(|echo| echo.hold != u16::MAX) {
+            let elapsed = (now.get() as u32).wrapping_sub(clock);
+            if elapsed < 60_000_000 {
+                let idle = self.sent.in_flight_bytes() == 0;
+                self.rtt.sample(
+                    now,
+                    Micros::new(u64::from(elapsed)).since(Micros::new(u64::from(hold))),
+                    idle,
+                );
+                self.asked_at = Some(now);
+            }
+        }
+    }
+
+    fn ping(&self, now: Micros, config: &LinkConfig) -> Ping {
+        let echo = self.question.map(|(clock, came_at)| Echo {
+            clock,
+            hold: u16::try_from(now.since(came_at).get()).unwrap_or(u16::MAX),
+        });
+        // An answer asks back if it would be time to ask soon: three packets then serve both sides.
+        let soon = Micros::new(config.probe.get() / 2);
+        let asks = self.asked_at.is_none_or(|at| at.saturating_add(soon) <= now) || echo.is_none();
+        let loss = u32::from(self.received.loss_permille()) * 255 / 1_000;
+        Ping { loss: loss as u8, clock: asks.then_some(now.get() as u32), echo }
+    }
+
+    /// When to ask for the round trip, which is also the heartbeat.
+    fn ask_at(&self, config: &LinkConfig) -> Micros {
+        let Some(asked_at) = self.asked_at else { return Micros::ZERO };
+        let quarter = Micros::new(config.heartbeat.get() / 4);
+        // One of the two is slower to ask, and asks with its answer: three packets instead of four.
+        let patience = if self.nonce > self.remote.nonce { quarter } else { Micros::ZERO };
+        let regular =
+            asked_at.saturating_add(config.probe).min(self.sent_at.saturating_add(config.heartbeat));
+        // Nothing heard for longer than a heartbeat: one lost packet must not look like the beginning of the end.
+        let worried =
+            self.heard_at.saturating_add(config.heartbeat + quarter).max(asked_at.saturating_add(quarter));
+        regular.saturating_add(patience).min(worried)
+    }
+
+    /// Whether the path has room for stream data: from streams with at most so many bytes to send.
+    fn allowance(&self) -> Option<u64> {
+        let shortest = self.streams_out.shortest()?;
+        let packet = DATAGRAM_BYTES_MAX as u64;
+        let (window, in_flight) = (self.congestion.window(), self.sent.in_flight_bytes());
+        if in_flight + packet <= window {
+            Some(u64::MAX)
+        } else if shortest <= packet && in_flight + packet <= window + HEADROOM_BYTES {
+            Some(packet)
+        } else {
+            None
+        }
+    }
+
+    /// When to take silence about what was sent for loss.
+    fn probe_at(&self) -> Option<Micros> {
+        let sent_at = self.sent.newest_at()?;
+        let wait = self.rtt.probe_timeout().get().saturating_mul(1 << self.probes.min(6));
+        let wait_max = PROBE_TIMEOUT_MAX.max(self.rtt.probe_timeout());
+        Some(sent_at.saturating_add(Micros::new(wait).min(wait_max)))
+    }
+
+    fn refuse(&mut self) -> Handled {
+        self.packets_refused += 1;
+        Handled::Refused
+    }
+}
+
+/// Whether a peer can be taken for alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Silence {
+    Fine,
+    TooLong,
+}
+
+fn write_unreliable(buffer: &mut [u8], tag: u8, number: u64, message: &[u8]) -> usize {
+    let header = unreliable_header(tag, number as u16);
+    buffer[..header.len()].copy_from_slice(&header);
+    buffer[header.len()..header.len() + message.len()].copy_from_slice(message);
+    header.len() + message.len()
+}

@@ -1,0 +1,86 @@
+//! A handful of linked peers and what each of them was told, for stories about links.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::sim::{SimCarrier, World};
+use gaggle_link::{Channel, Event, LeftReason, Link, LinkConfig, Transport};
+
+/// What one peer was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    Joined(PeerId),
+    Left(PeerId, LeftReason),
+    Message { from: PeerId, channel: Channel, bytes: Vec<u8>, at: Micros },
+}
+
+pub struct Mesh {
+    pub world: World,
+    pub links: Vec<Link<SimCarrier>>,
+    pub told: Vec<Vec<Told>>,
+    /// When each peer looks at the network: none for as soon as something arrives.
+    pub tick: Option<Micros>,
+}
+
+impl Mesh {
+    pub fn of(peers: usize, seed: u64) -> Mesh {
+        Mesh::on(World::of(peers, seed), &LinkConfig::default(), seed)
+    }
+
+    pub fn on(world: World, config: &LinkConfig, seed: u64) -> Mesh {
+        let link = |i| Link::new(world.carrier(i), config.clone(), seed ^ (i as u64) << 32);
+        let links = (0..world.peer_count()).map(link).collect();
+        Mesh { links, told: vec![Vec::new(); world.peer_count()], world, tick: None }
+    }
+
+    pub fn id(&self, peer: usize) -> PeerId {
+        self.world.id(peer)
+    }
+
+    pub fn run_ms(&mut self, millis: u64) -> &mut Mesh {
+        self.run_with(Micros::from_millis(millis), Micros::MAX, |_, _, _| {})
+    }
+
+    /// Runs, and after each poll of a peer, at least every millisecond, lets `act` do something with its link.
+    pub fn run(&mut self, span: Micros, act: impl FnMut(usize, Micros, &mut Link<SimCarrier>)) -> &mut Mesh {
+        self.run_with(span, Micros::from_millis(1), act)
+    }
+
+    fn run_with(
+        &mut self,
+        span: Micros,
+        act_every: Micros,
+        mut act: impl FnMut(usize, Micros, &mut Link<SimCarrier>),
+    ) -> &mut Mesh {
+        self.world.set_arrivals_wake(self.tick.is_none());
+        let (links, told, tick) = (&mut self.links, &mut self.told, self.tick);
+        self.world.run_for(span, |peer, now| {
+            let link = &mut links[peer];
+            while let Some(event) = link.poll(now) {
+                told[peer].push(match event {
+                    Event::Joined { peer } => Told::Joined(peer),
+                    Event::Left { peer, reason } => Told::Left(peer, reason),
+                    Event::Message { peer, channel, bytes } => {
+                        Told::Message { from: peer, channel, bytes: bytes.to_vec(), at: now }
+                    }
+                });
+            }
+            act(peer, now, link);
+            tick.map_or_else(|| link.poll_timeout().min(now.saturating_add(act_every)), |tick| now + tick)
+        });
+        self
+    }
+
+    /// The messages a peer got on a channel: when, and what.
+    pub fn got(&self, peer: usize, wanted: Channel) -> Vec<(Micros, &[u8])> {
+        self.told[peer]
+            .iter()
+            .filter_map(|told| match told {
+                Told::Message { channel, bytes, at, .. } if *channel == wanted => {
+                    Some((*at, bytes.as_slice()))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+}
