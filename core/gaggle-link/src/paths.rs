@@ -1,0 +1,300 @@
+//! Chooses, for every pair of peers, the best way there is: direct, through a relay, through a socket.
+//!
+//! [`Paths`] is a carrier made of carriers. Whoever runs a link on it sees one connection and no gap: streams,
+//! sequence numbers and liveness are the link's and survive every change.
+
+mod pair;
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::{Busy, Carrier, CarrierEvent};
+use pair::{Pair, Step};
+
+/// How a link runs. Better ones first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Path {
+    /// From machine to machine.
+    Direct,
+    /// Through a relay that forwards datagrams.
+    Relay,
+    /// Through a relay over a byte stream: the last resort, which always works and may be slow.
+    Socket,
+}
+
+impl Path {
+    /// All of them, best first.
+    pub const ALL: [Path; 3] = [Path::Direct, Path::Relay, Path::Socket];
+
+    const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl std::fmt::Display for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Path::Direct => "direct",
+            Path::Relay => "relay",
+            Path::Socket => "socket",
+        })
+    }
+}
+
+/// A carrier that connects to a peer when it is asked to.
+pub trait Way: Carrier {
+    /// Try to reach this peer; [`CarrierEvent::Opened`] tells when it worked. Said again after a failure it tries
+    /// again. A way that needs a connection of its own first (to a relay) opens it now and not before.
+    fn connect(&mut self, now: Micros, peer: PeerId);
+}
+
+impl<W: Way + ?Sized> Way for Box<W> {
+    fn connect(&mut self, now: Micros, peer: PeerId) {
+        (**self).connect(now, peer);
+    }
+}
+
+/// When to change the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathConfig {
+    /// Which ways may be used. Without [`Path::Direct`] no peer learns this machine's address.
+    pub allowed: Vec<Path>,
+    /// A way that does not open within this time is joined by the next.
+    pub fallback_after: Micros,
+    /// A way on which nothing was heard for so long is joined by the next. Longer than the link's heartbeat, shorter
+    /// than its patience.
+    pub silent_after: Micros,
+    /// After a change, the old way is used beside the new for so long: the other side may not be ready yet.
+    pub overlap: Micros,
+    /// A better way that failed is tried again after this time, then after twice as long, up to a minute.
+    pub retry_after: Micros,
+    /// Without any way for so long the connection is over.
+    pub give_up_after: Micros,
+}
+
+impl Default for PathConfig {
+    fn default() -> PathConfig {
+        PathConfig {
+            allowed: Path::ALL.to_vec(),
+            fallback_after: Micros::from_secs(3),
+            silent_after: Micros::from_millis(1_600),
+            overlap: Micros::from_millis(400),
+            retry_after: Micros::from_secs(5),
+            give_up_after: Micros::from_secs(15),
+        }
+    }
+}
+
+impl PathConfig {
+    /// One way and no other: for tests, and for players who hide their address behind the relay.
+    pub fn only(path: Path) -> PathConfig {
+        PathConfig { allowed: vec![path], ..PathConfig::default() }
+    }
+}
+
+/// The way to a peer changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathChanged {
+    /// To whom.
+    pub peer: PeerId,
+    /// The way from now on; none if there is none left.
+    pub path: Option<Path>,
+    /// Why.
+    pub reason: PathReason,
+}
+
+/// Why a way was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathReason {
+    /// It was the first that opened.
+    First,
+    /// It is better than the one before.
+    Better,
+    /// The one before was closed.
+    Closed,
+    /// Nothing was heard on the one before.
+    Silent,
+}
+
+/// More changes than anybody should miss between two looks.
+const CHANGES_MAX: usize = 256;
+
+/// The best way to every peer, as one carrier.
+pub struct Paths {
+    config: PathConfig,
+    local_id: PeerId,
+    ways: [Option<Box<dyn Way>>; 3],
+    /// Sorted by peer.
+    pairs: Vec<Pair>,
+    changes: VecDeque<PathChanged>,
+    /// What to tell the link next.
+    told: VecDeque<CarrierEvent>,
+    now: Micros,
+}
+
+impl std::fmt::Debug for Paths {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Paths").field("pairs", &self.pairs).finish_non_exhaustive()
+    }
+}
+
+impl Paths {
+    /// No way yet: see [`Paths::add`].
+    pub fn new(local_id: PeerId, config: PathConfig) -> Paths {
+        Paths {
+            config,
+            local_id,
+            ways: [None, None, None],
+            pairs: Vec::new(),
+            changes: VecDeque::new(),
+            told: VecDeque::new(),
+            now: Micros::ZERO,
+        }
+    }
+
+    /// Adds a way. One that is not allowed is dropped.
+    #[must_use]
+    pub fn add(mut self, path: Path, way: impl Way + 'static) -> Paths {
+        if self.config.allowed.contains(&path) {
+            self.ways[path.index()] = Some(Box::new(way));
+        }
+        self
+    }
+
+    /// This peer should be reached: begins with the best way. A peer that connects by itself needs no such call.
+    pub fn connect(&mut self, now: Micros, peer: PeerId) {
+        self.pair(now, peer).wanted = true;
+        self.advance(now);
+    }
+
+    /// How the link to a peer runs now.
+    pub fn path(&self, peer: PeerId) -> Option<Path> {
+        self.pairs.iter().find(|pair| pair.peer == peer).and_then(Pair::active)
+    }
+
+    /// The next change of a way.
+    pub fn next_change(&mut self) -> Option<PathChanged> {
+        self.changes.pop_front()
+    }
+
+    fn pair(&mut self, now: Micros, peer: PeerId) -> &mut Pair {
+        let index = match self.pairs.binary_search_by_key(&peer, |pair| pair.peer) {
+            Ok(index) => index,
+            Err(index) => {
+                let usable = [0, 1, 2].map(|nth: usize| self.ways[nth].is_some());
+                self.pairs.insert(index, Pair::new(peer, usable, now));
+                index
+            }
+        };
+        &mut self.pairs[index]
+    }
+
+    /// Lets time pass for every pair.
+    fn advance(&mut self, now: Micros) {
+        self.now = now;
+        let mut index = 0;
+        while index < self.pairs.len() {
+            let pair = &mut self.pairs[index];
+            let peer = pair.peer;
+            let step = pair.step(now, &self.config);
+            match step {
+                Step::Rest => index += 1,
+                Step::Connect(path) => {
+                    if let Some(way) = &mut self.ways[path.index()] {
+                        way.connect(now, peer);
+                    }
+                }
+                Step::Take { path, reason } => {
+                    let event = match reason {
+                        PathReason::First => CarrierEvent::Opened { peer },
+                        _ => CarrierEvent::Rerouted { peer },
+                    };
+                    self.told.push_back(event);
+                    self.note(PathChanged { peer, path: Some(path), reason });
+                }
+                Step::Lose => self.note(PathChanged { peer, path: None, reason: PathReason::Closed }),
+                Step::Leave(path) => {
+                    if let Some(way) = &mut self.ways[path.index()] {
+                        way.close(now, peer);
+                    }
+                }
+                Step::GiveUp => {
+                    self.told.push_back(CarrierEvent::Closed { peer });
+                    self.pairs.remove(index);
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, change: PathChanged) {
+        if self.changes.len() == CHANGES_MAX {
+            self.changes.pop_front();
+        }
+        self.changes.push_back(change);
+    }
+}
+
+impl Carrier for Paths {
+    fn local_id(&self) -> PeerId {
+        self.local_id
+    }
+
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        let Some(pair) = self.pairs.iter().find(|pair| pair.peer == to) else { return Ok(()) };
+        let (active, beside) = (pair.active(), pair.beside(now));
+        if let Some(way) = beside.and_then(|path| self.ways[path.index()].as_mut()) {
+            // A copy: if the old way is busy, the new one has it.
+            let _ = way.send(now, to, datagram);
+        }
+        match active.and_then(|path| self.ways[path.index()].as_mut()) {
+            Some(way) => way.send(now, to, datagram),
+            None => Ok(()),
+        }
+    }
+
+    fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        loop {
+            if let Some(event) = self.told.pop_front() {
+                return Some(event);
+            }
+            let mut arrived = None;
+            for path in Path::ALL {
+                let Some(way) = &mut self.ways[path.index()] else { continue };
+                if let Some(event) = way.poll(now, datagram) {
+                    arrived = Some((path, event));
+                    break;
+                }
+            }
+            match arrived {
+                Some((path, CarrierEvent::Opened { peer } | CarrierEvent::Rerouted { peer })) => {
+                    self.pair(now, peer).opened(path, now);
+                }
+                Some((path, CarrierEvent::Closed { peer })) => self.pair(now, peer).closed(path, now),
+                Some((path, CarrierEvent::Datagram { peer })) => {
+                    if self.pair(now, peer).heard(path, now) {
+                        return Some(CarrierEvent::Datagram { peer });
+                    }
+                }
+                None => {
+                    self.advance(now);
+                    if self.told.is_empty() {
+                        return None;
+                    }
+                }
+            }
+            self.advance(now);
+        }
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        let ways = self.ways.iter().flatten().map(|way| way.poll_timeout());
+        let pairs = self.pairs.iter().map(|pair| pair.timeout(self.now, &self.config));
+        ways.chain(pairs).min().unwrap_or(Micros::MAX)
+    }
+
+    fn close(&mut self, now: Micros, peer: PeerId) {
+        self.ways.iter_mut().flatten().for_each(|way| way.close(now, peer));
+        self.pairs.retain(|pair| pair.peer != peer);
+    }
+}

@@ -1,0 +1,194 @@
+//! Which ways lead to one peer, which is used, and what to try next. Decides; does nothing.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::{Path, PathConfig, PathReason};
+
+/// Retries of a better way get rarer up to this.
+const RETRY_MAX: Micros = Micros::from_secs(60);
+
+/// One way to the peer.
+#[derive(Debug, Clone, Copy, Default)]
+struct Way {
+    usable: bool,
+    open: bool,
+    /// When it was tried last, and when for the first time since it was open.
+    tried_at: Option<Micros>,
+    first_tried_at: Option<Micros>,
+    opened_at: Micros,
+    heard_at: Micros,
+    failures: u32,
+}
+
+/// The ways to one peer.
+#[derive(Debug)]
+pub(super) struct Pair {
+    pub(super) peer: PeerId,
+    /// Somebody here wants this peer: ways are tried. Otherwise the other side does.
+    pub(super) wanted: bool,
+    ways: [Way; 3],
+    active: Option<Path>,
+    /// The way used before, and until when copies go there.
+    before: Option<(Path, Micros)>,
+    /// The link was told of this peer.
+    told: bool,
+    /// Since when there is no open way.
+    lost_at: Option<Micros>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Rest,
+    Connect(Path),
+    Take { path: Path, reason: PathReason },
+    Lose,
+    Leave(Path),
+    GiveUp,
+}
+
+impl Pair {
+    pub(super) fn new(peer: PeerId, usable: [bool; 3], now: Micros) -> Pair {
+        let ways = usable.map(|usable| Way { usable, ..Way::default() });
+        Pair { peer, wanted: false, ways, active: None, before: None, told: false, lost_at: Some(now) }
+    }
+
+    pub(super) fn active(&self) -> Option<Path> {
+        self.active
+    }
+
+    /// The old way, while copies still go there.
+    pub(super) fn beside(&self, now: Micros) -> Option<Path> {
+        self.before.filter(|(path, until)| now < *until && self.ways[path.index()].open).map(|(path, _)| path)
+    }
+
+    pub(super) fn opened(&mut self, path: Path, now: Micros) {
+        let way = &mut self.ways[path.index()];
+        way.open = true;
+        way.opened_at = now;
+        way.heard_at = now;
+        (way.tried_at, way.first_tried_at, way.failures) = (None, None, 0);
+    }
+
+    pub(super) fn closed(&mut self, path: Path, now: Micros) {
+        let way = &mut self.ways[path.index()];
+        way.open = false;
+        way.failures += 1;
+        way.tried_at = Some(now);
+        way.first_tried_at.get_or_insert(now);
+    }
+
+    /// A datagram came this way; whether it counts.
+    pub(super) fn heard(&mut self, path: Path, now: Micros) -> bool {
+        let way = &mut self.ways[path.index()];
+        way.heard_at = now;
+        way.open && self.told
+    }
+
+    fn is_silent(&self, path: Path, now: Micros, config: &PathConfig) -> bool {
+        now.since(self.ways[path.index()].heard_at) >= config.silent_after
+    }
+
+    fn usable(&self) -> impl Iterator<Item = Path> + '_ {
+        Path::ALL.into_iter().filter(|path| self.ways[path.index()].usable)
+    }
+
+    fn open(&self) -> impl Iterator<Item = Path> + '_ {
+        self.usable().filter(|path| self.ways[path.index()].open)
+    }
+
+    /// The next thing to do, if any is due.
+    pub(super) fn step(&mut self, now: Micros, config: &PathConfig) -> Step {
+        self.choose(now, config)
+            .or_else(|| self.try_more(now, config))
+            .or_else(|| self.tidy(now, config))
+            .unwrap_or(Step::Rest)
+    }
+
+    /// Takes the best way that is open and heard.
+    fn choose(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
+        let heard = self.open().find(|path| !self.is_silent(*path, now, config));
+        // A silent way is better than none.
+        let best =
+            heard.or(self.active.filter(|path| self.ways[path.index()].open)).or_else(|| self.open().next());
+        if best == self.active {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.active, best);
+        let Some(path) = best else {
+            self.lost_at = Some(now);
+            return Some(Step::Lose);
+        };
+        self.lost_at = None;
+        let reason = match before {
+            _ if !self.told => PathReason::First,
+            Some(before) if path < before => PathReason::Better,
+            Some(before) if self.ways[before.index()].open => PathReason::Silent,
+            _ => PathReason::Closed,
+        };
+        self.told = true;
+        self.before = before.map(|before| (before, now + config.overlap));
+        Some(Step::Take { path, reason })
+    }
+
+    /// Tries another way: the best at first, the next after a while, a better one again.
+    fn try_more(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
+        let path =
+            self.usable().find(|path| self.next_try_at(*path, now, config).is_some_and(|at| at <= now))?;
+        let way = &mut self.ways[path.index()];
+        way.failures += u32::from(way.tried_at.is_some());
+        way.tried_at = Some(now);
+        way.first_tried_at.get_or_insert(now);
+        Some(Step::Connect(path))
+    }
+
+    /// When a way is to be tried, as things stand; none if it need not be.
+    fn next_try_at(&self, path: Path, now: Micros, config: &PathConfig) -> Option<Micros> {
+        let way = self.ways[path.index()];
+        let is_good = |path: &Path| self.ways[path.index()].open && !self.is_silent(*path, now, config);
+        let mut better =
+            Path::ALL.into_iter().filter(|other| *other < path && self.ways[other.index()].usable);
+        if way.open || !(self.wanted || self.told) || better.clone().any(|path| is_good(&path)) {
+            return None;
+        }
+        // Before the first connection a worse way waits until the better ones had their time; afterwards nobody waits.
+        let patient_until = if self.told {
+            Micros::ZERO
+        } else {
+            let had_time =
+                |path: Path| self.ways[path.index()].first_tried_at.map(|at| at + config.fallback_after);
+            better.try_fold(Micros::ZERO, |latest, path| Some(latest.max(had_time(path)?)))?
+        };
+        let retry_at = way.tried_at.map_or(Micros::ZERO, |tried| {
+            let doubled = config.retry_after.get() << way.failures.min(10);
+            tried + Micros::new(doubled.min(RETRY_MAX.get()))
+        });
+        Some(patient_until.max(retry_at))
+    }
+
+    /// Leaves ways that are no longer needed, and peers that cannot be reached.
+    fn tidy(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
+        if let Some(active) = self.active {
+            let stable = now.since(self.ways[active.index()].opened_at) >= config.retry_after
+                && !self.is_silent(active, now, config);
+            let worse = self.open().find(|path| *path > active)?;
+            if stable {
+                let way = &mut self.ways[worse.index()];
+                *way = Way { usable: true, ..Way::default() };
+                return Some(Step::Leave(worse));
+            }
+            return None;
+        }
+        let lost_at = self.lost_at?;
+        (self.told && now.since(lost_at) >= config.give_up_after).then_some(Step::GiveUp)
+    }
+
+    /// When something may be due without anything arriving.
+    pub(super) fn timeout(&self, now: Micros, config: &PathConfig) -> Micros {
+        let silent = self.active.map(|path| self.ways[path.index()].heard_at + config.silent_after);
+        let tries = self.usable().filter_map(|path| self.next_try_at(path, now, config));
+        let give_up = self.lost_at.filter(|_| self.told).map(|at| at + config.give_up_after);
+        let due = tries.chain(silent.filter(|at| *at > now)).chain(give_up).min();
+        due.unwrap_or(Micros::MAX)
+    }
+}

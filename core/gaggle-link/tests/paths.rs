@@ -1,0 +1,242 @@
+//! Every pair gets the best way there is, and whoever sends does not notice the changes.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Path, PathConfig, PathReason, Paths, Way};
+
+fn ms(millis: u64) -> Micros {
+    Micros::from_millis(millis)
+}
+
+/// A simulated network on which a connection opens so long after somebody asked for it, or never.
+struct SlowWay {
+    carrier: SimCarrier,
+    calls: Rc<RefCell<Vec<Micros>>>,
+}
+
+impl Carrier for SlowWay {
+    fn local_id(&self) -> PeerId {
+        self.carrier.local_id()
+    }
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        self.carrier.send(now, to, datagram)
+    }
+    fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        self.carrier.poll(now, datagram)
+    }
+    fn poll_timeout(&self) -> Micros {
+        self.carrier.poll_timeout()
+    }
+    fn close(&mut self, now: Micros, peer: PeerId) {
+        self.carrier.close(now, peer);
+    }
+}
+
+impl Way for SlowWay {
+    fn connect(&mut self, now: Micros, _: PeerId) {
+        self.calls.borrow_mut().push(now);
+    }
+}
+
+/// Two peers with three networks between them; each network opens when the script says.
+struct Rig {
+    networks: [World; 3],
+    calls: [Rc<RefCell<Vec<Micros>>>; 3],
+    /// How long after the first request each network opens; none for never.
+    opens_after: [Option<Micros>; 3],
+    connected: [bool; 3],
+    paths: [Paths; 2],
+    now: Micros,
+    sent: u32,
+    /// When each numbered datagram of peer 0 reached peer 1 first.
+    arrivals: Vec<Option<Micros>>,
+    changes: Vec<(Micros, usize, Option<Path>, PathReason)>,
+    events: Vec<(usize, CarrierEvent)>,
+}
+
+impl Rig {
+    fn new(config: &PathConfig, opens_after: [Option<u64>; 3]) -> Rig {
+        let networks = [1, 2, 3].map(|seed| World::unconnected(2, seed));
+        for (network, latency) in networks.iter().zip([20, 35, 50]) {
+            network.everywhere(Conditions::latency_ms(latency));
+        }
+        let calls: [Rc<RefCell<Vec<Micros>>>; 3] = Default::default();
+        let paths = [0, 1].map(|peer| {
+            let way =
+                |nth: usize| SlowWay { carrier: networks[nth].carrier(peer), calls: Rc::clone(&calls[nth]) };
+            Paths::new(networks[0].id(peer), config.clone())
+                .add(Path::Direct, way(0))
+                .add(Path::Relay, way(1))
+                .add(Path::Socket, way(2))
+        });
+        let mut rig = Rig {
+            networks,
+            calls,
+            opens_after: opens_after.map(|after| after.map(ms)),
+            connected: [false; 3],
+            paths,
+            now: Micros::ZERO,
+            sent: 0,
+            arrivals: vec![],
+            changes: vec![],
+            events: vec![],
+        };
+        let ids = [rig.networks[0].id(0), rig.networks[0].id(1)];
+        rig.paths[0].connect(Micros::ZERO, ids[1]);
+        rig.paths[1].connect(Micros::ZERO, ids[0]);
+        rig
+    }
+
+    /// Peer 0 sends sixty datagrams a second, peer 1 ten, for so long.
+    fn run(&mut self, span: Micros) -> &mut Rig {
+        let end = self.now + span;
+        while self.now < end {
+            self.now += ms(1);
+            for nth in 0..3 {
+                self.networks[nth].advance(ms(1));
+                let first = self.calls[nth].borrow().first().copied();
+                if let (Some(asked), Some(after)) = (first, self.opens_after[nth])
+                    && !self.connected[nth]
+                    && self.now >= asked + after
+                {
+                    self.connected[nth] = true;
+                    self.networks[nth].apply(&Change::Connect(0, 1));
+                }
+            }
+            let ids = [self.networks[0].id(0), self.networks[0].id(1)];
+            let millis = self.now.as_millis();
+            if millis.is_multiple_of(16) && self.paths[0].path(ids[1]).is_some() {
+                self.paths[0].send(self.now, ids[1], &self.sent.to_le_bytes()).expect("room");
+                self.sent += 1;
+                self.arrivals.push(None);
+            }
+            if millis.is_multiple_of(100) {
+                self.paths[1].send(self.now, ids[0], b"here").expect("room");
+            }
+            for peer in 0..2 {
+                self.poll(peer);
+            }
+        }
+        self
+    }
+
+    fn poll(&mut self, peer: usize) {
+        let mut datagram = Vec::new();
+        while let Some(event) = self.paths[peer].poll(self.now, &mut datagram) {
+            match event {
+                CarrierEvent::Datagram { .. } if peer == 1 => {
+                    let number = u32::from_le_bytes(datagram[..].try_into().expect("four bytes"));
+                    self.arrivals[number as usize].get_or_insert(self.now);
+                }
+                CarrierEvent::Datagram { .. } => {}
+                event => self.events.push((peer, event)),
+            }
+        }
+        while let Some(change) = self.paths[peer].next_change() {
+            self.changes.push((self.now, peer, change.path, change.reason));
+        }
+    }
+
+    fn path(&self, peer: usize) -> Option<Path> {
+        self.paths[peer].path(self.networks[0].id(1 - peer))
+    }
+
+    fn lost(&self) -> usize {
+        // What is still under way is not lost.
+        let settled = self.arrivals.len().saturating_sub(8);
+        self.arrivals[..settled].iter().filter(|arrival| arrival.is_none()).count()
+    }
+
+    /// The longest time without anything arriving.
+    fn longest_gap(&self) -> Micros {
+        let mut times: Vec<Micros> = self.arrivals.iter().flatten().copied().collect();
+        times.sort();
+        times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()
+    }
+}
+
+#[test]
+fn the_direct_way_is_taken_and_no_relay_is_asked_for() {
+    let mut rig = Rig::new(&PathConfig::default(), [Some(300), Some(0), Some(0)]);
+    rig.run(Micros::from_secs(10));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
+    assert!(rig.calls[1].borrow().is_empty() && rig.calls[2].borrow().is_empty());
+    assert_eq!(rig.lost(), 0);
+}
+
+#[test]
+fn a_relay_joins_after_three_seconds_and_a_socket_after_three_more() {
+    let mut rig = Rig::new(&PathConfig::default(), [None, None, Some(100)]);
+    rig.run(ms(2_900));
+    assert!(rig.calls[1].borrow().is_empty());
+    rig.run(ms(200));
+    assert_eq!(rig.calls[1].borrow().first(), Some(&ms(3_000)));
+    rig.run(Micros::from_secs(4));
+    assert_eq!(rig.calls[2].borrow().first(), Some(&ms(6_000)));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Socket), Some(Path::Socket)));
+    assert!(rig.calls[0].borrow().len() >= 2, "the direct way is tried again");
+}
+
+#[test]
+fn a_direct_way_that_opens_late_takes_over_without_a_gap() {
+    let mut rig = Rig::new(&PathConfig::default(), [Some(8_000), Some(200), None]);
+    rig.run(Micros::from_secs(7));
+    assert_eq!(rig.path(0), Some(Path::Relay));
+    rig.run(Micros::from_secs(10));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
+    assert!(rig.changes.iter().any(|change| change.3 == PathReason::Better));
+    assert_eq!(rig.lost(), 0, "nothing is lost on the way from one path to the other");
+    assert!(rig.longest_gap() <= ms(33), "{}", rig.longest_gap());
+    let opened = rig.events.iter().filter(|(_, event)| matches!(event, CarrierEvent::Opened { .. })).count();
+    assert_eq!(opened, 2, "the link is told of one connection: {:?}", rig.events);
+    // The relay is let go once the direct way has proven itself, and taken again when it fails.
+    rig.connected[1] = false;
+    rig.calls[1].borrow_mut().clear();
+    rig.networks[0].everywhere(Conditions { cut: true, ..Conditions::latency_ms(20) });
+    rig.run(Micros::from_secs(4));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
+    assert!(rig.longest_gap() < ms(2_000), "a dead way is noticed before the link loses patience");
+}
+
+#[test]
+fn both_ends_may_choose_differently_for_a_moment() {
+    let mut rig = Rig::new(&PathConfig::default(), [None, Some(0), Some(0)]);
+    rig.run(Micros::from_secs(5));
+    // The relay falls silent in one direction only.
+    rig.networks[1].direction(0, 1, Conditions { cut: true, ..Conditions::latency_ms(35) });
+    rig.run(ms(2_500));
+    let silent_end = rig.path(1);
+    rig.run(Micros::from_secs(4));
+    assert_eq!(silent_end, Some(Path::Socket), "who hears nothing changes first");
+    assert!(rig.changes.iter().any(|change| change.3 == PathReason::Silent));
+    assert!(rig.longest_gap() < ms(4_000), "{}", rig.longest_gap());
+}
+
+#[test]
+fn who_hides_its_address_never_asks_for_the_direct_way() {
+    let mut rig = Rig::new(&PathConfig::only(Path::Relay), [Some(0), Some(300), Some(0)]);
+    rig.run(Micros::from_secs(2));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
+    assert!(rig.calls[0].borrow().is_empty() && rig.calls[2].borrow().is_empty());
+}
+
+#[test]
+fn without_any_way_left_the_connection_is_over() {
+    let mut rig = Rig::new(&PathConfig::default(), [Some(0), None, None]);
+    rig.run(Micros::from_secs(1));
+    rig.networks[0].apply(&Change::Disconnect(0, 1));
+    rig.run(Micros::from_secs(14));
+    assert!(
+        rig.events.iter().all(|(_, event)| !matches!(event, CarrierEvent::Closed { .. })),
+        "{:?}",
+        rig.events
+    );
+    rig.run(Micros::from_secs(2));
+    assert_eq!(
+        rig.events.iter().filter(|(_, event)| matches!(event, CarrierEvent::Closed { .. })).count(),
+        2
+    );
+}
