@@ -19,14 +19,17 @@ use crate::ByteSink;
 #[derive(Debug, Clone)]
 pub struct StateHasher {
     lanes: [u64; 4],
-    /// The first `tail_size` bytes of the stripe that is not complete yet.
-    tail: [u8; STRIPE],
+    /// The first `tail_size` bytes wait for the lanes.
+    tail: [u8; TAIL],
     tail_size: usize,
-    stripes: u64,
+    /// How many bytes the lanes have taken in.
+    taken: u64,
 }
 
 /// Bytes the lanes take in at once.
 const STRIPE: usize = 32;
+/// Many stripes, so that most of the small pieces of a state are only copied.
+const TAIL: usize = 8 * STRIPE;
 
 const PRIME_1: u64 = 0x9e37_79b1_85eb_ca87;
 const PRIME_2: u64 = 0xc2b2_ae3d_27d4_eb4f;
@@ -39,9 +42,9 @@ impl StateHasher {
     pub const fn new() -> StateHasher {
         StateHasher {
             lanes: [PRIME_1.wrapping_add(PRIME_2), PRIME_2, 0, 0u64.wrapping_sub(PRIME_1)],
-            tail: [0; STRIPE],
+            tail: [0; TAIL],
             tail_size: 0,
-            stripes: 0,
+            taken: 0,
         }
     }
 
@@ -54,8 +57,12 @@ impl StateHasher {
 
     /// The hash of all bytes so far.
     pub fn finish(&self) -> u64 {
-        let [a, b, c, d] = self.lanes;
-        let mut hash = if self.stripes == 0 {
+        let (stripes, rest) = self.tail[..self.tail_size].as_chunks::<STRIPE>();
+        let lanes = take_in(self.lanes, stripes);
+        let total = self.taken.wrapping_add(self.tail_size as u64);
+
+        let [a, b, c, d] = lanes;
+        let mut hash = if total < STRIPE as u64 {
             PRIME_5
         } else {
             let sum = a
@@ -63,13 +70,13 @@ impl StateHasher {
                 .wrapping_add(b.rotate_left(7))
                 .wrapping_add(c.rotate_left(12))
                 .wrapping_add(d.rotate_left(18));
-            self.lanes
+            lanes
                 .iter()
                 .fold(sum, |hash, &lane| (hash ^ round(0, lane)).wrapping_mul(PRIME_1).wrapping_add(PRIME_4))
         };
-        hash = hash.wrapping_add(self.stripes.wrapping_mul(STRIPE as u64) + self.tail_size as u64);
+        hash = hash.wrapping_add(total);
 
-        let (words, rest) = self.tail[..self.tail_size].as_chunks::<8>();
+        let (words, rest) = rest.as_chunks::<8>();
         for &word in words {
             hash ^= round(0, u64::from_le_bytes(word));
             hash = hash.rotate_left(27).wrapping_mul(PRIME_1).wrapping_add(PRIME_4);
@@ -89,28 +96,14 @@ impl StateHasher {
         hash ^ (hash >> 32)
     }
 
-    /// Takes in whole stripes. The lanes stay in registers for as long as it lasts.
-    fn stripes(&mut self, stripes: &[[u8; STRIPE]]) {
-        let mut lanes = self.lanes;
-        for stripe in stripes {
-            let (words, _) = stripe.as_chunks::<8>();
-            for (lane, &word) in lanes.iter_mut().zip(words) {
-                *lane = round(*lane, u64::from_le_bytes(word));
-            }
-        }
-        self.lanes = lanes;
-        self.stripes = self.stripes.wrapping_add(stripes.len() as u64);
-    }
-
-    /// Bytes that complete the stripe begun, or go beyond it.
+    /// Bytes for which the tail has no room.
     #[inline(never)]
     fn put_beyond(&mut self, bytes: &[u8]) {
-        let (first, bytes) = bytes.split_at(STRIPE - self.tail_size);
+        let (first, bytes) = bytes.split_at(TAIL - self.tail_size);
         self.tail[self.tail_size..].copy_from_slice(first);
-        let tail = self.tail;
-        self.stripes(&[tail]);
         let (stripes, rest) = bytes.as_chunks::<STRIPE>();
-        self.stripes(stripes);
+        self.lanes = take_in(take_in(self.lanes, self.tail.as_chunks().0), stripes);
+        self.taken = self.taken.wrapping_add((TAIL + stripes.len() * STRIPE) as u64);
         self.tail[..rest.len()].copy_from_slice(rest);
         self.tail_size = rest.len();
     }
@@ -126,14 +119,24 @@ impl ByteSink for StateHasher {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
         match self.tail[self.tail_size..].get_mut(..bytes.len()) {
-            // A complete stripe must not wait in the tail: it would be mixed in as loose words.
-            Some(room) if self.tail_size + bytes.len() < STRIPE => {
+            Some(room) => {
                 room.copy_from_slice(bytes);
                 self.tail_size += bytes.len();
             }
-            _ => self.put_beyond(bytes),
+            None => self.put_beyond(bytes),
         }
     }
+}
+
+/// What becomes of the lanes with these stripes.
+fn take_in(mut lanes: [u64; 4], stripes: &[[u8; STRIPE]]) -> [u64; 4] {
+    for stripe in stripes {
+        let (words, _) = stripe.as_chunks::<8>();
+        for (lane, &word) in lanes.iter_mut().zip(words) {
+            *lane = round(*lane, u64::from_le_bytes(word));
+        }
+    }
+    lanes
 }
 
 #[inline]
@@ -211,9 +214,9 @@ mod tests {
     #[test]
     fn cuts_between_pieces_do_not_count() {
         let buffer = reference_buffer();
-        for size in [0, 1, 31, 32, 33, 63, 64, 65, 96, 222] {
+        for size in [0, 1, 31, 32, 33, 63, 64, 65, 96, 222, 255, 256, 257, 288, 511, 512, 513, 999] {
             let whole = StateHasher::of(&buffer[..size]);
-            for piece in [1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 100] {
+            for piece in [1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 100, 255, 256, 257, 300] {
                 let mut hasher = StateHasher::new();
                 buffer[..size].chunks(piece).for_each(|bytes| hasher.put(bytes));
                 assert_eq!(hasher.finish(), whole, "{size} bytes in pieces of {piece}");
@@ -226,7 +229,7 @@ mod tests {
     fn one_flipped_bit_flips_half_of_the_hash() {
         const ROUNDS: usize = 512;
         let mut random = crate::Prng::new(1);
-        for size in [4, 8, 31, 32, 64, 200] {
+        for size in [4, 8, 31, 32, 64, 200, 300] {
             for bit in [0, 7, size * 4, size * 8 - 1] {
                 let mut flips = [0_usize; 64];
                 for _ in 0..ROUNDS {
@@ -246,7 +249,7 @@ mod tests {
         }
     }
 
-    fn reference_buffer() -> [u8; 222] {
+    fn reference_buffer() -> [u8; 999] {
         let mut generator = 2_654_435_761_u64;
         std::array::from_fn(|_| {
             let byte = (generator >> 56) as u8;
