@@ -46,8 +46,8 @@ pub struct Quantiser {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum QuantiserError {
-    /// The range is empty, or an end or the precision is not a finite number.
-    #[error("a range has a lower and a higher end and both are finite")]
+    /// The range is empty, or an end, or the step next to it, is not a finite number.
+    #[error("a range has a lower and a higher end and both are finite, in whole steps too")]
     NoRange,
     /// The precision is zero, negative, or finer than an `f32` of that size can show.
     #[error("the precision must be above zero and within what an f32 of that size can show")]
@@ -72,6 +72,11 @@ impl Quantiser {
         let precision = precision as f64;
         let steps_min = floor(min as f64 / precision);
         let steps_max = -floor(-(max as f64) / precision);
+        // The last steps lie up to one precision beyond the range, which may be beyond any f32.
+        let limit = f32::MAX as f64;
+        if steps_min as f64 * precision < -limit || steps_max as f64 * precision > limit {
+            return Err(QuantiserError::NoRange);
+        }
         Ok(Quantiser { precision, steps_min, steps_max })
     }
 
@@ -187,6 +192,8 @@ mod tests {
             (1.0, 0.0, 0.1, QuantiserError::NoRange),
             (f32::NAN, 1.0, 0.1, QuantiserError::NoRange),
             (0.0, f32::INFINITY, 0.1, QuantiserError::NoRange),
+            (0.0, f32::MAX, 1e38, QuantiserError::NoRange),
+            (-f32::MAX, 0.0, 1e38, QuantiserError::NoRange),
             (0.0, 1.0, 0.0, QuantiserError::NoPrecision),
             (0.0, 1.0, -1.0, QuantiserError::NoPrecision),
             (0.0, 1.0, f32::NAN, QuantiserError::NoPrecision),

@@ -59,8 +59,8 @@ pub trait State: Clone {
     /// Appends the bytes of this value.
     fn encode<S: ByteSink>(&self, out: &mut S);
 
-    /// Reads a value from bytes anybody may have written. Allocates no more than the value would need if
-    /// the bytes left were all valid: `size_of` each element for every [`State::SIZE_MIN`] bytes.
+    /// Reads a value from bytes anybody may have written. Allocates no more than the bytes left could need:
+    /// `size_of` an element for every [`State::SIZE_MIN`] of them, on each level of lists within lists.
     ///
     /// # Errors
     /// If no value is written so.

@@ -1,0 +1,6 @@
+//! What the fuzz targets do with their bytes, one file for each crate whose decoders they attack.
+//!
+//! Each file has a list of its targets. The crate's own tests include the file and replay
+//! `corpus/TARGET/` through it, so that what a fuzzer once found stays found without a fuzzer.
+
+pub mod kit;
