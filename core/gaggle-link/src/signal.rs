@@ -1,0 +1,145 @@
+//! What two peers tell each other through a third party to get a direct connection.
+
+use std::fmt;
+
+use gaggle_kit::DecodeError;
+
+/// Longest session description taken.
+pub const DESCRIPTION_BYTES_MAX: usize = 8 * 1024;
+/// Longest candidate taken.
+pub const CANDIDATE_BYTES_MAX: usize = 512;
+
+/// A signal: a line with a word and the number of the attempt it belongs to, then what the word calls for.
+///
+/// It travels as text through whatever the peers have in common (the lobby, a test, a piece of paper).
+///
+/// ```
+/// use gaggle_link::{Signal, SignalBody};
+/// let signal = Signal { attempt: 0x1f, body: SignalBody::Answer("v=0".to_string()) };
+/// assert_eq!(signal.to_string(), "answer 1f\nv=0");
+/// assert_eq!(Signal::parse("answer 1f\nv=0"), Ok(signal));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signal {
+    /// Which attempt to connect this belongs to; chosen by the side that offers.
+    pub attempt: u32,
+    /// What is said.
+    pub body: SignalBody,
+}
+
+/// What a signal says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignalBody {
+    /// Make me an offer: the sender may not offer itself.
+    Call,
+    /// A session description to be answered.
+    Offer(String),
+    /// The answer to an offer.
+    Answer(String),
+    /// An address the sender may be reached at.
+    Candidate(Candidate),
+    /// The attempt is over.
+    End,
+}
+
+/// An address, as WebRTC describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The media line it belongs to.
+    pub line: u16,
+    /// That line's name.
+    pub mid: String,
+    /// The address.
+    pub candidate: String,
+}
+
+impl Signal {
+    /// Reads a signal somebody else wrote.
+    ///
+    /// # Errors
+    /// If it is no signal, or too long for one.
+    pub fn parse(text: &str) -> Result<Signal, DecodeError> {
+        let unknown = |what| DecodeError::Unknown { what, value: text.len() as u64 };
+        let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let mut words = head.split(' ');
+        let word = words.next().unwrap_or_default();
+        let attempt = words.next().ok_or(unknown("signal"))?;
+        let attempt = u32::from_str_radix(attempt, 16).map_err(|_| unknown("attempt of a signal"))?;
+        let bounded = |what, text: &str, max: usize| {
+            let (count, max) = (text.len() as u64, max as u64);
+            if count <= max { Ok(text.to_string()) } else { Err(DecodeError::TooMany { what, count, max }) }
+        };
+        let body = match word {
+            "call" => SignalBody::Call,
+            "end" => SignalBody::End,
+            "offer" => SignalBody::Offer(bounded("bytes of an offer", rest, DESCRIPTION_BYTES_MAX)?),
+            "answer" => SignalBody::Answer(bounded("bytes of an answer", rest, DESCRIPTION_BYTES_MAX)?),
+            "candidate" => {
+                let line =
+                    words.next().and_then(|line| line.parse().ok()).ok_or(unknown("line of a candidate"))?;
+                let mid = bounded("bytes of a media name", words.next().unwrap_or_default(), 32)?;
+                let candidate = bounded("bytes of a candidate", rest, CANDIDATE_BYTES_MAX)?;
+                SignalBody::Candidate(Candidate { line, mid, candidate })
+            }
+            _ => return Err(unknown("word of a signal")),
+        };
+        Ok(Signal { attempt, body })
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let attempt = self.attempt;
+        match &self.body {
+            SignalBody::Call => write!(f, "call {attempt:x}"),
+            SignalBody::End => write!(f, "end {attempt:x}"),
+            SignalBody::Offer(description) => write!(f, "offer {attempt:x}\n{description}"),
+            SignalBody::Answer(description) => write!(f, "answer {attempt:x}\n{description}"),
+            SignalBody::Candidate(Candidate { line, mid, candidate }) => {
+                write!(f, "candidate {attempt:x} {line} {mid}\n{candidate}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_read_as_they_are_written() {
+        let candidate = Candidate {
+            line: 0,
+            mid: "0".into(),
+            candidate: "candidate:1 1 udp 5 10.0.0.1 9 typ host".into(),
+        };
+        let bodies = [
+            SignalBody::Call,
+            SignalBody::End,
+            SignalBody::Offer("v=0\r\no=- 1\r\n".into()),
+            SignalBody::Answer(String::new()),
+            SignalBody::Candidate(candidate),
+        ];
+        for body in bodies {
+            let signal = Signal { attempt: 0xdead_beef, body };
+            assert_eq!(Signal::parse(&signal.to_string()), Ok(signal));
+        }
+    }
+
+    #[test]
+    fn whatever_is_no_signal_is_refused() {
+        let long = format!("offer 1\n{}", "x".repeat(DESCRIPTION_BYTES_MAX + 1));
+        for text in [
+            "",
+            "offer",
+            "offer \nv",
+            "offer 123456789\nv",
+            "dance 1",
+            "candidate 1\nc",
+            "candidate 1 70000 0\nc",
+            &long,
+        ] {
+            assert!(Signal::parse(text).is_err(), "{text:.40}");
+        }
+    }
+}
