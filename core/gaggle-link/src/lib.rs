@@ -2,7 +2,8 @@
 //!
 //! - [`Transport`] is what engines are written against: messages to and from peers, unreliable or reliable.
 //! - [`Link`] is that on top of any [`Carrier`], which moves single datagrams: a socket, a WebRTC channel, a relay.
-//! - [`sim`] is a whole network in virtual time, for tests.
+//! - [`contract`] says point by point what may be counted on of a transport, as tests any implementation can run.
+//! - [`sim`] is a whole network in virtual time, and [`Impaired`] makes a real one feel like a bad one.
 //!
 //! Nothing here reads a clock, waits or opens a socket: time and seeds are arguments, sockets are in `shell/`. A program
 //! runs its links like this, once a frame or whenever something arrives:
@@ -26,7 +27,9 @@
 mod carrier;
 mod channel;
 mod config;
+pub mod contract;
 mod event;
+mod impaired;
 mod link;
 mod paths;
 mod rendezvous;
@@ -39,6 +42,7 @@ pub use carrier::{Busy, Carrier, CarrierEvent, DATAGRAM_BYTES_MAX};
 pub use channel::Channel;
 pub use config::LinkConfig;
 pub use event::{Event, Goodbye, LeftReason, PeerFault};
+pub use impaired::Impaired;
 pub use link::Link;
 pub use paths::{Path, PathChanged, PathConfig, PathReason, Paths, Way};
 pub use rendezvous::{Command, Rendezvous};

@@ -8,10 +8,12 @@ mod chance;
 mod clock;
 mod conditions;
 mod network;
+mod settings;
 pub(crate) mod shaper;
 mod world;
 
 pub use carrier::SimCarrier;
 pub use chance::Chance;
 pub use conditions::{Burst, Conditions, WIRE_OVERHEAD_BYTES};
+pub use settings::SettingError;
 pub use world::{Change, Totals, World};

@@ -1,0 +1,536 @@
+//! The points of the contract. Each is a small machine: it is stepped after every poll, and says how it stands.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::Progress;
+use super::room::{Failure, Room, Told};
+use crate::{Channel, Goodbye, LeftReason, SendError, Transport};
+
+/// One promise of a [`Transport`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Point {
+    /// Each of three peers is told of the two others, once.
+    EveryoneJoinsEveryoneOnce,
+    /// Each transport has a name of its own and keeps it.
+    NamesAreDistinctAndStay,
+    /// The list of peers is whoever joined and did not leave, in ascending order.
+    PeersAreExactlyWhoIsJoined,
+    /// A stranger, a peer not yet joined and oneself are refused.
+    NothingCanBeSentToWhoIsNotJoined,
+    /// A message comes from who sent it, on the channel it was sent on.
+    MessagesNameTheirSender,
+    /// Unreliable messages of any allowed size are not cut, joined or altered.
+    UnreliableMessagesArriveWholeOrNotAtAll,
+    /// An unreliable message beyond the limit is refused with the limit, and nothing arrives.
+    UnreliableMessagesTooLargeAreRefused,
+    /// A thousand reliable messages on several streams, both ways.
+    ReliableMessagesArriveExactlyOnceInOrder,
+    /// A short message overtakes a long one on another stream.
+    StreamsDoNotWaitForEachOther,
+    /// 300 KB in one message.
+    ALargeMessageArrivesIntact,
+    /// No bytes at all, on both channels.
+    EmptyMessagesAreMessages,
+    /// Everyone joined gets it once, the sender does not.
+    BroadcastReachesAllOthers,
+    /// More reliable messages than are taken: refused with an error, never blocking; what was taken arrives.
+    AFullBufferIsRefusedAndLosesNothing,
+    /// Both sides are told once and why; the third is not.
+    DisconnectingIsToldOnceOnBothSides,
+    /// However much was under way.
+    NothingComesAfterLeft,
+    /// Nothing is sent for twice as long as a peer may be silent, and nobody leaves.
+    AQuietLinkStaysUp,
+    /// A peer whose program hangs is told to have left, in time, and the others stay.
+    ASilentPeerLeaves,
+    /// Round trip, packets and bytes are counted for who is joined, and only for those.
+    StatisticsAreThere,
+}
+
+/// What 300 KB and a thousand messages hold: bytes that show when something is cut, repeated or swapped.
+fn pattern(salt: usize, size: usize) -> Vec<u8> {
+    (0..size).map(|n| (n ^ n >> 8 ^ salt.wrapping_mul(31)) as u8).collect()
+}
+
+const LARGE_BYTES: usize = 300_000;
+
+impl Point {
+    /// All points, in the order of the macro.
+    pub const ALL: [Point; 18] = [
+        Point::EveryoneJoinsEveryoneOnce,
+        Point::NamesAreDistinctAndStay,
+        Point::PeersAreExactlyWhoIsJoined,
+        Point::NothingCanBeSentToWhoIsNotJoined,
+        Point::MessagesNameTheirSender,
+        Point::UnreliableMessagesArriveWholeOrNotAtAll,
+        Point::UnreliableMessagesTooLargeAreRefused,
+        Point::ReliableMessagesArriveExactlyOnceInOrder,
+        Point::StreamsDoNotWaitForEachOther,
+        Point::ALargeMessageArrivesIntact,
+        Point::EmptyMessagesAreMessages,
+        Point::BroadcastReachesAllOthers,
+        Point::AFullBufferIsRefusedAndLosesNothing,
+        Point::DisconnectingIsToldOnceOnBothSides,
+        Point::NothingComesAfterLeft,
+        Point::AQuietLinkStaysUp,
+        Point::ASilentPeerLeaves,
+        Point::StatisticsAreThere,
+    ];
+
+    pub(crate) fn step<T: Transport>(self, room: &mut Room<T>, now: Micros) -> Result<Progress, Failure> {
+        // Whatever is tested, it begins when everyone is there.
+        if room.phase == 0 {
+            if self == Point::NothingCanBeSentToWhoIsNotJoined {
+                refuse_who_is_not_joined(room, now)?;
+            }
+            if !room.all_joined() {
+                return Ok(Progress::Running);
+            }
+            room.next_phase(now);
+        }
+        match self {
+            Point::EveryoneJoinsEveryoneOnce => everyone_joins(room, now),
+            Point::NamesAreDistinctAndStay => names(room, now),
+            Point::PeersAreExactlyWhoIsJoined => peers(room, now),
+            Point::NothingCanBeSentToWhoIsNotJoined => {
+                refuse_who_is_not_joined(room, now)?;
+                wait_quietly(room, now, Micros::from_millis(100))
+            }
+            Point::MessagesNameTheirSender => senders(room, now),
+            Point::UnreliableMessagesArriveWholeOrNotAtAll => unreliable(room, now),
+            Point::UnreliableMessagesTooLargeAreRefused => too_large(room, now),
+            Point::ReliableMessagesArriveExactlyOnceInOrder => reliable(room, now),
+            Point::StreamsDoNotWaitForEachOther => streams(room, now),
+            Point::ALargeMessageArrivesIntact => large(room, now),
+            Point::EmptyMessagesAreMessages => empty(room, now),
+            Point::BroadcastReachesAllOthers => broadcast(room, now),
+            Point::AFullBufferIsRefusedAndLosesNothing => full_buffer(room, now),
+            Point::DisconnectingIsToldOnceOnBothSides => disconnecting(room, now),
+            Point::NothingComesAfterLeft => after_left(room, now),
+            Point::AQuietLinkStaysUp => quiet(room, now),
+            Point::ASilentPeerLeaves => silent(room, now),
+            Point::StatisticsAreThere => statistics(room, now),
+        }
+    }
+}
+
+type Step = Result<Progress, Failure>;
+
+fn send<T: Transport>(
+    room: &mut Room<T>,
+    now: Micros,
+    from: usize,
+    to: usize,
+    channel: Channel,
+    bytes: &[u8],
+) -> Result<(), Failure> {
+    let to = room.id(to);
+    room.transports[from]
+        .send(now, to, channel, bytes)
+        .map_err(|error| room.failure(format!("sending was refused: {error}")))
+}
+
+fn wait_quietly<T: Transport>(room: &mut Room<T>, now: Micros, span: Micros) -> Step {
+    if room.waited(now) < span {
+        return Ok(Progress::Running);
+    }
+    let quiet = room.told.iter().flatten().all(|told| matches!(told, Told::Joined(_)));
+    room.expect(quiet, "something was told that nobody caused")?;
+    Ok(Progress::Passed)
+}
+
+fn everyone_joins<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    for index in 0..3 {
+        let others = (0..3).filter(|other| *other != index).map(|other| room.id(other));
+        for other in others {
+            let times = room.told[index].iter().filter(|told| **told == Told::Joined(other)).count();
+            room.expect(times == 1, "a peer was told to have joined more than once, or not at all")?;
+        }
+    }
+    wait_quietly(room, now, Micros::from_millis(500))
+}
+
+fn names<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let mut names: Vec<PeerId> = (0..3).map(|index| room.id(index)).collect();
+    for (index, told) in room.told.iter().enumerate() {
+        let mut joined: Vec<PeerId> = told
+            .iter()
+            .filter_map(|told| if let Told::Joined(peer) = told { Some(*peer) } else { None })
+            .collect();
+        joined.push(names[index]);
+        joined.sort_unstable();
+        let mut all = names.clone();
+        all.sort_unstable();
+        room.expect(joined == all, "the others know a peer by another name than it has")?;
+    }
+    names.sort_unstable();
+    names.dedup();
+    room.expect(names.len() == 3, "two transports have the same name")?;
+    wait_quietly(room, now, Micros::from_millis(100))
+}
+
+fn peers<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let expected = |room: &Room<T>, index: usize, gone: bool| {
+        let mut others: Vec<PeerId> = (0..3)
+            .filter(|other| *other != index && !(gone && index + other == 1))
+            .map(|other| room.id(other))
+            .collect();
+        others.sort_unstable();
+        others
+    };
+    if room.phase == 1 {
+        for index in 0..3 {
+            room.expect(
+                room.transports[index].peers() == expected(room, index, false),
+                "peers() is not the two others in order",
+            )?;
+        }
+        let other = room.id(1);
+        room.transports[0].disconnect(now, other, Goodbye::LEAVING);
+        room.next_phase(now);
+    }
+    let known = [room.id(0), room.id(1)];
+    if room.left(0, known[1]).is_empty() || room.left(1, known[0]).is_empty() {
+        return Ok(Progress::Running);
+    }
+    for index in 0..3 {
+        room.expect(
+            room.transports[index].peers() == expected(room, index, true),
+            "peers() still has who left, or misses who did not",
+        )?;
+    }
+    Ok(Progress::Passed)
+}
+
+fn refuse_who_is_not_joined<T: Transport>(room: &mut Room<T>, now: Micros) -> Result<(), Failure> {
+    for index in 0..3 {
+        let me = room.id(index);
+        let stranger = PeerId::from_u128(!me.to_u128() ^ 0x5a5a);
+        for peer in [me, stranger, room.id((index + 1) % 3)] {
+            let joined = room.transports[index].peers().contains(&peer);
+            for channel in [Channel::Unreliable, Channel::Reliable(0)] {
+                if joined {
+                    continue;
+                }
+                let sent = room.transports[index].send(now, peer, channel, b"to nobody");
+                room.expect(
+                    sent == Err(SendError::NotJoined { peer }),
+                    "a message to who is not joined was not refused as such",
+                )?;
+            }
+            if !joined {
+                room.transports[index].disconnect(now, peer, Goodbye::LEAVING);
+                room.expect(
+                    room.transports[index].stats(peer).is_none(),
+                    "there are statistics of who is not joined",
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn senders<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let channels = [Channel::Unreliable, Channel::Reliable(0), Channel::Reliable(255)];
+    for from in 0..3 {
+        for to in (0..3).filter(|to| *to != from) {
+            for channel in channels {
+                // Until it arrives: an unreliable one may be lost.
+                let arrived = room.got(to, channel).any(|(sender, _)| sender == room.id(from));
+                if !arrived && (channel == Channel::Unreliable || room.phase == 1) {
+                    send(room, now, from, to, channel, &[from as u8, to as u8])?;
+                }
+            }
+        }
+    }
+    if room.phase == 1 {
+        room.next_phase(now);
+    }
+    let mut all = true;
+    for to in 0..3 {
+        for channel in channels {
+            for (sender, bytes) in room.got(to, channel) {
+                let right = bytes.len() == 2
+                    && bytes[1] == to as u8
+                    && room.id(usize::from(bytes[0]).min(2)) == sender;
+                room.expect(
+                    right,
+                    "a message came from another peer than the one that sent it, or to another",
+                )?;
+            }
+            all &= (0..3)
+                .filter(|from| *from != to)
+                .all(|from| room.got(to, channel).any(|(sender, _)| sender == room.id(from)));
+        }
+    }
+    Ok(if all { Progress::Passed } else { Progress::Running })
+}
+
+fn unreliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let sizes =
+        [0, 1, 2, 13, 255, 256, 1_000, Channel::UNRELIABLE_BYTES_MAX - 1, Channel::UNRELIABLE_BYTES_MAX];
+    let mut missing = false;
+    for size in sizes {
+        if !room.got(1, Channel::Unreliable).any(|(_, bytes)| bytes.len() == size) {
+            send(room, now, 0, 1, Channel::Unreliable, &pattern(size, size))?;
+            missing = true;
+        }
+    }
+    for (_, bytes) in room.got(1, Channel::Unreliable) {
+        let sent = sizes.contains(&bytes.len()) && bytes == pattern(bytes.len(), bytes.len());
+        room.expect(sent, "an unreliable message arrived that was not sent like this")?;
+    }
+    Ok(if missing { Progress::Running } else { Progress::Passed })
+}
+
+fn too_large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    if room.phase == 1 {
+        let (to, max) = (room.id(1), Channel::UNRELIABLE_BYTES_MAX);
+        for bytes in [max + 1, 2 * max, 100_000] {
+            let sent = room.transports[0].send(now, to, Channel::Unreliable, &vec![7; bytes]);
+            room.expect(
+                sent == Err(SendError::TooLarge { bytes, max }),
+                "a message that is too large was not refused as such",
+            )?;
+        }
+        room.next_phase(now);
+    }
+    wait_quietly(room, now, Micros::from_millis(300))
+}
+
+const MESSAGES: usize = 1_000;
+
+fn reliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    // 1,000 messages each way on three streams, a few a step: phase counts them.
+    for _ in 0..20 {
+        let count = room.phase as usize - 1;
+        if count < MESSAGES {
+            let size = if count.is_multiple_of(97) { 5_000 } else { count % 60 };
+            for (from, to) in [(0, 1), (1, 0)] {
+                send(room, now, from, to, Channel::Reliable((count % 3) as u8), &pattern(count, size))?;
+            }
+            room.phase += 1;
+        }
+    }
+    let mut arrived = 0;
+    for to in [0, 1] {
+        for stream in 0..3 {
+            for (nth, (_, bytes)) in room.got(to, Channel::Reliable(stream as u8)).enumerate() {
+                let count = nth * 3 + stream;
+                let size = if count.is_multiple_of(97) { 5_000 } else { count % 60 };
+                let next = count < MESSAGES && bytes == pattern(count, size);
+                room.expect(next, "a reliable message was lost, repeated, altered or out of order")?;
+                arrived += 1;
+            }
+        }
+    }
+    // A moment longer, for what might come twice.
+    if arrived < 2 * MESSAGES {
+        room.phase_at = now;
+    }
+    Ok(if room.waited(now) > Micros::from_millis(300) { Progress::Passed } else { Progress::Running })
+}
+
+fn streams<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    if room.phase == 1 {
+        send(room, now, 0, 1, Channel::Reliable(1), &pattern(1, 1_000_000))?;
+        send(room, now, 0, 1, Channel::Reliable(0), b"short")?;
+        room.next_phase(now);
+    }
+    if room.got(1, Channel::Reliable(1)).next().is_none() {
+        return Ok(Progress::Running);
+    }
+    let order: Vec<usize> = room.told[1]
+        .iter()
+        .filter_map(|told| if let Told::Message { bytes, .. } = told { Some(bytes.len()) } else { None })
+        .collect();
+    room.expect(order == [5, 1_000_000], "a short message waited for a long one on another stream")?;
+    Ok(Progress::Passed)
+}
+
+fn large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    if room.phase == 1 {
+        send(room, now, 0, 1, Channel::Reliable(9), &pattern(9, LARGE_BYTES))?;
+        room.next_phase(now);
+    }
+    let Some((_, bytes)) = room.got(1, Channel::Reliable(9)).next() else { return Ok(Progress::Running) };
+    room.expect(bytes == pattern(9, LARGE_BYTES), "a large message was altered")?;
+    Ok(Progress::Passed)
+}
+
+fn empty<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    if room.phase == 1 {
+        send(room, now, 0, 1, Channel::Reliable(0), b"")?;
+        room.next_phase(now);
+    }
+    if room.got(1, Channel::Unreliable).next().is_none() {
+        send(room, now, 0, 1, Channel::Unreliable, b"")?;
+        return Ok(Progress::Running);
+    }
+    if room.got(1, Channel::Reliable(0)).next().is_none() {
+        return Ok(Progress::Running);
+    }
+    let all_empty = [Channel::Unreliable, Channel::Reliable(0)]
+        .into_iter()
+        .all(|channel| room.got(1, channel).all(|(_, bytes)| bytes.is_empty()));
+    room.expect(all_empty, "an empty message arrived with something in it")?;
+    Ok(Progress::Passed)
+}
+
+fn broadcast<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    if room.phase == 1 {
+        let sent = room.transports[2].broadcast(now, Channel::Reliable(4), b"to all");
+        room.expect(sent.is_ok(), "a broadcast was refused")?;
+        room.next_phase(now);
+    }
+    // Again and again, until it arrived everywhere once.
+    let arrived = |room: &Room<T>, index| room.got(index, Channel::Unreliable).next().is_some();
+    if !arrived(room, 0) || !arrived(room, 1) {
+        let sent = room.transports[2].broadcast(now, Channel::Unreliable, b"again");
+        room.expect(sent.is_ok(), "a broadcast was refused")?;
+    }
+    let count = |index| room.got(index, Channel::Reliable(4)).count();
+    room.expect(count(2) == 0 && !arrived(room, 2), "a broadcast came back to its sender")?;
+    room.expect(count(0) <= 1 && count(1) <= 1, "a broadcast arrived twice")?;
+    let everywhere = count(0) == 1 && count(1) == 1 && arrived(room, 0) && arrived(room, 1);
+    Ok(if everywhere && room.waited(now) > Micros::from_millis(200) {
+        Progress::Passed
+    } else {
+        Progress::Running
+    })
+}
+
+fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let to = room.id(1);
+    if room.phase == 1 {
+        // No transport takes 64 MB at once from a caller that does not let it work.
+        let message = pattern(3, 64 * 1024);
+        let taken = (0..1_024)
+            .take_while(|_| room.transports[0].send(now, to, Channel::Reliable(2), &message).is_ok())
+            .count();
+        let refusal = room.transports[0].send(now, to, Channel::Reliable(2), &message);
+        room.expect(
+            matches!(refusal, Err(SendError::Full { .. })),
+            "64 MB were taken without complaint, or refused without saying that it is full",
+        )?;
+        room.expect(taken > 0, "not even one message was taken")?;
+        room.phase = 1 + taken as u32;
+    }
+    let taken = room.phase as usize - 1;
+    let got = room.got(1, Channel::Reliable(2)).count();
+    room.expect(got <= taken, "more arrived than was taken")?;
+    room.expect(
+        room.got(1, Channel::Reliable(2)).all(|(_, bytes)| bytes.len() == 64 * 1024),
+        "a message was cut",
+    )?;
+    if got < taken {
+        return Ok(Progress::Running);
+    }
+    let again = room.transports[0].send(now, to, Channel::Reliable(2), b"room again");
+    // What was acknowledged last may still be on its way back.
+    Ok(if again.is_ok() { Progress::Passed } else { Progress::Running })
+}
+
+fn disconnecting<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let (a, b, goodbye) = (room.id(0), room.id(1), Goodbye(Goodbye::GAME.0 + 7));
+    if room.phase == 1 {
+        room.transports[0].disconnect(now, b, goodbye);
+        room.transports[0].disconnect(now, b, goodbye);
+        room.next_phase(now);
+    }
+    let (ours, theirs) = (room.left(0, b), room.left(1, a));
+    room.expect(
+        room.left(2, a).is_empty() && room.left(2, b).is_empty(),
+        "who did not take part was told of it",
+    )?;
+    if ours.is_empty() || theirs.is_empty() || room.waited(now) < Micros::from_millis(500) {
+        return Ok(Progress::Running);
+    }
+    room.expect(ours == [LeftReason::Ours(goodbye)], "who disconnected was not told once, as its own doing")?;
+    // Goodbyes are not acknowledged: on a lossy path the other side finds out by silence or by the closed path.
+    let told = matches!(theirs[..], [LeftReason::Theirs(said)] if said == goodbye)
+        || matches!(theirs[..], [LeftReason::Silent | LeftReason::Closed]);
+    room.expect(told, "the other side was not told once, with the reason given")?;
+    Ok(Progress::Passed)
+}
+
+fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let (a, b) = (room.id(0), room.id(1));
+    if room.phase == 1 {
+        for count in 0..50 {
+            for (from, to) in [(0, 1), (1, 0)] {
+                send(room, now, from, to, Channel::Unreliable, &[count; 100])?;
+                send(room, now, from, to, Channel::Reliable(0), &[count; 2_000])?;
+            }
+        }
+        room.next_phase(now);
+    } else if room.phase == 2 {
+        // Right in the middle of it. That nothing follows is checked at every poll.
+        room.transports[0].disconnect(now, b, Goodbye::LEAVING);
+        for channel in [Channel::Unreliable, Channel::Reliable(0)] {
+            let refused = room.transports[0].send(now, b, channel, b"too late");
+            room.expect(
+                refused == Err(SendError::NotJoined { peer: b }),
+                "a message to who left was not refused",
+            )?;
+        }
+        room.next_phase(now);
+    }
+    let told = room.left(0, b).len() == 1 && room.left(1, a).len() == 1;
+    Ok(if told && room.waited(now) > Micros::from_millis(500) { Progress::Passed } else { Progress::Running })
+}
+
+fn quiet<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let span = room.dead_after + room.dead_after;
+    wait_quietly(room, now, span)
+}
+
+fn silent<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let c = room.id(2);
+    if room.phase == 1 {
+        room.hangs = Some(2);
+        room.next_phase(now);
+    }
+    let limit = room.dead_after + room.dead_after;
+    let left = [room.left(0, c), room.left(1, c)];
+    if left.iter().any(Vec::is_empty) {
+        room.expect(room.waited(now) < limit, "a peer that hangs was not told to have left")?;
+        return Ok(Progress::Running);
+    }
+    let reasons = left.iter().all(|left| matches!(left[..], [LeftReason::Silent | LeftReason::Closed]));
+    room.expect(reasons, "a peer that hangs left for another reason than silence, or more than once")?;
+    room.expect(
+        room.waited(now) + Micros::from_millis(50) >= Micros::new(room.dead_after.get() / 2),
+        "a peer was given up too early",
+    )?;
+    let (a, b) = (room.id(0), room.id(1));
+    room.expect(
+        room.left(0, b).is_empty() && room.left(1, a).is_empty(),
+        "a peer that did not hang left too",
+    )?;
+    Ok(Progress::Passed)
+}
+
+fn statistics<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+    let b = room.id(1);
+    if room.waited(now) < Micros::from_millis(300) {
+        return send(room, now, 0, 1, Channel::Unreliable, &[0; 100]).map(|()| Progress::Running);
+    }
+    let Some(stats) = room.transports[0].stats(b) else {
+        return Err(room.failure("no statistics of a joined peer".to_string()));
+    };
+    if stats.rtt.is_none() {
+        return Ok(Progress::Running);
+    }
+    room.expect(
+        stats.packets_out >= 10 && stats.bytes_out >= stats.packets_out * 3,
+        "packets or bytes sent were not counted",
+    )?;
+    room.expect(stats.packets_in >= 1 && stats.bytes_in >= 1, "packets or bytes received were not counted")?;
+    room.expect(
+        stats.loss_in_permille <= 1_000 && stats.loss_out_permille <= 1_000,
+        "loss is more than everything",
+    )?;
+    Ok(Progress::Passed)
+}

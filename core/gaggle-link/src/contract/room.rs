@@ -1,0 +1,143 @@
+//! Three transports under test, what each was told, and the rules that hold at every moment whatever is tested.
+
+use std::fmt;
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::{Channel, Event, LeftReason, Transport};
+
+/// What a transport was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    Joined(PeerId),
+    Left(PeerId, LeftReason),
+    Message { from: PeerId, channel: Channel, bytes: Vec<u8> },
+}
+
+/// A promise that was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure(String);
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[derive(Debug)]
+pub(crate) struct Room<T> {
+    pub(crate) transports: Vec<T>,
+    pub(crate) told: Vec<Vec<Told>>,
+    pub(crate) dead_after: Micros,
+    /// A peer whose program hangs: it is not polled.
+    pub(crate) hangs: Option<usize>,
+    /// How far the point has got, and when it got there.
+    pub(crate) phase: u32,
+    pub(crate) phase_at: Micros,
+}
+
+impl<T: Transport> Room<T> {
+    pub(crate) fn new(transports: Vec<T>, dead_after: Micros) -> Room<T> {
+        let told = transports.iter().map(|_| Vec::new()).collect();
+        Room { transports, told, dead_after, hangs: None, phase: 0, phase_at: Micros::ZERO }
+    }
+
+    pub(crate) fn poll(&mut self, now: Micros) -> Result<(), Failure> {
+        if self.transports.len() != 3 {
+            return Err(self.failure(format!("{} transports instead of 3", self.transports.len())));
+        }
+        for index in 0..self.transports.len() {
+            if self.hangs == Some(index) {
+                continue;
+            }
+            while let Some(event) = self.transports[index].poll(now) {
+                let told = match event {
+                    Event::Joined { peer } => Told::Joined(peer),
+                    Event::Left { peer, reason } => Told::Left(peer, reason),
+                    Event::Message { peer, channel, bytes } => {
+                        Told::Message { from: peer, channel, bytes: bytes.to_vec() }
+                    }
+                };
+                self.check(index, &told)?;
+                self.told[index].push(told);
+            }
+        }
+        Ok(())
+    }
+
+    /// Joined, then messages, then left, and nobody but the three.
+    fn check(&self, index: usize, told: &Told) -> Result<(), Failure> {
+        let (peer, what) = match told {
+            Told::Joined(peer) => (*peer, "joined"),
+            Told::Left(peer, _) => (*peer, "left"),
+            Told::Message { from, .. } => (*from, "sent a message"),
+        };
+        let (me, before) = (self.id(index), self.joined_at(index, peer));
+        let broken = if peer == me {
+            "is oneself"
+        } else if !self.transports.iter().any(|transport| transport.local_id() == peer) {
+            "is unknown"
+        } else if matches!(told, Told::Joined(_)) && before {
+            "was already joined"
+        } else if !matches!(told, Told::Joined(_)) && !before {
+            "was not joined"
+        } else {
+            return Ok(());
+        };
+        Err(self.failure(format!("{me:?} was told that {peer:?} {what}, which {broken}")))
+    }
+
+    fn joined_at(&self, index: usize, peer: PeerId) -> bool {
+        let last = self.told[index].iter().rev().find_map(|told| match told {
+            Told::Joined(other) if *other == peer => Some(true),
+            Told::Left(other, _) if *other == peer => Some(false),
+            _ => None,
+        });
+        last.unwrap_or(false)
+    }
+
+    pub(crate) fn id(&self, index: usize) -> PeerId {
+        self.transports[index].local_id()
+    }
+
+    pub(crate) fn all_joined(&self) -> bool {
+        self.transports.iter().all(|transport| transport.peers().len() == 2)
+    }
+
+    /// What a transport got on a channel, in order.
+    pub(crate) fn got(&self, index: usize, wanted: Channel) -> impl Iterator<Item = (PeerId, &[u8])> {
+        self.told[index].iter().filter_map(move |told| match told {
+            Told::Message { from, channel, bytes } if *channel == wanted => Some((*from, bytes.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// Why a transport was told that a peer left, every time.
+    pub(crate) fn left(&self, index: usize, peer: PeerId) -> Vec<LeftReason> {
+        let reason = |told: &Told| match told {
+            Told::Left(other, reason) if *other == peer => Some(*reason),
+            _ => None,
+        };
+        self.told[index].iter().filter_map(reason).collect()
+    }
+
+    pub(crate) fn next_phase(&mut self, now: Micros) {
+        self.phase += 1;
+        self.phase_at = now;
+    }
+
+    /// Time since the current phase began.
+    pub(crate) fn waited(&self, now: Micros) -> Micros {
+        now.since(self.phase_at)
+    }
+
+    pub(crate) fn failure(&self, what: String) -> Failure {
+        Failure(what)
+    }
+
+    pub(crate) fn expect(&self, holds: bool, what: &str) -> Result<(), Failure> {
+        if holds { Ok(()) } else { Err(self.failure(what.to_string())) }
+    }
+}
