@@ -2,7 +2,7 @@
 //!
 //! - [`Transport`] is what engines are written against: messages to and from peers, unreliable or reliable.
 //! - [`Link`] is that on top of any [`Carrier`], which moves single datagrams: a socket, a WebRTC channel, a relay.
-//! - [`contract`] says point by point what may be counted on of a transport, as tests any implementation can run.
+//! - [`mod@contract`] says point by point what may be counted on of a transport, as tests any implementation can run.
 //! - [`sim`] is a whole network in virtual time, and [`Impaired`] makes a real one feel like a bad one.
 //!
 //! Nothing here reads a clock, waits or opens a socket: time and seeds are arguments, sockets are in `shell/`. A program

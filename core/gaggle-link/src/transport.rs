@@ -9,7 +9,7 @@ use crate::{Channel, Event, Goodbye, LinkStats};
 ///
 /// Nothing blocks and nothing happens between calls: poll until there is no more event, at the latest at
 /// [`Transport::poll_timeout`] and whenever something may have arrived. `now` is the caller's clock and must not run
-/// backwards. The suite in [`contract`](crate::contract) says point by point what may be counted on.
+/// backwards. The suite in [`contract`](mod@crate::contract) says point by point what may be counted on.
 pub trait Transport {
     /// The name of this machine, the same for the whole life of the transport.
     fn local_id(&self) -> PeerId;

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
-mod common;
+mod mesh;
 
-use common::{Mesh, Told};
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Change, Conditions, World};
 use gaggle_link::{Channel, Event, Goodbye, LeftReason, Link, LinkConfig, SendError, Transport};
+use mesh::{Mesh, Told};
 
 #[test]
 fn two_join_after_one_round_trip() {

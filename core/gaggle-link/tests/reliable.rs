@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
-mod common;
+mod mesh;
 
-use common::{Mesh, Told};
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
 use gaggle_link::{Channel, Event, LinkConfig, SendError, Transport};
+use mesh::{Mesh, Told};
 
 const TERRIBLE: Conditions = Conditions {
     latency: Micros::from_millis(30),

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
-mod common;
+mod mesh;
 
-use common::Mesh;
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Conditions};
 use gaggle_link::{Channel, Transport};
+use mesh::Mesh;
 
 const FRAME: Micros = Micros::new(16_667);
 
