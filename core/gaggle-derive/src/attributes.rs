@@ -46,7 +46,7 @@ pub(crate) struct FieldAttributes {
 
 /// What of a field is pressed rather than held.
 pub(crate) enum OneShot {
-    All(Span),
+    All,
     Bits(LitInt),
 }
 
@@ -70,7 +70,7 @@ impl FieldAttributes {
                     parsed.one_shot = Some(if meta.input.peek(Token![=]) {
                         OneShot::Bits(meta.value()?.parse()?)
                     } else {
-                        OneShot::All(meta.path.span())
+                        OneShot::All
                     });
                 }
                 Derive::Input => {

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
+use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Generics, Index, Member, Result, Type, parse_quote};
 
 use crate::attributes::{Derive, FieldAttributes, variant_is_one_shot};
@@ -27,6 +28,11 @@ impl Field {
     /// A variable for this field; `prefix` tells the sides of a comparison apart.
     pub(crate) fn variable(&self, prefix: &str) -> Ident {
         format_ident!("__{prefix}{}", self.index, span = Span::mixed_site())
+    }
+
+    /// Where complaints about the field's type belong: once, at the type, whatever of the code complains.
+    pub(crate) fn span(&self) -> Span {
+        Span::call_site().located_at(self.ty.span())
     }
 
     /// The field's name as a user would write it.

@@ -1,6 +1,6 @@
 //! `#[derive(Input)]`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{DeriveInput, Result};
 
@@ -35,7 +35,7 @@ fn size(kit: &TokenStream, variants: &[Variant], tagged: bool) -> TokenStream {
     let sizes = variants.iter().map(|variant| {
         let sizes = variant.fields.iter().map(|field| {
             let ty = &field.ty;
-            quote!(+ <#ty as #kit::Input>::SIZE)
+            quote_spanned!(field.span()=> + <#ty as #kit::Input>::SIZE)
         });
         quote!(0 #(#sizes)*)
     });
@@ -67,9 +67,9 @@ fn write(kit: &TokenStream, variants: &[Variant], tagged: bool) -> TokenStream {
         });
         let fields = variant.fields.iter().map(|field| {
             let (ty, variable) = (&field.ty, field.variable("f"));
-            quote! {
+            quote_spanned! {field.span()=>
                 let (__part, __out) = __out.split_at_mut(<#ty as #kit::Input>::SIZE);
-                #kit::Input::write(#variable, __part);
+                <#ty as #kit::Input>::write(#variable, __part);
             }
         });
         quote!(#pattern => { #tag #(#fields)* __out.fill(0); })
@@ -124,16 +124,16 @@ fn read(kit: &TokenStream, variants: &[Variant], tagged: bool, name: &str) -> To
 }
 
 fn read_field(kit: &TokenStream, field: &Field) -> TokenStream {
-    let (ty, what) = (&field.ty, &field.what);
-    let read = quote! {
+    let (ty, what, span) = (&field.ty, &field.what, field.span());
+    let read = quote_spanned! {span=>
         <#ty as #kit::Input>::read(__r.take(#what, <#ty as #kit::Input>::SIZE)?)
             .map_err(|__error| #kit::DecodeError::or_named(__error, #what))?
     };
     match &field.attributes.range {
         None => read,
-        Some((min, max)) => quote!({
+        Some((min, max)) => quote_spanned!(span=> {
             let __value: #ty = #read;
-            #kit::InRange::check_range(&__value, &(#min..=#max), #what)?;
+            <#ty as #kit::InRange>::check_range(&__value, &(#min..=#max), #what)?;
             __value
         }),
     }
@@ -165,11 +165,11 @@ fn merge(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
 }
 
 fn merge_field(kit: &TokenStream, field: &Field) -> TokenStream {
-    let (earlier, later): (Ident, Ident) = (field.variable("a"), field.variable("b"));
+    let (ty, earlier, later) = (&field.ty, field.variable("a"), field.variable("b"));
     match &field.attributes.one_shot {
-        None => quote!(#kit::Input::merge(#earlier, #later)),
-        Some(OneShot::All(span)) => quote_spanned!(*span=> #kit::OneShot::either(#earlier, #later)),
-        Some(OneShot::Bits(bits)) => quote_spanned!(bits.span()=> #later | (#earlier & #bits)),
+        None => quote_spanned!(field.span()=> <#ty as #kit::Input>::merge(#earlier, #later)),
+        Some(OneShot::All) => quote_spanned!(field.span()=> <#ty as #kit::OneShot>::either(#earlier, #later)),
+        Some(OneShot::Bits(bits)) => quote_spanned!(field.span()=> #later | (#earlier & #bits)),
     }
 }
 
@@ -181,11 +181,11 @@ fn repeat(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
         }
         let pattern = variant.pattern("f");
         let fields = variant.fields.iter().map(|field| {
-            let (member, variable) = (&field.member, field.variable("f"));
+            let (member, ty, variable) = (&field.member, &field.ty, field.variable("f"));
             let repeated = match &field.attributes.one_shot {
-                None => quote!(#kit::Input::repeat(#variable)),
-                Some(OneShot::All(span)) => quote_spanned!(*span=> ::core::default::Default::default()),
-                Some(OneShot::Bits(bits)) => quote_spanned!(bits.span()=> #variable & !#bits),
+                None => quote_spanned!(field.span()=> <#ty as #kit::Input>::repeat(#variable)),
+                Some(OneShot::All) => quote!(::core::default::Default::default()),
+                Some(OneShot::Bits(bits)) => quote_spanned!(field.span()=> #variable & !#bits),
             };
             quote!(#member: #repeated,)
         });

@@ -1,7 +1,7 @@
 //! `#[derive(State)]`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::{DeriveInput, Error, Result};
 
 use crate::attributes::{Derive, TypeAttributes};
@@ -56,7 +56,7 @@ fn size_min(kit: &TokenStream, variants: &[Variant], tagged: bool) -> TokenStrea
     }
     let sizes = encoded(&variants[0]).map(|field| {
         let ty = &field.ty;
-        quote!(+ <#ty as #kit::State>::SIZE_MIN)
+        quote_spanned!(field.span()=> + <#ty as #kit::State>::SIZE_MIN)
     });
     quote!(const SIZE_MIN: usize = 0 #(#sizes)*;)
 }
@@ -66,8 +66,8 @@ fn encode(kit: &TokenStream, variants: &[Variant], tagged: bool) -> TokenStream 
         let pattern = variant.pattern_of("f", |field| !field.attributes.skip);
         let tag = tagged.then(|| quote!(#kit::ByteSink::put(__out, &[#tag]);));
         let fields = encoded(variant).map(|field| {
-            let variable = field.variable("f");
-            quote!(#kit::State::encode(#variable, __out);)
+            let (ty, variable) = (&field.ty, field.variable("f"));
+            quote_spanned!(field.span()=> <#ty as #kit::State>::encode(#variable, __out);)
         });
         quote!(#pattern => { #tag #(#fields)* })
     });
@@ -114,20 +114,20 @@ fn decode(kit: &TokenStream, variants: &[Variant], tagged: bool, name: &str) -> 
 }
 
 fn decode_field(kit: &TokenStream, field: &Field) -> TokenStream {
-    let (ty, what) = (&field.ty, &field.what);
+    let (ty, what, span) = (&field.ty, &field.what, field.span());
     if field.attributes.skip {
-        return quote!(<#ty as ::core::default::Default>::default());
+        return quote_spanned!(span=> <#ty as ::core::default::Default>::default());
     }
     let decode = match &field.attributes.max {
-        Some(max) => quote!(<#ty as #kit::Bounded>::decode_at_most(__r, #max)),
-        None => quote!(<#ty as #kit::State>::decode(__r)),
+        Some(max) => quote_spanned!(span=> <#ty as #kit::Bounded>::decode_at_most(__r, #max)),
+        None => quote_spanned!(span=> <#ty as #kit::State>::decode(__r)),
     };
     let named = quote!(#decode.map_err(|__error| #kit::DecodeError::or_named(__error, #what))?);
     match &field.attributes.range {
         None => named,
-        Some((min, max)) => quote!({
+        Some((min, max)) => quote_spanned!(span=> {
             let __value: #ty = #named;
-            #kit::InRange::check_range(&__value, &(#min..=#max), #what)?;
+            <#ty as #kit::InRange>::check_range(&__value, &(#min..=#max), #what)?;
             __value
         }),
     }
@@ -137,12 +137,12 @@ fn copy_from(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
     let arms = variants.iter().map(|variant| {
         let (ours, theirs) = (variant.pattern("a"), variant.pattern("b"));
         let fields = variant.fields.iter().map(|field| {
-            let (ours, theirs) = (field.variable("a"), field.variable("b"));
+            let (ty, ours, theirs) = (&field.ty, field.variable("a"), field.variable("b"));
             if field.attributes.skip {
                 // Copied too: what was computed from the other state is right for its copy.
                 quote!(::core::clone::Clone::clone_from(#ours, #theirs);)
             } else {
-                quote!(#kit::State::copy_from(#ours, #theirs);)
+                quote_spanned!(field.span()=> <#ty as #kit::State>::copy_from(#ours, #theirs);)
             }
         });
         quote!((#ours, #theirs) => { #(#fields)* })
@@ -161,8 +161,10 @@ fn diff(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
         let wanted = |field: &Field| !field.attributes.skip;
         let (ours, theirs) = (variant.pattern_of("a", wanted), variant.pattern_of("b", wanted));
         let fields = encoded(variant).map(|field| {
-            let (name, ours, theirs) = (field.name(), field.variable("a"), field.variable("b"));
-            quote!(__path.field(#name, |__path| #kit::State::diff(#ours, #theirs, __path, __report));)
+            let (ty, name) = (&field.ty, field.name());
+            let (ours, theirs) = (field.variable("a"), field.variable("b"));
+            let diff = quote_spanned!(field.span()=> <#ty as #kit::State>::diff);
+            quote!(__path.field(#name, |__path| #diff(#ours, #theirs, __path, __report));)
         });
         quote!((#ours, #theirs) => { #(#fields)* })
     });
@@ -201,14 +203,14 @@ fn diff(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
 /// Everything at once, then the rules of each field.
 fn pod_methods(kit: &TokenStream, variant: &Variant) -> TokenStream {
     let checks = variant.fields.iter().map(|field| {
-        let (member, what) = (&field.member, &field.what);
-        let range = field
-            .attributes
-            .range
-            .as_ref()
-            .map(|(min, max)| quote!(#kit::InRange::check_range(&self.#member, &(#min..=#max), #what)?;));
-        quote! {
-            #kit::State::validate(&self.#member)
+        let (member, ty, what, span) = (&field.member, &field.ty, &field.what, field.span());
+        let range = field.attributes.range.as_ref().map(|(min, max)| {
+            quote_spanned! {span=>
+                <#ty as #kit::InRange>::check_range(&self.#member, &(#min..=#max), #what)?;
+            }
+        });
+        quote_spanned! {span=>
+            <#ty as #kit::State>::validate(&self.#member)
                 .map_err(|__error| #kit::DecodeError::or_named(__error, #what))?;
             #range
         }
