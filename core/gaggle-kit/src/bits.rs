@@ -172,6 +172,16 @@ impl<'a> BitWriter<'a> {
 }
 
 /// Reads what a [`BitWriter`] wrote, from bytes somebody else may have written.
+///
+/// ```
+/// use gaggle_kit::{BitReader, DecodeError};
+///
+/// let mut r = BitReader::new(&[0b0101_1101]);
+/// assert_eq!(r.bits("kind", 3)?, 0b101);
+/// assert_eq!(r.count("eggs", 4)?, 3);
+/// assert_eq!(r.finish("update"), Err(DecodeError::NotCanonical { what: "update" }));
+/// # Ok::<(), DecodeError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],

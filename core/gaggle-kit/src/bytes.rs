@@ -213,6 +213,18 @@ impl<'a> ByteReader<'a> {
 
 /// Where encoded bytes go: into a `Vec<u8>` to be sent, or straight into a [`StateHasher`](crate::StateHasher)
 /// to be compared.
+///
+/// ```
+/// use gaggle_kit::{ByteSink, StateHasher};
+///
+/// fn greet(out: &mut impl ByteSink) {
+///     out.put(b"honk");
+/// }
+/// let (mut bytes, mut hasher) = (Vec::new(), StateHasher::new());
+/// greet(&mut bytes);
+/// greet(&mut hasher);
+/// assert_eq!(StateHasher::of(&bytes), hasher.finish());
+/// ```
 pub trait ByteSink {
     /// Takes the next bytes.
     fn put(&mut self, bytes: &[u8]);

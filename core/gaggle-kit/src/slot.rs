@@ -5,6 +5,13 @@ use std::fmt;
 use bytemuck::{Pod, Zeroable};
 
 /// A seat in a match, 0 to 63. A peer may hold several (two players at one keyboard).
+///
+/// ```
+/// use gaggle_kit::Slot;
+/// let scores = [3, 0, 7];
+/// assert_eq!(scores[Slot::at(2).index()], 7);
+/// assert_eq!(Slot::new(64), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Slot(u8);
 

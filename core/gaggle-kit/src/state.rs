@@ -123,6 +123,12 @@ pub trait State: Clone {
 }
 
 /// A state of any length: what `#[state(max = …)]` can be written on.
+///
+/// ```
+/// use gaggle_kit::{Bounded, ByteReader};
+/// let name = String::decode_at_most(&mut ByteReader::new(b"\x05goose"), 4);
+/// assert_eq!(name.unwrap_err().to_string(), "5 value announced, at most 4 are allowed");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no length to be bounded by `max`",
     note = "`#[state(max = …)]` is for `Vec`, `VecDeque`, `String`, `BTreeMap` and `BTreeSet`"
@@ -136,13 +142,24 @@ pub trait Bounded: State {
 }
 
 /// The hash of a state: that of its encoding, without making one.
+///
+/// ```
+/// use gaggle_kit::{StateHasher, encode_state, state_hash};
+/// let state = (7_u8, vec![1_i32, -1]);
+/// assert_eq!(state_hash(&state), StateHasher::of(&encode_state(&state)));
+/// ```
 pub fn state_hash<S: State>(state: &S) -> u64 {
     let mut hasher = StateHasher::new();
     state.encode(&mut hasher);
     hasher.finish()
 }
 
-/// A state as bytes.
+/// A state as bytes. To use a buffer again, [`State::encode`] into it.
+///
+/// ```
+/// use gaggle_kit::encode_state;
+/// assert_eq!(encode_state(&(true, [1_u16, 2], Some(3_u8))), [1, 1, 0, 2, 0, 1, 3]);
+/// ```
 pub fn encode_state<S: State>(state: &S) -> Vec<u8> {
     let mut out = Vec::new();
     state.encode(&mut out);
@@ -150,6 +167,12 @@ pub fn encode_state<S: State>(state: &S) -> Vec<u8> {
 }
 
 /// A state from bytes anybody may have written, all of them.
+///
+/// ```
+/// use gaggle_kit::{DecodeError, decode_state};
+/// assert_eq!(decode_state::<Vec<u8>>(&[2, 10, 20]), Ok(vec![10, 20]));
+/// assert_eq!(decode_state::<bool>(&[1, 0]), Err(DecodeError::Trailing { what: "state", left: 1 }));
+/// ```
 ///
 /// # Errors
 /// If no state is written so.
@@ -161,6 +184,11 @@ pub fn decode_state<S: State>(bytes: &[u8]) -> Result<S, DecodeError> {
 }
 
 /// Every value that differs between two states, as text: `riders[2].speed: 3 vs 4`.
+///
+/// ```
+/// use gaggle_kit::differences;
+/// assert_eq!(differences(&[(1, true), (2, false)], &[(1, true), (3, false)]), ["[1].0: 2 vs 3"]);
+/// ```
 pub fn differences<S: State>(left: &S, right: &S) -> Vec<String> {
     let mut found = Vec::new();
     left.diff(right, &mut FieldPath::new(), &mut |difference| found.push(difference.to_string()));
