@@ -86,18 +86,19 @@ impl AddAssign<u32> for Frame {
     }
 }
 
-/// How many frames later. The right side must not be later than the left: see [`Frame::since`].
+/// How many frames later, or 0: the same as [`Frame::since`]. [`Frame::distance`] has a sign.
 impl Sub for Frame {
     type Output = u32;
     fn sub(self, earlier: Frame) -> u32 {
-        self.0 - earlier.0
+        self.since(earlier)
     }
 }
 
+/// So many frames earlier, or the start.
 impl Sub<u32> for Frame {
     type Output = Frame;
     fn sub(self, frames: u32) -> Frame {
-        Frame(self.0 - frames)
+        self.saturating_sub(frames)
     }
 }
 
@@ -125,6 +126,7 @@ mod tests {
         assert_eq!(early.since(late), 0);
         assert_eq!(early.distance(late), -7);
         assert_eq!(early.saturating_sub(5), Frame::START);
-        assert_eq!(Frame::NEVER.saturating_add(1), Frame::NEVER);
+        assert_eq!((early - late, early - 5), (0, Frame::START));
+        assert_eq!((Frame::NEVER + 1, Frame::NEVER.next()), (Frame::NEVER, Frame::NEVER));
     }
 }

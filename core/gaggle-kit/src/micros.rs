@@ -78,11 +78,11 @@ impl AddAssign for Micros {
     }
 }
 
-/// The right side must not be later than the left: see [`Micros::since`].
+/// Time since an earlier moment, or zero: the same as [`Micros::since`].
 impl Sub for Micros {
     type Output = Micros;
     fn sub(self, earlier: Micros) -> Micros {
-        Micros(self.0 - earlier.0)
+        self.since(earlier)
     }
 }
 

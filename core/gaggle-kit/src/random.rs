@@ -252,6 +252,21 @@ mod tests {
         assert_eq!(Prng::from_words([0; 4]), None);
     }
 
+    /// Every way to draw: a change of any of them would change games that are running and replays that exist.
+    #[test]
+    fn draws_are_golden() {
+        let mut random = Prng::new(7);
+        let drawn = (random.next_u32(), random.next_u64(), random.below(1_000), random.range(-50..=50));
+        assert_eq!(drawn, (408380677, 6902467977735299362, 332, -44));
+        let mut deck = [0, 1, 2, 3, 4, 5, 6, 7];
+        random.shuffle(&mut deck);
+        assert_eq!(deck, [5, 1, 3, 0, 7, 4, 2, 6]);
+        let mut bytes = [0; 6];
+        random.fill(&mut bytes);
+        assert_eq!(bytes, [212, 127, 8, 133, 232, 86]);
+        assert_eq!((random.fork().next_u32(), Prng::stream(7, 1).next_u32()), (4020644459, 3972385388));
+    }
+
     #[test]
     fn older_generators_match_their_published_vectors() {
         for (seed, expected) in [

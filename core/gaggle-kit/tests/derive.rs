@@ -193,6 +193,21 @@ fn copying_keeps_the_memory() {
     assert_eq!(target.riders.as_ptr(), riders);
 }
 
+mod elsewhere {
+    pub(crate) use gaggle_kit as kit;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Input)]
+#[state(crate = crate::elsewhere::kit)]
+#[input(crate = crate::elsewhere::kit)]
+struct Renamed(u8);
+
+#[test]
+fn the_kit_may_be_somewhere_else() {
+    assert_eq!(decode_state(&encode_state(&Renamed(7))), Ok(Renamed(7)));
+    assert_eq!(Renamed::read(&[7]), Ok(Renamed(7)));
+}
+
 #[derive(Debug, Clone, PartialEq, State)]
 struct Tree {
     children: Vec<Tree>,
