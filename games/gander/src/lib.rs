@@ -43,6 +43,7 @@ pub mod rider;
 mod roster;
 pub mod score;
 mod spawn;
+pub mod stage;
 mod tick;
 pub mod waves;
 

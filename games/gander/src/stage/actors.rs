@@ -1,0 +1,203 @@
+//! Everything that lives: where it is drawn between two frames, in which pose, in which light.
+
+use gaggle_scene::{Color, sine};
+
+use super::creatures::{HERN_CENTRE, HERN_THROAT, HERN_WIDTH};
+use super::poses::{Pose, light};
+use super::{CUT, Eased, NOTICEABLE, Painter, copies, goose_shown, pixels};
+use crate::Gander;
+use crate::arena;
+use crate::clutch::{ClutchPhase, RISE_FRAMES, SINK_FRAMES};
+use crate::egg::{Egg, EggPhase};
+use crate::hern::{Hern, HernPhase};
+use crate::mover::Mover;
+use crate::player::{APPEAR_FRAMES, GRACE_FRAMES, SAFE_FRAMES, SEATS};
+use crate::rider::{EMERGE_FRAMES, RIDERS};
+
+impl Painter<'_> {
+    pub(super) fn knights(&mut self, now: &Gander, before: &Gander) {
+        for seat in 0..SEATS {
+            let player = &now.players[seat];
+            if !player.riding() {
+                continue;
+            }
+            let was = &before.players[seat];
+            let (x, y) = self.place(seat, now.frame, &player.mover, was.riding().then_some(&was.mover));
+            let appearing = player.safe.saturating_sub(SAFE_FRAMES - APPEAR_FRAMES);
+            let shown = 16 - (u32::from(appearing) * 16 / u32::from(APPEAR_FRAMES)) as u8;
+            // The last moments of safety flicker, no faster than twice a second.
+            let fading = player.safe > 0 && player.safe <= GRACE_FRAMES && player.safe % 30 > 15;
+            let shown = if fading { 11 } else { shown };
+            let image = self.geese.ridden(seat, Pose::of(&player.mover), light(y));
+            self.goose(image, x, y, player.mover.left, shown);
+            self.tracks(&player.mover, x, y);
+        }
+    }
+
+    pub(super) fn riders(&mut self, now: &Gander, before: &Gander) {
+        for number in 0..RIDERS {
+            let rider = &now.riders[number];
+            if !rider.live {
+                continue;
+            }
+            let was = &before.riders[number];
+            let same = was.live && was.class == rider.class;
+            let (x, y) = self.place(SEATS + number, now.frame, &rider.mover, same.then_some(&was.mover));
+            let emerged = u32::from(EMERGE_FRAMES - rider.emerging.min(EMERGE_FRAMES));
+            let shown = (1 + emerged * 15 / u32::from(EMERGE_FRAMES)) as u8;
+            let image = self.geese.ridden(SEATS + rider.class as usize, Pose::of(&rider.mover), light(y));
+            self.goose(image, x, y, rider.mover.left, shown);
+            self.tracks(&rider.mover, x, y);
+        }
+    }
+
+    /// Dust where heels drag and feet come down.
+    fn tracks(&mut self, mover: &Mover, x: f32, y: f32) {
+        if mover.skidding {
+            let behind = -f32::from(mover.speed.signum()) * 6.0;
+            self.dust(x - behind * 0.3, y, f32::from(mover.gait) * 2.0 + self.between);
+        } else if mover.since.land < 12 && mover.grounded {
+            self.dust(x, y, f32::from(mover.since.land) + self.between);
+        }
+    }
+
+    /// Where to draw a goose: between the frames, and eased after a correction.
+    fn place(&mut self, body: usize, frame: u32, now: &Mover, before: Option<&Mover>) -> (f32, f32) {
+        let (x, y) = (pixels(now.x), pixels(now.y));
+        let eased = &mut self.eased[body];
+        let Some(before) = before else {
+            *eased = Eased { frame, ..Eased::default() };
+            return (x, y);
+        };
+        let (dx, dy) = (pixels(arena::apart(before.x, now.x)), pixels(now.y - before.y));
+        let missed = (dx - pixels(now.vx()), dy - pixels(i32::from(now.vy)));
+        let off = missed.0.abs().max(missed.1.abs());
+        if eased.frame != frame {
+            let frames = frame.wrapping_sub(eased.frame).min(8);
+            *eased = Eased { x: eased.x / (1 << frames) as f32, y: eased.y / (1 << frames) as f32, frame };
+            if off > NOTICEABLE && off <= CUT {
+                eased.x -= missed.0;
+                eased.y -= missed.1;
+            }
+        }
+        // After a correction or a cut there is nothing to be in between of.
+        let back = if off > NOTICEABLE { 0.0 } else { 1.0 - self.between };
+        (x - dx * back + eased.x, y - dy * back + eased.y)
+    }
+
+    pub(super) fn eggs(&mut self, now: &Gander, before: &Gander) {
+        for (egg, was) in now.eggs.iter().zip(&before.eggs) {
+            if egg.phase == EggPhase::None {
+                continue;
+            }
+            let back = if was.phase == egg.phase { 1.0 - self.between } else { 0.0 };
+            let dx = pixels(arena::apart(was.x, egg.x));
+            let dy = pixels(egg.y - was.y);
+            let near = dx.abs() < 8.0 && dy.abs() < 8.0;
+            let back = if near { back } else { 0.0 };
+            let (x, y) = (pixels(egg.x) - dx * back, pixels(egg.y) - dy * back);
+            self.egg(egg, x, y);
+            if egg.bird.coming {
+                self.fetcher(egg, was);
+            }
+        }
+    }
+
+    fn egg(&mut self, egg: &Egg, x: f32, y: f32) {
+        let light = light(y);
+        if egg.phase == EggPhase::Hatchling {
+            let waving = (self.time / 16.0) as i32 % 2 == 1;
+            let image = self.creatures.hatchling(egg.class as usize, waving, light);
+            for x in copies(x - 4.0, 9.0, self.view) {
+                self.push(image, x, y - 12.0, false, 16, None);
+            }
+            return;
+        }
+        let waited = i32::from(egg.waited);
+        let restless = egg.phase == EggPhase::Resting && egg.waited > egg.wait / 2;
+        let wobble = if restless { [0.0, 1.0, 0.0, -1.0][(waited / 12) as usize % 4] } else { 0.0 };
+        let tap = if egg.cracked() && waited % 8 < 2 { 1.0 } else { 0.0 };
+        let image = self.creatures.egg(egg.cracked(), light);
+        for x in copies(x - 4.0 + wobble, 9.0, self.view) {
+            self.push(image, x, y - 9.0 - tap, false, 16, None);
+        }
+    }
+
+    fn fetcher(&mut self, egg: &Egg, was: &Egg) {
+        let bird = &egg.bird;
+        let back = if was.bird.coming { 1.0 - self.between } else { 0.0 };
+        let (dx, dy) = (pixels(bird.x - was.bird.x), pixels(bird.y - was.bird.y));
+        let (x, y) = (pixels(bird.x) - dx * back, pixels(bird.y) - dy * back);
+        let pose = [Pose::Up, Pose::Down, Pose::Mid][(self.time / 5.0) as usize % 3];
+        let image = self.geese.bare(SEATS + egg.class as usize, pose, light(y));
+        self.goose_once(image, x, y, bird.left, goose_shown(x));
+    }
+
+    pub(super) fn herns(&mut self, now: &Gander, before: &Gander) {
+        for (hern, was) in now.herns.iter().zip(&before.herns) {
+            if matches!(hern.phase, HernPhase::None | HernPhase::Away) {
+                continue;
+            }
+            let back = if was.tangible() && was.left == hern.left { 1.0 - self.between } else { 0.0 };
+            let x = pixels(hern.x) - pixels(hern.x - was.x) * back;
+            let y = pixels(hern.y) - pixels(hern.y - was.y) * back;
+            self.hern_at(hern, x, y, 16, None);
+        }
+    }
+
+    pub(super) fn hern_at(&mut self, hern: &Hern, x: f32, y: f32, shown: u8, flash: Option<Color>) {
+        let image = self.creatures.hern(hern.beat, hern.open, light(y + 10.0));
+        let centre = if hern.left { HERN_WIDTH - 1 - HERN_CENTRE } else { HERN_CENTRE };
+        // One row up, as lances are drawn: what is level in the rules is level in the picture.
+        self.push(image, x - centre as f32, y - (HERN_THROAT + 1) as f32, hern.left, shown, flash);
+    }
+
+    pub(super) fn hand_behind(&mut self, game: &Gander) {
+        let hand = &game.clutch;
+        let x = pixels(hand.x);
+        let fire = arena::FIRE as f32;
+        let left = f32::from(hand.left) - self.between;
+        match hand.phase {
+            ClutchPhase::Hidden => {}
+            ClutchPhase::Rising => {
+                let part = (1.0 - left / f32::from(RISE_FRAMES)).clamp(0.0, 1.0);
+                if part < 0.5 {
+                    self.everywhere(self.creatures.hand_tips, x - 10.0, fire - 3.0 - part * 6.0, 20.0);
+                } else {
+                    self.everywhere(self.creatures.hand, x - 12.0, fire - 5.0 - (part - 0.5) * 44.0, 25.0);
+                }
+            }
+            ClutchPhase::Open => {
+                let reach = sine(self.time * 0.25) * 1.5;
+                self.everywhere(self.creatures.hand, x - 12.0, fire - 27.0 + reach, 25.0);
+            }
+            ClutchPhase::Grip => {
+                let feet = self.held_feet(game).unwrap_or(fire - 10.0);
+                let top = feet - 7.0;
+                let mut y = top + 14.0;
+                while y < fire + 8.0 {
+                    self.everywhere(self.creatures.arm, x - 6.0, y, 13.0);
+                    y += 6.0;
+                }
+                self.everywhere(self.creatures.fist, x - 11.0, top, 22.0);
+            }
+            ClutchPhase::Sinking => {
+                let part = (1.0 - left / f32::from(SINK_FRAMES)).clamp(0.0, 1.0);
+                self.everywhere(self.creatures.fist, x - 11.0, fire - 18.0 + part * 22.0, 22.0);
+            }
+        }
+    }
+
+    /// Fingers around whoever the hand holds.
+    pub(super) fn hand_in_front(&mut self, game: &Gander) {
+        if let Some(feet) = self.held_feet(game) {
+            let x = pixels(game.clutch.x);
+            self.everywhere(self.creatures.fingers, x - 11.0, feet - 8.0, 23.0);
+        }
+    }
+
+    fn held_feet(&self, game: &Gander) -> Option<f32> {
+        let body = game.clutch.holds()?;
+        (body < SEATS + RIDERS).then(|| pixels(game.mover(body).y))
+    }
+}

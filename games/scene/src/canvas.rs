@@ -1,0 +1,272 @@
+//! A painter in software: turns a scene into the pixels of a screen.
+
+use crate::{Album, Align, Bitmap, Color, Item, Scene, View, bayer, font};
+
+/// The pixels of a screen.
+#[derive(Debug, Clone)]
+pub struct Canvas {
+    view: View,
+    /// `0xffrrggbb`.
+    pixels: Vec<u32>,
+    rgba: Vec<u8>,
+}
+
+/// Where places are counted from, and how large a pixel is: in art, and in words.
+#[derive(Debug, Clone, Copy)]
+struct Space {
+    left: f32,
+    top: f32,
+    scale: i32,
+}
+
+impl Space {
+    fn place(self, x: f32, y: f32) -> (i32, i32) {
+        let scale = self.scale as f32;
+        (((x + self.left) * scale + 0.5).floor() as i32, ((y + self.top) * scale + 0.5).floor() as i32)
+    }
+}
+
+impl Canvas {
+    /// A black screen.
+    pub fn new(view: View) -> Canvas {
+        let count = (view.width * view.height) as usize;
+        Canvas { view, pixels: vec![0xff00_0000; count], rgba: vec![0; count * 4] }
+    }
+
+    /// The screen's view.
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// Paints a scene over what is there.
+    pub fn paint(&mut self, scene: &Scene, album: &Album) {
+        let View { left, top, scale, word_scale, .. } = self.view;
+        let art = Space { left: left as f32, top: top as f32, scale };
+        for item in &scene.art {
+            self.paint_item(item, art, scene, album);
+        }
+        let words = Space { left: 0.0, top: 0.0, scale: word_scale };
+        for item in &scene.words {
+            self.paint_item(item, words, scene, album);
+        }
+    }
+
+    /// The screen as bytes: red, green, blue, 255, row by row.
+    pub fn rgba(&mut self) -> &[u8] {
+        for (bytes, pixel) in self.rgba.chunks_exact_mut(4).zip(&self.pixels) {
+            let [blue, green, red, _] = pixel.to_le_bytes();
+            bytes.copy_from_slice(&[red, green, blue, 255]);
+        }
+        &self.rgba
+    }
+
+    /// The screen as `0xffrrggbb`, row by row.
+    pub fn pixels(&self) -> &[u32] {
+        &self.pixels
+    }
+
+    fn paint_item(&mut self, item: &Item, space: Space, scene: &Scene, album: &Album) {
+        match *item {
+            Item::Image { image, x, y, mirrored, shown, flash } => {
+                let at = space.place(x, y);
+                self.paint_image(album.image(image), at, space.scale, mirrored, shown, flash);
+            }
+            Item::Fill { x, y, width, height, color, share } => {
+                let (left, top) = space.place(x, y);
+                let (right, bottom) = space.place(x + width, y + height);
+                self.rect(left, top, right - left, bottom - top, color, u32::from(share));
+            }
+            Item::Panel { x, y, width, height, fill, share, edge } => {
+                let at = space.place(x as f32, y as f32);
+                self.paint_panel(at, (width, height), space.scale, (fill, u32::from(share)), edge);
+            }
+            Item::Text { words, x, y, color, align, bold, track, size, outline, shadow } => {
+                let text = scene.text_of(words);
+                let track = i32::from(track);
+                let pixel = space.scale * i32::from(size);
+                let (mut x, y) = space.place(x, y);
+                let width = font::width(text, bold, track) * pixel;
+                x -= match align {
+                    Align::Left => 0,
+                    Align::Centre => width / 2 / space.scale * space.scale,
+                    Align::Right => width,
+                };
+                let mut put = |dx: i32, dy: i32, color: Color| {
+                    font::dots(text, bold, track, |right, down| {
+                        let at = (x + right * pixel + dx * space.scale, y + down * pixel + dy * space.scale);
+                        self.rect(at.0, at.1, pixel, pixel, color, 256);
+                    });
+                };
+                if let Some(outline) = outline {
+                    for (dx, dy) in [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)] {
+                        put(dx, dy, outline);
+                    }
+                }
+                if let Some(shadow) = shadow {
+                    put(0, i32::from(size), shadow);
+                }
+                put(0, 0, color);
+            }
+        }
+    }
+
+    fn paint_image(
+        &mut self,
+        image: &Bitmap,
+        (left, top): (i32, i32),
+        scale: i32,
+        mirrored: bool,
+        shown: u8,
+        flash: Option<Color>,
+    ) {
+        let width = self.view.width;
+        let (first, last) = visible(left, image.width(), scale, width);
+        let (first_row, last_row) = visible(top, image.height(), scale, self.view.height);
+        let threshold = f32::from(shown) / 16.0;
+        for row in first_row..last_row {
+            let source = image.row(row);
+            let y = top + row * scale;
+            let (from_y, to_y) = (y.max(0), (y + scale).min(self.view.height));
+            // Runs of pixels that are there: one fill or copy each, instead of one for every pixel.
+            let pixel =
+                |column: i32| source[if mirrored { image.width() - 1 - column } else { column } as usize];
+            let there = |column: i32| {
+                pixel(column) >> 24 != 0
+                    && (shown >= 16 || bayer(column + left / scale, row + top / scale) <= threshold)
+            };
+            let mut column = first;
+            while column < last {
+                if !there(column) {
+                    column += 1;
+                    continue;
+                }
+                let from_x = (left + column * scale).max(0) as usize;
+                let start = (from_y * width) as usize;
+                let mut to_x = from_x;
+                while column < last && there(column) {
+                    let end = (left + (column + 1) * scale).min(width) as usize;
+                    let color = flash.map_or(pixel(column), |flash| 0xff00_0000 | flash.rgb());
+                    self.pixels[start + to_x..start + end].fill(color);
+                    to_x = end;
+                    column += 1;
+                }
+                for y in from_y + 1..to_y {
+                    self.pixels.copy_within(start + from_x..start + to_x, (y * width) as usize + from_x);
+                }
+            }
+        }
+    }
+
+    fn paint_panel(
+        &mut self,
+        (left, top): (i32, i32),
+        (width, height): (i32, i32),
+        scale: i32,
+        (fill, share): (Color, u32),
+        edge: Option<Color>,
+    ) {
+        for row in 0..height {
+            let up = row.min(height - 1 - row);
+            for column in 0..width {
+                let side = column.min(width - 1 - column);
+                if side + up < 2 {
+                    continue;
+                }
+                let on_edge = side == 0 || up == 0 || side + up == 2;
+                let (color, share) = match edge {
+                    Some(edge) if on_edge => (edge, 256),
+                    _ => (fill, share),
+                };
+                self.rect(left + column * scale, top + row * scale, scale, scale, color, share);
+            }
+        }
+    }
+
+    fn rect(&mut self, x: i32, y: i32, width: i32, height: i32, color: Color, share: u32) {
+        let (left, right) = (x.max(0), x.saturating_add(width).min(self.view.width));
+        let (top, bottom) = (y.max(0), y.saturating_add(height).min(self.view.height));
+        if left >= right || share == 0 {
+            return;
+        }
+        for y in top..bottom {
+            let start = (y * self.view.width) as usize;
+            let row = &mut self.pixels[start + left as usize..start + right as usize];
+            if share >= 256 {
+                row.fill(0xff00_0000 | color.rgb());
+            } else {
+                for pixel in row {
+                    *pixel = 0xff00_0000 | Color::hex(*pixel).mix_256(color, share).rgb();
+                }
+            }
+        }
+    }
+}
+
+/// The first and the last-but-one pixel of something that lies on the screen at all.
+fn visible(start: i32, count: i32, scale: i32, end: i32) -> (i32, i32) {
+    let first = if start < 0 { -start / scale } else { 0 };
+    let last = if start >= end { 0 } else { ((end - start + scale - 1) / scale).min(count) };
+    (first, last.max(first.min(count)).min(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::palette;
+
+    fn count(canvas: &Canvas, color: Color) -> usize {
+        canvas.pixels().iter().filter(|pixel| **pixel & 0xff_ffff == color.rgb()).count()
+    }
+
+    #[test]
+    fn an_image_is_enlarged_by_whole_pixels_and_moves_by_screen_pixels() {
+        let mut album = Album::default();
+        let mut bitmap = Bitmap::new(2, 1);
+        bitmap.set(0, 0, palette::MOON);
+        let image = album.add(bitmap);
+        let view = View::fit(30, 30, 10, 10);
+        for (x, expected) in [(0.0, 0), (1.0 / 3.0, 1), (4.0, 12)] {
+            let mut canvas = Canvas::new(view);
+            let mut scene = Scene::default();
+            scene.image(image, x, 0.0);
+            canvas.paint(&scene, &album);
+            assert_eq!(count(&canvas, palette::MOON), 9);
+            let first = canvas.pixels().iter().position(|pixel| *pixel & 0xff_ffff == palette::MOON.rgb());
+            assert_eq!(first, Some(expected), "at {x}");
+        }
+    }
+
+    #[test]
+    fn whatever_lies_outside_is_cut_off() {
+        let mut album = Album::default();
+        let mut bitmap = Bitmap::new(50, 50);
+        bitmap.rect(0, 0, 50, 50, palette::MOON);
+        let image = album.add(bitmap);
+        let view = View::fit(31, 29, 10, 10);
+        for x in [-1000.0, -49.0, -20.5, -1.0, 0.0, 5.5, 9.9, 11.0, 1000.0] {
+            for y in [-1000.0, -49.0, -3.3, 8.0, 1000.0] {
+                let mut canvas = Canvas::new(view);
+                let mut scene = Scene::default();
+                scene.image(image, x, y);
+                scene.text("honk", x, y, palette::TEXT).outlined(palette::INK).bold().sized(3);
+                scene.panel((x as i32, y as i32, 40, 40), palette::INK, 0.5, Some(palette::MOON));
+                canvas.paint(&scene, &album);
+            }
+        }
+    }
+
+    #[test]
+    fn half_shown_is_half_of_the_pixels() {
+        let mut album = Album::default();
+        let mut bitmap = Bitmap::new(16, 16);
+        bitmap.rect(0, 0, 16, 16, palette::MOON);
+        let image = album.add(bitmap);
+        for shown in 0..=16 {
+            let mut canvas = Canvas::new(View::fit(16, 16, 16, 16));
+            let mut scene = Scene::default();
+            scene.art.push(Item::Image { image, x: 0.0, y: 0.0, mirrored: false, shown, flash: None });
+            canvas.paint(&scene, &album);
+            assert_eq!(count(&canvas, palette::MOON), usize::from(shown) * 16);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Colours.
+
+/// Red, green and blue, eight bits each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Color(u32);
+
+impl Color {
+    /// From `0xrrggbb`.
+    pub const fn hex(rgb: u32) -> Color {
+        Color(rgb & 0xff_ffff)
+    }
+
+    /// As `0xrrggbb`.
+    pub const fn rgb(self) -> u32 {
+        self.0
+    }
+
+    /// Red, green, blue.
+    pub const fn parts(self) -> [u8; 3] {
+        [(self.0 >> 16) as u8, (self.0 >> 8) as u8, self.0 as u8]
+    }
+
+    /// So much of the way (0 to 1) to another colour.
+    #[must_use]
+    pub fn mix(self, other: Color, share: f32) -> Color {
+        self.mix_256(other, (share.clamp(0.0, 1.0) * 256.0 + 0.5) as u32)
+    }
+
+    /// So many 256ths of the way to another colour.
+    #[must_use]
+    #[inline]
+    pub const fn mix_256(self, other: Color, share: u32) -> Color {
+        let keep = 256 - share;
+        // Red and blue at once: the byte between them takes the carry.
+        let red_blue =
+            ((self.0 & 0xff_00ff) * keep + (other.0 & 0xff_00ff) * share + 0x80_0080) >> 8 & 0xff_00ff;
+        let green = ((self.0 & 0xff00) * keep + (other.0 & 0xff00) * share + 0x8000) >> 8 & 0xff00;
+        Color(red_blue | green)
+    }
+
+    /// The same lightness without colour, so much of the way.
+    #[must_use]
+    pub fn greyed(self, share: f32) -> Color {
+        let [r, g, b] = self.parts().map(u32::from);
+        let grey = (r * 77 + g * 151 + b * 28) >> 8;
+        self.mix(Color(grey << 16 | grey << 8 | grey), share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixing_meets_both_ends_and_the_middle() {
+        let (night, fire) = (Color::hex(0x10_1b36), Color::hex(0xff_a636));
+        assert_eq!(night.mix(fire, 0.0), night);
+        assert_eq!(night.mix(fire, 1.0), fire);
+        assert_eq!(Color::hex(0).mix(Color::hex(0xff_ffff), 0.5), Color::hex(0x80_8080));
+        assert_eq!(night.mix(fire, 7.0), fire);
+    }
+}

@@ -1,0 +1,317 @@
+//! The one font: five by seven pixels with two rows for tails, proportional, digits all equally wide. Bold is
+//! the same drawn twice, one pixel apart, but for the letters that would close up.
+
+/// One character: a bit for each pixel, the highest of five is the leftmost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Glyph {
+    /// Rows from the top; the baseline is under the seventh.
+    pub rows: [u8; ROWS],
+    /// Columns to leave out on the left.
+    left: u8,
+    /// Columns it takes.
+    pub width: u8,
+}
+
+/// Rows of a glyph, tails included.
+pub const ROWS: usize = 9;
+/// Rows of capitals and digits.
+pub const CAP_ROWS: i32 = 7;
+/// Columns of a space, and between two letters.
+const SPACE: i32 = 3;
+
+/// Each row is one digit in base 32.
+const LETTERS: &[(char, &str)] = &[
+    ('A', "ehhvhhh"),
+    ('B', "uhhuhhu"),
+    ('C', "ehggghe"),
+    ('D', "sihhhis"),
+    ('E', "vgguggv"),
+    ('F', "vgguggg"),
+    ('G', "ehgnhhf"),
+    ('H', "hhhvhhh"),
+    ('I', "e44444e"),
+    ('J', "7222iic"),
+    ('K', "hikokih"),
+    ('L', "ggggggv"),
+    ('M', "hrllhhh"),
+    ('N', "hppljjh"),
+    ('O', "ehhhhhe"),
+    ('P', "uhhuggg"),
+    ('Q', "ehhhlid"),
+    ('R', "uhhukih"),
+    ('S', "fgge11u"),
+    ('T', "v444444"),
+    ('U', "hhhhhhe"),
+    ('V', "hhhhha4"),
+    ('W', "hhhllla"),
+    ('X', "hha4ahh"),
+    ('Y', "hha4444"),
+    ('Z', "v1248gv"),
+    ('a', "00e1fhf"),
+    ('b', "ggmphhu"),
+    ('c', "00ehghe"),
+    ('d', "11djhhf"),
+    ('e', "00ehvge"),
+    ('f', "698s888"),
+    ('g', "00fhhhf1e"),
+    ('h', "ggmphhh"),
+    ('i', "40c444e"),
+    ('j', "2062222ic"),
+    ('k', "ggikoki"),
+    ('l', "c44444e"),
+    ('m', "00qllll"),
+    ('n', "00mphhh"),
+    ('o', "00ehhhe"),
+    ('p', "00uhhhugg"),
+    ('q', "00fhhhf11"),
+    ('r', "00mpggg"),
+    ('s', "00fge1u"),
+    ('t', "88s8896"),
+    ('u', "00hhhjd"),
+    ('v', "00hhha4"),
+    ('w', "00hhlla"),
+    ('x', "00ha4ah"),
+    ('y', "00hhhhf1e"),
+    ('z', "00v248v"),
+    ('0', "ehhhhhe"),
+    ('1', "4c4444e"),
+    ('2', "eh168gv"),
+    ('3', "eh161he"),
+    ('4', "26aiv22"),
+    ('5', "vgu11he"),
+    ('6', "68guhhe"),
+    ('7', "v124444"),
+    ('8', "ehhehhe"),
+    ('9', "ehhf12c"),
+    (';', "0cc0cc48"),
+    ('.', "00000cc"),
+    (',', "00000cc48"),
+    (':', "0cc0cc0"),
+    ('!', "4444404"),
+    ('?', "eh12404"),
+    ('\'', "4400000"),
+    ('"', "aa00000"),
+    ('-', "000e000"),
+    ('+', "044v440"),
+    ('/', "11248gg"),
+    ('(', "2488842"),
+    (')', "8422248"),
+    ('%', "op248j3"),
+    ('<', "248g842"),
+    ('>', "8421248"),
+    ('=', "00v0v00"),
+    ('_', "000000v"),
+    ('#', "aavavaa"),
+    ('*', "04lel40"),
+    ('&', "cik8lid"),
+    ('|', "4444444"),
+    ('[', "c88888c"),
+    (']', "6222226"),
+    ('·', "000cc00"),
+    ('×', "00ha4ah"),
+    ('→', "042v240"),
+    ('←', "048v840"),
+    ('↑', "4el4444"),
+    ('↓', "4444le4"),
+    ('…', "000000l"),
+    ('—', "000v000"),
+    ('±', "44v440v"),
+];
+
+/// Bold letters of their own, up to seven columns wide, the highest of seven bits the leftmost.
+const BOLD: &[(char, [u8; 7], u8)] = &[
+    ('W', [0b1100011, 0b1100011, 0b1101011, 0b1101011, 0b1101011, 0b1111111, 0b0110110], 7),
+    ('M', [0b1100011, 0b1110111, 0b1111111, 0b1101011, 0b1101011, 0b1100011, 0b1100011], 7),
+    ('w', [0, 0, 0b1100011, 0b1101011, 0b1101011, 0b1111111, 0b0110110], 7),
+    ('m', [0, 0, 0b1111110, 0b1101011, 0b1101011, 0b1101011, 0b1101011], 7),
+    ('N', [0b1100110, 0b1110110, 0b1110110, 0b1111110, 0b1101110, 0b1101110, 0b1100110], 6),
+    ('G', [0b0111100, 0b1100110, 0b1100000, 0b1101110, 0b1100110, 0b1100110, 0b0111110], 6),
+    ('K', [0b1100110, 0b1101100, 0b1111000, 0b1110000, 0b1111000, 0b1101100, 0b1100110], 6),
+];
+
+const COUNT: usize = LETTERS.len();
+const GLYPHS: [Glyph; COUNT] = glyphs();
+/// Where each ASCII character is in the table; the question mark stands for what is missing.
+const ASCII: [u8; 128] = ascii();
+
+const fn glyphs() -> [Glyph; COUNT] {
+    let mut table = [Glyph { rows: [0; ROWS], left: 0, width: 0 }; COUNT];
+    let mut n = 0;
+    while n < COUNT {
+        table[n] = glyph(LETTERS[n].0, LETTERS[n].1.as_bytes());
+        n += 1;
+    }
+    table
+}
+
+const fn glyph(letter: char, digits: &[u8]) -> Glyph {
+    let mut rows = [0; ROWS];
+    let mut all = 0;
+    let mut n = 0;
+    while n < digits.len() {
+        let digit = digits[n];
+        rows[n] = if digit.is_ascii_digit() { digit - b'0' } else { digit - b'a' + 10 };
+        all |= rows[n];
+        n += 1;
+    }
+    // Digits keep their full width, so that scores do not jitter.
+    let all = if letter.is_ascii_digit() { 0b1_1111 } else { all };
+    let left = all.leading_zeros() as u8 - 3;
+    Glyph { rows, left, width: 5 - left - all.trailing_zeros() as u8 }
+}
+
+const fn ascii() -> [u8; 128] {
+    let mut table = [0; 128];
+    let mut missing = 0;
+    let mut n = 0;
+    while n < COUNT {
+        if LETTERS[n].0 == '?' {
+            missing = n as u8;
+        }
+        n += 1;
+    }
+    let mut letter = 0;
+    while letter < 128 {
+        table[letter] = missing;
+        letter += 1;
+    }
+    n = 0;
+    while n < COUNT {
+        if (LETTERS[n].0 as u32) < 128 {
+            table[LETTERS[n].0 as usize] = n as u8;
+        }
+        n += 1;
+    }
+    table
+}
+
+/// The glyph of a character; a question mark for what is missing.
+pub fn find(letter: char) -> &'static Glyph {
+    let number = match u8::try_from(letter) {
+        Ok(letter @ 0..128) => usize::from(ASCII[usize::from(letter)]),
+        _ => LETTERS
+            .iter()
+            .position(|(known, _)| *known == letter)
+            .unwrap_or(usize::from(ASCII[b'?' as usize])),
+    };
+    &GLYPHS[number]
+}
+
+/// Whether every character of a text has a glyph. If not, set the whole text in another font.
+pub fn covers(text: &str) -> bool {
+    text.chars().all(|letter| letter == ' ' || LETTERS.iter().any(|(known, _)| *known == letter))
+}
+
+fn bold_letter(letter: char) -> Option<&'static (char, [u8; 7], u8)> {
+    BOLD.iter().find(|(known, ..)| *known == letter)
+}
+
+/// Columns from the start of a character to the start of the next.
+fn advance(letter: char, bold: bool, track: i32) -> i32 {
+    match letter {
+        ' ' => SPACE,
+        // A gap between thousands.
+        '\u{2009}' => 2,
+        _ if bold && let Some((_, _, width)) = bold_letter(letter) => i32::from(*width) + 1 + track,
+        _ => i32::from(find(letter).width) + 1 + i32::from(bold) + track,
+    }
+}
+
+/// Columns a text takes.
+pub fn width(text: &str, bold: bool, track: i32) -> i32 {
+    text.chars().map(|letter| advance(letter, bold, track)).sum::<i32>()
+        - if text.is_empty() { 0 } else { 1 + track }
+}
+
+/// Calls `dot` for every pixel of a text, left to right letter by letter, from its top left corner.
+pub fn dots(text: &str, bold: bool, track: i32, mut dot: impl FnMut(i32, i32)) {
+    let mut left = 0;
+    for letter in text.chars() {
+        if letter == ' ' || letter == '\u{2009}' {
+        } else if bold && let Some((_, rows, width)) = bold_letter(letter) {
+            for (y, row) in (0..).zip(rows) {
+                (0..i32::from(*width)).filter(|x| row >> (6 - x) & 1 != 0).for_each(|x| dot(left + x, y));
+            }
+        } else {
+            let glyph = find(letter);
+            for (y, row) in (0..).zip(glyph.rows) {
+                for x in 0..i32::from(glyph.width) {
+                    if row >> (4 - x - i32::from(glyph.left)) & 1 != 0 {
+                        dot(left + x, y);
+                        if bold {
+                            dot(left + x + 1, y);
+                        }
+                    }
+                }
+            }
+        }
+        left += advance(letter, bold, track);
+    }
+}
+
+/// A number with a thin gap between thousands: `24 250`.
+pub fn thousands(number: u32, out: &mut String) {
+    use std::fmt::Write;
+    // Writing to a String cannot fail.
+    let _ = match number {
+        0..1_000 => write!(out, "{number}"),
+        1_000..1_000_000 => write!(out, "{}\u{2009}{:03}", number / 1000, number % 1000),
+        _ => write!(
+            out,
+            "{}\u{2009}{:03}\u{2009}{:03}",
+            number / 1_000_000,
+            number / 1000 % 1000,
+            number % 1000
+        ),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_as_wide_as_their_pixels_and_digits_all_alike() {
+        assert_eq!(find('i').width, 3);
+        assert_eq!(find('W').width, 5);
+        assert!(('0'..='9').all(|digit| find(digit).width == 5));
+        assert_eq!(width("", false, 0), 0);
+        assert_eq!(width("i", false, 0), 3);
+        assert_eq!(width("iW", false, 0), 3 + 1 + 5);
+        assert_eq!(width("W", true, 0), 7);
+    }
+
+    #[test]
+    fn no_dot_lies_outside_the_width() {
+        for bold in [false, true] {
+            for (letter, _) in LETTERS {
+                let text = letter.to_string();
+                let mut seen = 0;
+                dots(&text, bold, 0, |x, y| {
+                    assert!((0..width(&text, bold, 0)).contains(&x), "{letter} {x}");
+                    assert!((0..ROWS as i32).contains(&y));
+                    seen += 1;
+                });
+                assert!(seen > 0, "{letter} is empty");
+            }
+        }
+    }
+
+    #[test]
+    fn names_in_other_scripts_are_recognised_as_such() {
+        assert!(covers("Big Tam · 24"));
+        assert!(!covers("Gänsehirt"));
+        assert_eq!(find('雁'), find('?'));
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (24_250, "24\u{2009}250"), (1_000_050, "1\u{2009}000\u{2009}050")]
+        {
+            let mut out = String::new();
+            thousands(number, &mut out);
+            assert_eq!(out, text);
+        }
+    }
+}

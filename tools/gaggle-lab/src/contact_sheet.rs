@@ -1,0 +1,73 @@
+//! A whole match on one sheet: small pictures at even distances, with the frame and the wave.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use gaggle_scene::{Canvas, Scene, View, palette};
+use gander::arena::{HEIGHT, WIDTH};
+use gander::stage::Stage;
+
+use crate::bot_match::{BotMatch, MatchOptions};
+use crate::frame_picture::audience;
+use crate::png_file;
+
+/// Which match, how many pictures, and where to.
+#[derive(Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    played: MatchOptions,
+    /// Frames between two pictures
+    #[arg(long, default_value_t = 300)]
+    every: u32,
+    /// The first frame on the sheet
+    #[arg(long, default_value_t = 60)]
+    from: u32,
+    /// Pictures at most
+    #[arg(long, default_value_t = 24)]
+    count: u32,
+    /// Pictures in a row
+    #[arg(long, default_value_t = 4)]
+    across: u32,
+    /// Where to
+    #[arg(long, short, default_value = "sheet.png")]
+    out: PathBuf,
+}
+
+pub(crate) fn draw(options: &Options) -> Result<String, String> {
+    let view = View::at_scale(WIDTH, HEIGHT, WIDTH, HEIGHT, 1, 1);
+    let mut stage = Stage::new(view);
+    let mut scene = Scene::default();
+    let mut canvas = Canvas::new(view);
+    let mut played = BotMatch::new(&options.played);
+    let mut pictures: Vec<Vec<u32>> = Vec::new();
+    let audience = audience(usize::from(options.played.players), false);
+    for number in 0..options.count.max(1) {
+        played.run_to(options.from + number * options.every);
+        stage.draw(&played.game, &played.before, 1.0, &audience, &mut scene);
+        let label = format!("{}", played.game.frame);
+        scene.word(&label, 3.0, 206.0, palette::TEXT).outlined(palette::INK);
+        canvas.paint(&scene, stage.album());
+        pictures.push(canvas.pixels().to_vec());
+        if played.over() {
+            break;
+        }
+    }
+    let across = options.across.max(1).min(pictures.len() as u32);
+    let down = (pictures.len() as u32).div_ceil(across);
+    let (width, height) = (across * WIDTH as u32, down * HEIGHT as u32);
+    let mut sheet = vec![palette::INK.rgb(); (width * height) as usize];
+    for (number, picture) in (0..).zip(&pictures) {
+        let (left, top) = (number % across * WIDTH as u32, number / across * HEIGHT as u32);
+        for (row, pixels) in (0..).zip(picture.chunks(WIDTH as usize)) {
+            let start = ((top + row) * width + left) as usize;
+            sheet[start..start + WIDTH as usize].copy_from_slice(pixels);
+        }
+    }
+    png_file::write(&options.out, width, height, &sheet)?;
+    Ok(format!(
+        "{}: {} pictures, up to wave {}",
+        options.out.display(),
+        pictures.len(),
+        played.game.wave.number
+    ))
+}

@@ -1,0 +1,45 @@
+//! Looks at games from outside: pictures of any frame, contact sheets of whole matches, curves over many.
+//!
+//! Everything here is a function of its arguments: the same command gives the same file on every machine.
+
+mod bot_match;
+mod contact_sheet;
+mod frame_picture;
+mod png_file;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Looks at games from outside.
+#[derive(Parser)]
+#[command(name = "gaggle-lab")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// One frame of a match of bots, as a PNG
+    Draw(frame_picture::Options),
+    /// A whole match of bots on one sheet, as a PNG
+    Sheet(contact_sheet::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Draw(options) => frame_picture::draw(&options),
+        Command::Sheet(options) => contact_sheet::draw(&options),
+    };
+    match done {
+        Ok(said) => {
+            println!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
