@@ -93,6 +93,8 @@ fn layer(package: &Package) -> Option<Layer> {
         ("core", "gaggle-link") => Some(Layer::Link),
         ("core", "gaggle-timeline" | "gaggle-replica" | "gaggle-lobby") => Some(Layer::Engine),
         ("core", "gaggle") => Some(Layer::Whole),
+        // What pictures and sounds are made of: data that all games share and that knows nothing at all.
+        ("games", "gaggle-scene") => Some(Layer::Kit),
         ("games", _) => Some(Layer::Game),
         ("shell", _) => Some(Layer::Shell),
         ("tools", _) => Some(Layer::Tool),
@@ -150,7 +152,8 @@ mod tests {
             "core/gaggle-replica: gaggle-kit gaggle-link gaggle-kit-derive gaggle-timeline?",
             "core/gaggle-lobby: gaggle-kit gaggle-link",
             "core/gaggle: gaggle-kit gaggle-link gaggle-timeline gaggle-replica gaggle-lobby",
-            "games/gander: gaggle-kit gaggle-timeline gaggle-link?",
+            "games/gaggle-scene:",
+            "games/gander: gaggle-kit gaggle-scene gaggle-timeline gaggle-link?",
             "shell/gaggle-native: gaggle-link",
             "shell/gaggle-server: gaggle-lobby gaggle-native gander",
             "tools/gaggle-lab: gaggle gander gaggle-server",

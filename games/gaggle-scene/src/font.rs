@@ -209,12 +209,16 @@ fn bold_letter(letter: char) -> Option<&'static (char, [u8; 7], u8)> {
 /// Columns from the start of a character to the start of the next.
 fn advance(letter: char, bold: bool, track: i32) -> i32 {
     match letter {
-        ' ' => SPACE,
+        ' ' => return SPACE,
         // A gap between thousands.
-        '\u{2009}' => 2,
-        _ if bold && let Some((_, _, width)) = bold_letter(letter) => i32::from(*width) + 1 + track,
-        _ => i32::from(find(letter).width) + 1 + i32::from(bold) + track,
+        '\u{2009}' => return 2,
+        _ => {}
     }
+    let width = match bold_letter(letter) {
+        Some((_, _, width)) if bold => i32::from(*width),
+        _ => i32::from(find(letter).width) + i32::from(bold),
+    };
+    width + 1 + track
 }
 
 /// Columns a text takes.
