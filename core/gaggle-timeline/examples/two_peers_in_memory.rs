@@ -3,7 +3,7 @@
 //!
 //! `cargo run --example two_peers_in_memory`
 
-use gaggle_kit::{Input, Micros, Prng, Slot, State, state_hash};
+use gaggle_kit::{Input, Micros, Prng, Slot, State};
 use gaggle_link::sim::{Chance, Conditions, World};
 use gaggle_link::{Carrier, Link, LinkConfig};
 use gaggle_timeline::{Exchange, Game, Incarnation, Inputs, Pace, Seat, Session, SessionConfig, Timeline};
@@ -132,15 +132,14 @@ fn main() {
     }
     for (me, machine) in machines.iter().enumerate() {
         let (stats, name) = (machine.timeline.session().stats(), ["A", "B"][me]);
-        let (frame, pond) = machine.timeline.confirmed_game().expect("recent");
+        let confirmed = machine.timeline.session().confirmed_frame();
         println!(
-            "machine {name}: {} frames, {} rollbacks ({} frames again), delay {}, {} kB sent; state {frame} is {:016x}",
+            "machine {name}: {} frames, {} rollbacks ({} frames again), delay {}, {} kB sent; confirmed up to {confirmed}",
             stats.frames,
             stats.rollbacks,
             stats.frames_again,
             stats.input_delay_frames,
             stats.bytes_sent / 1_000,
-            state_hash(pond)
         );
     }
 }

@@ -1,6 +1,6 @@
 //! The numbers of a session, and whether they make sense together.
 
-use gaggle_kit::{Input, Micros, PeerId, Slot, SlotSet};
+use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet};
 use thiserror::Error;
 
 /// What to do about a peer whose input is late.
@@ -157,6 +157,18 @@ pub enum SessionError {
         /// The local slots.
         local: SlotSet,
     },
+    /// A peer's part cannot end there: what is confirmed stays.
+    #[error("the part of {peer:?} cannot end after {last}: choose a frame from {confirmed} to {newest}")]
+    AlreadyConfirmed {
+        /// The machine.
+        peer: PeerId,
+        /// The frame asked for.
+        last: Frame,
+        /// The earliest possible.
+        confirmed: Frame,
+        /// The latest possible: what was received of it.
+        newest: Frame,
+    },
     /// The named machine is not part of the session.
     #[error("{peer:?} is not part of this session")]
     UnknownPeer {
@@ -249,7 +261,8 @@ impl SessionConfig {
             }
             taken = taken.union(seat.slots);
             let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
-            if seat.slots.len() * I::SIZE > room {
+            // With a byte for the repetitions before it.
+            if seat.slots.len() * I::SIZE >= room {
                 return Err(SessionError::InputTooLarge {
                     slots: seat.slots.len(),
                     input_bytes: I::SIZE,

@@ -4,8 +4,8 @@ use gaggle_kit::Micros;
 
 /// A change is wanted only after it was called for so long: one late packet is no trend.
 const PATIENCE: Micros = Micros::from_millis(250);
-/// Raise when the need exceeds the delay by this many quarters of a frame, lower when it falls short by
-/// that many. Apart, or the delay would flutter at the border.
+/// Raise when the need exceeds the delay by this part of a frame, lower when it falls short by that much. Apart, or the
+/// delay would flutter at the border.
 const RAISE_ABOVE_PERCENT: i64 = 30;
 const LOWER_BELOW_PERCENT: i64 = 120;
 /// What may be left uncovered when choosing, as a part of a frame.

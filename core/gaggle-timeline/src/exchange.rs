@@ -69,8 +69,8 @@ impl Exchange {
                 transport.disconnect(now, packet.to, Goodbye::REMOVED);
             }
         }
-        while let Some(peer) = session.next_refused() {
-            transport.disconnect(now, peer, Goodbye::REMOVED);
+        while let Some((peer, goodbye)) = session.next_refused() {
+            transport.disconnect(now, peer, goodbye);
         }
     }
 }

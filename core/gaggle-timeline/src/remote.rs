@@ -2,6 +2,7 @@
 
 use gaggle_kit::{Frame, Micros, PeerId};
 
+use crate::announce::Findings;
 use crate::clock::EchoClock;
 use crate::packet::CheckBlock;
 use crate::roster::{Incarnation, Row};
@@ -28,6 +29,14 @@ pub(crate) enum Liveness {
     Heard,
     Interrupted,
     Gone,
+}
+
+/// The hashes we have for one confirmed frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OwnCheck {
+    pub(crate) frame: Frame,
+    pub(crate) state_hash: u32,
+    pub(crate) inputs_hash: u32,
 }
 
 /// A checksum a peer told before we had our own.
@@ -67,6 +76,10 @@ pub(crate) struct Remote {
     pub(crate) agreed: Frame,
     /// A difference was found: nothing more is compared with this peer.
     pub(crate) differs: bool,
+    /// The hashes that differed, until an inquest looks into them.
+    pub(crate) difference: Option<OwnCheck>,
+    /// What the peer found, until our own inquest is over.
+    pub(crate) findings: Option<Findings>,
 }
 
 /// What was last told to a peer.
@@ -105,6 +118,8 @@ impl Remote {
             checks: [None; 2],
             agreed: Frame::START,
             differs: false,
+            difference: None,
+            findings: None,
         }
     }
 

@@ -4,8 +4,10 @@ mod world;
 
 use std::cell::Cell;
 
-use gaggle_kit::{Frame, Micros, State};
-use gaggle_timeline::{DesyncCause, Event, Game, Inputs, SessionConfig};
+use gaggle_kit::{Frame, Micros, Slot, SlotSet, State};
+use gaggle_timeline::{
+    DesyncCause, Event, Game, Incarnation, Inputs, LatePolicy, Request, Seat, Session, SessionConfig,
+};
 use world::{Stew, Weather, World, peer};
 
 thread_local! {
@@ -145,4 +147,85 @@ fn somebody_who_tells_everybody_something_else_is_named() {
             "the game is not to blame"
         );
     }
+}
+
+/// Two machines, three players against one, with wide inputs that change in every frame and packets that hold only a
+/// few of them. What they complained of.
+fn crowded_match(packet_bytes_max: usize) -> (Vec<Event>, Frame) {
+    let seats = [Seat { peer: peer(0), slots: SlotSet::first(3) }, Seat::new(peer(1), Slot::at(3))];
+    let config = SessionConfig {
+        late: LatePolicy::Stall { window_frames: 20 },
+        check_interval_frames: 1,
+        packet_bytes_max,
+        ..SessionConfig::default()
+    };
+    let mut sessions = [0, 1].map(|index| {
+        let mut session =
+            Session::<[u64; 3]>::new(config.clone(), peer(index), &seats, Incarnation(9)).expect("fits");
+        session.handle_linked(Micros::ZERO, peer(1 - index)).expect("seated");
+        session
+    });
+    let (mut complaints, mut flying) = (vec![], Vec::<(u64, usize, bool, Vec<u8>)>::new());
+    for tick in 1..=600u64 {
+        let now = Micros::from_millis(tick * 16);
+        for (index, session) in sessions.iter_mut().enumerate() {
+            for slot in session.local_slots() {
+                session.set_input(slot, [tick, slot.number().into(), tick / 3]).expect("local");
+            }
+            session.tick(now);
+            while let Some(request) = session.next_request() {
+                if let Request::Hash { frame, hash, .. } = request {
+                    *hash = Some(frame.number().into());
+                }
+            }
+            while let Some(packet) = session.next_packet() {
+                // Now and then nothing gets through in one direction for a while.
+                let outage = index == 1 && tick % 60 > 35;
+                if packet.reliable || !outage {
+                    flying.push((tick + 3, 1 - index, packet.reliable, packet.bytes.to_vec()));
+                }
+            }
+            while let Some(event) = session.next_event() {
+                if matches!(event, Event::Desync { .. } | Event::InputsDiffer { .. } | Event::Fault { .. }) {
+                    complaints.push(event);
+                }
+            }
+        }
+        for (_, to, reliable, bytes) in flying.extract_if(.., |packet| packet.0 <= tick) {
+            let session = &mut sessions[to];
+            if reliable {
+                session.handle_message(now, peer(1 - to), &bytes);
+            } else {
+                session.handle_packet(now, peer(1 - to), &bytes);
+            }
+        }
+    }
+    (complaints, sessions[0].confirmed_frame())
+}
+
+#[test]
+fn hashes_that_do_not_fit_the_packet_are_told_later_not_wrongly() {
+    for packet_bytes_max in [140, 200, 260, 300] {
+        let (complaints, confirmed) = crowded_match(packet_bytes_max);
+        assert_eq!(complaints, [], "with packets of {packet_bytes_max} bytes");
+        assert!(confirmed > Frame::new(50), "{confirmed} with packets of {packet_bytes_max} bytes");
+    }
+}
+
+#[test]
+fn an_inquest_nobody_answers_does_not_block_the_next() {
+    let mut world = World::with(3, 1, &SessionConfig::default(), |_| Pinched::new(137, 137));
+    world.compare_with_straight = false;
+    world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
+    // Machine 1 never tells what it found.
+    world.tamper = Box::new(|from, _, bytes| {
+        if from == 1 && bytes.first() == Some(&2) && bytes.len() > 40 {
+            bytes.clear();
+            bytes.extend_from_slice(&[2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        }
+    });
+    world.run_seconds(25);
+    let located =
+        |event: &Event| matches!(event, Event::DesyncLocated { peer: with, .. } if *with == peer(2));
+    assert!(desyncs(&world, 0).iter().any(located), "{:?}", desyncs(&world, 0));
 }

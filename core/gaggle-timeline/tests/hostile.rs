@@ -179,3 +179,55 @@ fn settings_that_cannot_be_say_what_to_change() {
         "{large:?}"
     );
 }
+
+#[test]
+fn a_packet_too_small_for_one_entry_is_refused_and_one_just_large_enough_plays() {
+    let seats = two_seats();
+    let smallest = (64..200).find(|bytes| {
+        let config = SessionConfig { packet_bytes_max: *bytes, ..SessionConfig::default() };
+        Session::<[u64; 6]>::new(config, peer(0), &seats, Incarnation(1)).is_ok()
+    });
+    let packet_bytes_max = smallest.expect("some size is enough");
+    let config = SessionConfig { packet_bytes_max, ..SessionConfig::default() };
+    let mut sessions = [0, 1].map(|index| {
+        let mut session =
+            Session::<[u64; 6]>::new(config.clone(), peer(index), &seats, Incarnation(9)).unwrap();
+        session.handle_linked(Micros::ZERO, peer(1 - index)).unwrap();
+        session
+    });
+    for tick in 1..=200u64 {
+        let now = Micros::from_millis(tick * 16);
+        for (index, session) in sessions.iter_mut().enumerate() {
+            session.set_input(Slot::at(index), [tick; 6]).unwrap();
+            session.tick(now);
+            while session.next_request().is_some() {}
+        }
+        for from in 0..2 {
+            let mut packets = vec![];
+            while let Some(packet) = sessions[from].next_packet() {
+                assert!(packet.bytes.len() <= packet_bytes_max, "{} bytes", packet.bytes.len());
+                packets.push((packet.reliable, packet.bytes.to_vec()));
+            }
+            for (reliable, bytes) in packets {
+                if reliable {
+                    sessions[1 - from].handle_message(now, peer(from), &bytes);
+                } else {
+                    sessions[1 - from].handle_packet(now, peer(from), &bytes);
+                }
+            }
+        }
+    }
+    assert!(sessions[0].confirmed_frame().number() > 100, "stands at {}", sessions[0].confirmed_frame());
+}
+
+#[test]
+fn nobodys_part_can_end_in_what_is_already_confirmed() {
+    let mut world = World::of(2, 8);
+    world.run_seconds(3);
+    let session = world.machines[0].timeline.session_mut();
+    let refused = session.end_stream(peer(1), Some(gaggle_kit::Frame::new(5)));
+    assert!(matches!(refused, Err(SessionError::AlreadyConfirmed { .. })), "{refused:?}");
+    let refused = session.end_stream(peer(1), Some(gaggle_kit::Frame::NEVER));
+    assert!(matches!(refused, Err(SessionError::AlreadyConfirmed { .. })), "{refused:?}");
+    world.settle().expect_agreement();
+}

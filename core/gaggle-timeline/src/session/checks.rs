@@ -4,28 +4,22 @@
 //! never a desync. When hashes differ, an *inquest* simulates the stretch since the last agreement again
 //! beside the game, and both sides tell each other every hash of it.
 
-use gaggle_kit::{Frame, Input, PeerId, SlotSet};
+use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
 use super::Session;
 use crate::announce::{FINDINGS_FRAMES_MAX, Findings, Message};
 use crate::config::SessionConfig;
 use crate::event::{DesyncCause, Event};
 use crate::packet::CheckBlock;
-use crate::remote::RemoteCheck;
+use crate::remote::{Liveness, OwnCheck, RemoteCheck};
 use crate::request::{Request, Sim};
 
 /// Own hashes kept to compare with: others may be this many checks behind or ahead.
 const OWN_CHECKS: usize = 4;
+/// So long the other side has to tell what it found.
+const INQUEST_PATIENCE: Micros = Micros::from_secs(8);
 /// Frames an inquest simulates again in one tick: the game must stay smooth.
 const INQUEST_FRAMES_PER_TICK: u32 = 8;
-
-/// The hashes of one confirmed frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OwnCheck {
-    pub(super) frame: Frame,
-    pub(super) state_hash: u32,
-    pub(super) inputs_hash: u32,
-}
 
 /// Own hashes, and what is due.
 #[derive(Debug)]
@@ -60,7 +54,7 @@ struct Inquest {
     /// The current frame was simulated and is to be hashed.
     hash_next: bool,
     told: bool,
-    theirs: Option<Findings>,
+    opened_at: Micros,
 }
 
 /// What an inquest wants next.
@@ -191,25 +185,40 @@ impl<I: Input> Session<I> {
         let peer = remote.peer();
         if own.inputs_hash != check.block.inputs_hash {
             remote.differs = true;
+            remote.difference = Some(own);
             self.events.push(Event::InputsDiffer { peer, frame: check.frame, liar: None });
-            self.open_inquest(index, own);
         } else if own.state_hash != check.block.state_hash {
             remote.differs = true;
+            remote.difference = Some(own);
             let (local, remote_hash) = (own.state_hash, check.block.state_hash);
             let agreed = remote.agreed;
             self.events.push(Event::Desync { peer, frame: check.frame, local, remote: remote_hash, agreed });
-            self.open_inquest(index, own);
         } else {
             remote.agreed = check.frame;
         }
     }
 
-    /// Begins to look into a difference. One at a time: a second one has the same cause, or waits for
-    /// the peer to ask.
-    fn open_inquest(&mut self, index: usize, own: OwnCheck) {
-        if self.checks.inquest.is_some() {
-            return;
+    /// Looks into one difference after the other, and into none for ever.
+    pub(super) fn watch_inquest(&mut self) {
+        if let Some(inquest) = &self.checks.inquest {
+            let with = self.remotes.iter().find(|remote| remote.peer() == inquest.with);
+            let there = with.is_some_and(|remote| remote.is_trusted() && remote.liveness != Liveness::Gone);
+            if there && self.now.since(inquest.opened_at) < INQUEST_PATIENCE {
+                return;
+            }
+            let peer = inquest.with;
+            self.checks.inquest = None;
+            self.events.push(Event::DesyncLocated { peer, cause: DesyncCause::Unknown });
         }
+        let next = self.remotes.iter().position(|remote| remote.difference.is_some() && remote.is_trusted());
+        if let Some(index) = next
+            && let Some(own) = self.remotes[index].difference.take()
+        {
+            self.open_inquest(index, own);
+        }
+    }
+
+    fn open_inquest(&mut self, index: usize, own: OwnCheck) {
         let remote = &self.remotes[index];
         let (from, to) = (remote.agreed, own.frame);
         let reachable =
@@ -225,7 +234,7 @@ impl<I: Input> Session<I> {
             frames_left: if reachable { to.since(from) } else { 0 },
             hash_next: false,
             told: false,
-            theirs: None,
+            opened_at: self.now,
         });
     }
 
@@ -297,36 +306,27 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn take_findings(&mut self, index: usize, findings: Findings) {
-        let peer = self.remotes[index].peer();
-        if self.checks.inquest.is_none()
-            && let Some(own) = self.checks.own(findings.to)
-            && !self.remotes[index].differs
-        {
-            // It noticed first: its hashes reached us in no packet, or ours differ from them only there.
-            self.remotes[index].differs = true;
-            self.open_inquest(index, own);
+        let own = self.checks.own(findings.to);
+        let remote = &mut self.remotes[index];
+        if !remote.differs && own.is_some() {
+            // It noticed first: our hashes reached it, its own did not reach us.
+            remote.differs = true;
+            remote.difference = own;
         }
-        match &mut self.checks.inquest {
-            Some(inquest)
-                if inquest.with == peer && inquest.theirs.is_none() && inquest.to == findings.to =>
-            {
-                inquest.theirs = Some(findings);
-                self.conclude();
-            }
-            _ => {}
-        }
+        remote.findings = Some(findings);
+        self.conclude();
     }
 
-    /// Both sides have told what they found.
+    /// Once both sides have told what they found.
     fn conclude(&mut self) {
-        let ready =
-            self.checks.inquest.as_ref().is_some_and(|inquest| inquest.told && inquest.theirs.is_some());
-        if !ready {
-            return;
-        }
-        let Some(inquest) = self.checks.inquest.take() else { return };
-        let Some(theirs) = &inquest.theirs else { return };
+        let Some(inquest) = self.checks.inquest.take_if(|inquest| inquest.told) else { return };
         let peer = inquest.with;
+        let told = self.remotes.iter_mut().find(|remote| remote.peer() == peer);
+        let Some(theirs) = told.and_then(|remote| remote.findings.take_if(|found| found.to == inquest.to))
+        else {
+            self.checks.inquest = Some(inquest);
+            return;
+        };
         if theirs.from == inquest.from {
             let ours = self.stream_hashes(inquest.from, inquest.to);
             let liar =
@@ -337,7 +337,7 @@ impl<I: Input> Session<I> {
                 return;
             }
         }
-        self.events.push(Event::DesyncLocated { peer, cause: cause(&inquest, theirs) });
+        self.events.push(Event::DesyncLocated { peer, cause: cause(&inquest, &theirs) });
     }
 
     /// For everybody, a hash of what it did after `from` up to `to`, in the order of peers.

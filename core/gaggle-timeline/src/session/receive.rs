@@ -1,6 +1,7 @@
 //! What comes in: packets of the running game and messages.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId};
+use gaggle_link::Goodbye;
 
 use super::{HANDSHAKE_STEPS, Session};
 use crate::announce::{Announce, Message, PROTOCOL_VERSION};
@@ -69,7 +70,7 @@ impl<I: Input> Session<I> {
         let peer = remote.peer();
         if let Some(reason) = refusal {
             remote.handshake = Handshake::Refused;
-            self.refused.push(peer);
+            self.refused.push((peer, Goodbye::INCOMPATIBLE));
             self.events.push(Event::Refused { peer, reason });
             return;
         }
@@ -245,7 +246,7 @@ impl<I: Input> Session<I> {
         }
         remote.handshake = Handshake::Refused;
         let peer = remote.peer();
-        self.refused.push(peer);
+        self.refused.push((peer, Goodbye::FAULT));
         self.events.push(Event::Fault { peer, fault });
         self.set_gone(index);
     }

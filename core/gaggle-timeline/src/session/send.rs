@@ -140,9 +140,11 @@ impl<I: Input> Session<I> {
                 delay_frames: delay_frames.min(255) as u8,
             }
         });
-        let check = self.checks.newest().filter(|own| own.frame > remote.sent.check).and_then(|own| {
+        // What this packet tells may end before the checked frame: then a later packet tells the hashes.
+        let untold = self.checks.newest().filter(|own| own.frame > remote.sent.check && own.frame <= newest);
+        let check = untold.and_then(|own| {
+            let age_frames = u8::try_from(newest - own.frame).ok()?;
             remote.sent.check = own.frame;
-            let age_frames = u8::try_from(newest.since(own.frame)).ok()?;
             Some(CheckBlock { age_frames, state_hash: own.state_hash, inputs_hash: own.inputs_hash })
         });
         let packet = Packet {

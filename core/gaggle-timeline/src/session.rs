@@ -12,6 +12,7 @@ mod send;
 use std::collections::VecDeque;
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet};
+use gaggle_link::Goodbye;
 
 use crate::announce::{Announce, Message, PROTOCOL_VERSION};
 use crate::config::{Seat, SessionConfig, SessionError};
@@ -87,7 +88,7 @@ pub struct Session<I: Input> {
     checks: Checks,
     messages: VecDeque<(PeerId, Message)>,
     /// Peers whose links should end, at most one entry each.
-    refused: Vec<PeerId>,
+    refused: Vec<(PeerId, Goodbye)>,
     events: Events,
     stats: SessionStats,
     now: Micros,
@@ -256,6 +257,7 @@ impl<I: Input> Session<I> {
         self.now = self.now.max(now);
         self.ticks += 1;
         self.watch_liveness();
+        self.watch_inquest();
         if !self.running {
             self.outbox.open();
             return Tick::Waiting;
@@ -281,14 +283,19 @@ impl<I: Input> Session<I> {
     /// it ends after what was received, which two players need not agree on.
     ///
     /// # Errors
-    /// If the peer has no seat.
+    /// If the peer has no seat, or if `last` would contradict what is confirmed or lie beyond what was received.
     pub fn end_stream(&mut self, peer: PeerId, last: Option<Frame>) -> Result<(), SessionError> {
         let index = self.remote_index(peer).ok_or(SessionError::UnknownPeer { peer })?;
         let remote = &mut self.remotes[index];
         if !remote.is_open() {
             return Ok(());
         }
-        let last = last.unwrap_or(remote.have).max(remote.row.first.previous());
+        let newest = remote.have.max(remote.row.first.previous());
+        let last = last.unwrap_or(newest);
+        if last < self.confirmed.min(newest) || last > newest {
+            let confirmed = self.confirmed.min(newest);
+            return Err(SessionError::AlreadyConfirmed { peer, last, confirmed, newest });
+        }
         remote.row.last = last;
         self.everybody = None;
         remote.have = remote.have.min(last);
@@ -332,8 +339,8 @@ impl<I: Input> Session<I> {
         self.events.pop()
     }
 
-    /// The next peer whose link should be closed, because it plays by other rules or broke them.
-    pub fn next_refused(&mut self) -> Option<PeerId> {
+    /// The next peer whose link should be closed, and what to tell it: it plays by other rules or broke them.
+    pub fn next_refused(&mut self) -> Option<(PeerId, Goodbye)> {
         self.refused.pop()
     }
 
