@@ -1,0 +1,193 @@
+//! The direct way from page to page, or to a native peer: WebRTC.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use gaggle_kit::{DecodeError, Micros, PeerId};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Command, Rendezvous, Signal, Way};
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+use web_sys::{RtcConfiguration, RtcIceServer};
+
+use crate::connection::{Connection, Inbox, Report, Task};
+
+/// A server that helps to find a way: STUN, or TURN with a name and a password.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IceServer {
+    /// For example `stun:example.org:3478`.
+    pub urls: Vec<String>,
+    /// Only for TURN.
+    pub username: Option<String>,
+    /// Only for TURN.
+    pub credential: Option<String>,
+}
+
+/// WebRTC data channels as a way to other peers.
+///
+/// Signals travel through whatever the peers have in common: drain [`next_signal`](DirectWay::next_signal) into it, feed
+/// [`handle_signal`](DirectWay::handle_signal) from it.
+pub struct DirectWay {
+    local: PeerId,
+    configuration: RtcConfiguration,
+    rendezvous: Rendezvous,
+    inbox: Rc<RefCell<Inbox>>,
+    connections: BTreeMap<PeerId, Connection>,
+    told: VecDeque<CarrierEvent>,
+    now: Micros,
+}
+
+impl std::fmt::Debug for DirectWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DirectWay").field("rendezvous", &self.rendezvous).finish_non_exhaustive()
+    }
+}
+
+impl DirectWay {
+    /// For this machine, with these servers. The seed should be random.
+    pub fn new(local: PeerId, servers: &[IceServer], seed: u64) -> DirectWay {
+        let list = Array::new();
+        for server in servers {
+            let entry = RtcIceServer::new();
+            let urls: Array = server.urls.iter().map(|url| JsValue::from_str(url)).collect();
+            entry.set_urls(&urls);
+            if let (Some(username), Some(credential)) = (&server.username, &server.credential) {
+                entry.set_username(username);
+                entry.set_credential(credential);
+            }
+            list.push(&entry);
+        }
+        let configuration = RtcConfiguration::new();
+        configuration.set_ice_servers(&list);
+        DirectWay {
+            local,
+            configuration,
+            rendezvous: Rendezvous::new(local, seed),
+            inbox: Rc::default(),
+            connections: BTreeMap::new(),
+            told: VecDeque::new(),
+            now: Micros::ZERO,
+        }
+    }
+
+    /// Something a peer said through the service in between.
+    ///
+    /// # Errors
+    /// If it is no signal.
+    pub fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
+        let taken = self.rendezvous.handle_signal(now, from, text);
+        self.obey();
+        taken
+    }
+
+    /// The next signal to send, to whom.
+    pub fn next_signal(&mut self) -> Option<(PeerId, Signal)> {
+        self.take_reports();
+        self.rendezvous.next_signal()
+    }
+
+    /// Does what the rendezvous wants done.
+    fn obey(&mut self) {
+        while let Some((peer, attempt, command)) = self.rendezvous.next_command() {
+            let task = match command {
+                Command::Drop => {
+                    let current = self.connections.get(&peer).is_some_and(|held| held.attempt == attempt);
+                    if current {
+                        self.connections.remove(&peer);
+                        self.told.push_back(CarrierEvent::Closed { peer });
+                    }
+                    continue;
+                }
+                Command::Offer => Task::Offer,
+                Command::Answer(offer) => Task::Answer(offer),
+                Command::Accept(answer) => Task::Accept(answer),
+                Command::Candidate(candidate) => Task::Candidate(candidate),
+            };
+            if matches!(task, Task::Offer | Task::Answer(_)) {
+                match Connection::new(peer, attempt, &self.configuration, &self.inbox) {
+                    Ok(connection) => drop(self.connections.insert(peer, connection)),
+                    Err(_) => {
+                        // A browser without WebRTC, or with too many connections: another way will be tried.
+                        self.rendezvous.failed(peer, attempt);
+                        continue;
+                    }
+                }
+            }
+            if let Some(connection) = self.connections.get(&peer).filter(|held| held.attempt == attempt) {
+                connection.push(task);
+            }
+        }
+    }
+
+    fn take_reports(&mut self) {
+        loop {
+            let Some((peer, attempt, report)) = self.inbox.borrow_mut().reports.pop_front() else { break };
+            match report {
+                Report::Described(description) => self.rendezvous.described(peer, attempt, description),
+                Report::Found(candidate) => self.rendezvous.found(peer, attempt, candidate),
+                Report::Open => {
+                    if self.rendezvous.opened(peer, attempt) {
+                        self.told.push_back(CarrierEvent::Opened { peer });
+                    }
+                }
+                Report::Failed => {
+                    if self.rendezvous.failed(peer, attempt) {
+                        self.connections.remove(&peer);
+                        self.told.push_back(CarrierEvent::Closed { peer });
+                    }
+                }
+            }
+        }
+        self.obey();
+    }
+}
+
+impl Way for DirectWay {
+    fn connect(&mut self, now: Micros, peer: PeerId) {
+        self.rendezvous.connect(now, peer);
+        self.obey();
+    }
+}
+
+impl Carrier for DirectWay {
+    fn local_id(&self) -> PeerId {
+        self.local
+    }
+
+    fn send(&mut self, _: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        self.connections.get(&to).map_or(Ok(()), |connection| connection.send(datagram))
+    }
+
+    fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        self.now = now;
+        self.take_reports();
+        if let Some(event) = self.told.pop_front() {
+            return Some(event);
+        }
+        let mut inbox = self.inbox.borrow_mut();
+        while let Some((peer, attempt, mut bytes)) = inbox.datagrams.pop_front() {
+            std::mem::swap(datagram, &mut bytes);
+            inbox.spare.push(bytes);
+            if self.connections.get(&peer).is_some_and(|held| held.attempt == attempt) {
+                return Some(CarrierEvent::Datagram { peer });
+            }
+        }
+        None
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        // The browser calls back; a page polls with every frame anyway.
+        Micros::MAX
+    }
+
+    fn close(&mut self, _: Micros, peer: PeerId) {
+        self.rendezvous.forget(peer);
+        while let Some((peer, attempt, command)) = self.rendezvous.next_command() {
+            if command == Command::Drop
+                && self.connections.get(&peer).is_some_and(|held| held.attempt == attempt)
+            {
+                self.connections.remove(&peer);
+            }
+        }
+    }
+}

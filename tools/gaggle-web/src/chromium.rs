@@ -1,0 +1,230 @@
+//! A real Chromium without a screen, driven as a person would: pages, keys, pictures.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use serde_json::{Value, json};
+
+use crate::devtools::DevTools;
+
+/// Names under which the browser may be installed.
+const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// A running browser with a profile of its own. Ends when dropped.
+pub struct Chromium {
+    process: Child,
+    profile: PathBuf,
+    devtools: Arc<Mutex<DevTools>>,
+}
+
+/// One page, in a window of its own so that it is never hidden.
+#[derive(Clone)]
+pub struct Page {
+    devtools: Arc<Mutex<DevTools>>,
+    target: String,
+    session: String,
+}
+
+impl Chromium {
+    /// Starts a browser.
+    ///
+    /// # Errors
+    /// Says in one line what is missing.
+    pub fn start() -> Result<Chromium, String> {
+        static STARTED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let nth = STARTED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let profile = std::env::temp_dir().join(format!("gaggle-chromium-{}-{nth}", std::process::id()));
+        let missing = "no Chromium found: install the package `chromium` (Debian: apt-get install chromium)";
+        let process = PROGRAMS.iter().find_map(|program| start_program(program, &profile)).ok_or(missing)?;
+        let mut browser = Starting { process: Some(process), profile };
+        let (port, path) = browser.wait_for_port()?;
+        let devtools = DevTools::connect(port, &path)?;
+        let process = browser.process.take().ok_or("the browser has ended")?;
+        let profile = std::mem::take(&mut browser.profile);
+        Ok(Chromium { process, profile, devtools: Arc::new(Mutex::new(devtools)) })
+    }
+
+    /// Opens a page in a window of its own.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn open(&self, url: &str) -> Result<Page, String> {
+        let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
+        let created =
+            devtools.call(None, "Target.createTarget", json!({ "url": "about:blank", "newWindow": true }))?;
+        let target = text(&created, "targetId")?;
+        let attached =
+            devtools.call(None, "Target.attachToTarget", json!({ "targetId": target, "flatten": true }))?;
+        let session = text(&attached, "sessionId")?;
+        drop(devtools);
+        let page = Page { devtools: Arc::clone(&self.devtools), target, session };
+        page.call("Page.enable", json!({}))?;
+        page.call("Page.navigate", json!({ "url": url }))?;
+        Ok(page)
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.profile);
+    }
+}
+
+/// A browser that has not told its port yet; cleaned up if it never does.
+struct Starting {
+    process: Option<Child>,
+    profile: PathBuf,
+}
+
+impl Starting {
+    fn wait_for_port(&mut self) -> Result<(u16, String), String> {
+        let file = self.profile.join("DevToolsActivePort");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while Instant::now() < deadline {
+            if let Ok(told) = std::fs::read_to_string(&file)
+                && let Some((port, path)) = told.split_once('\n')
+                && let Ok(port) = port.trim().parse()
+            {
+                return Ok((port, path.trim().to_string()));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Err("Chromium did not start within 30 s".to_string())
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+            let _ = process.wait();
+            let _ = std::fs::remove_dir_all(&self.profile);
+        }
+    }
+}
+
+fn start_program(program: &str, profile: &Path) -> Option<Child> {
+    Command::new(program)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--remote-debugging-port=0", "--autoplay-policy=no-user-gesture-required"])
+        // Tests run in machines with little shared memory, and need loopback addresses as candidates.
+        .args(["--disable-dev-shm-usage", "--allow-loopback-in-peer-connection"])
+        .arg("--disable-features=WebRtcHideLocalIpsWithMdns")
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg("about:blank")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()
+}
+
+impl Page {
+    fn call(&self, method: &str, params: Value) -> Result<Value, String> {
+        let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
+        devtools.call(Some(&self.session), method, params)
+    }
+
+    /// The value of an expression; a promise is waited for.
+    ///
+    /// # Errors
+    /// If the page throws.
+    pub fn eval(&self, expression: &str) -> Result<Value, String> {
+        let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
+        let answer = self.call("Runtime.evaluate", params)?;
+        match answer.get("exceptionDetails") {
+            Some(details) => {
+                let said = details["exception"]["description"].as_str().or(details["text"].as_str());
+                Err(format!("{expression}: {}", said.unwrap_or("threw something")))
+            }
+            None => Ok(answer["result"]["value"].clone()),
+        }
+    }
+
+    /// Waits until an expression is true.
+    ///
+    /// # Errors
+    /// If it is not within `patience`.
+    pub fn wait_for(&self, expression: &str, patience: Duration) -> Result<(), String> {
+        let deadline = Instant::now() + patience;
+        let mut last = String::new();
+        while Instant::now() < deadline {
+            match self.eval(&format!("!!({expression})")) {
+                Ok(Value::Bool(true)) => return Ok(()),
+                Ok(_) => last.clear(),
+                Err(error) => last = error,
+            }
+            std::thread::sleep(Duration::from_millis(25));
+        }
+        Err(format!("`{expression}` was not true within {} s {last}", patience.as_secs()))
+    }
+
+    /// Sizes the page as a screen of so many CSS pixels, each of `scale` device pixels.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn resize(&self, width: u32, height: u32, scale: u32, mobile: bool) -> Result<(), String> {
+        let params =
+            json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": mobile });
+        self.call("Emulation.setDeviceMetricsOverride", params).map(drop)
+    }
+
+    /// Presses or releases a key, named as in `KeyboardEvent.code`; `key` is what it types.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn key(&self, code: &str, key: &str, down: bool) -> Result<(), String> {
+        let kind = if down { "keyDown" } else { "keyUp" };
+        self.call("Input.dispatchKeyEvent", json!({ "type": kind, "code": code, "key": key })).map(drop)
+    }
+
+    /// What the page looks like, as PNG.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn screenshot(&self) -> Result<Vec<u8>, String> {
+        let answer = self.call("Page.captureScreenshot", json!({ "format": "png" }))?;
+        let data = text(&answer, "data")?;
+        base64::engine::general_purpose::STANDARD.decode(data).map_err(|error| error.to_string())
+    }
+
+    /// Loads the page again.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn reload(&self) -> Result<(), String> {
+        self.call("Page.reload", json!({})).map(drop)
+    }
+
+    /// Closes the page as a person would: it may say goodbye.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn close(&self) -> Result<(), String> {
+        let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
+        devtools.call(None, "Target.closeTarget", json!({ "targetId": self.target })).map(drop)
+    }
+
+    /// Ends the page without a word, as a crash would.
+    ///
+    /// # Errors
+    /// Never: a crashed page does not answer.
+    pub fn crash(&self) -> Result<(), String> {
+        // The call itself is never answered, so it is not waited for: the next one on the socket would be.
+        let _ = self.eval("setTimeout(() => { for (;;) {} }, 0)");
+        self.close()
+    }
+}
+
+fn text(answer: &Value, field: &str) -> Result<String, String> {
+    answer[field]
+        .as_str()
+        .map(str::to_string)
+        .ok_or_else(|| format!("the browser's answer has no {field}: {answer}"))
+}

@@ -1,0 +1,67 @@
+//! Serves a directory and a few texts over HTTP, for pages under test.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A server on a free port of this machine, for as long as the process lives.
+#[derive(Debug)]
+pub struct FileServer {
+    port: u16,
+}
+
+impl FileServer {
+    /// Serves the files of `directory`, and `texts` by their names (`index.html`, …) before them.
+    ///
+    /// # Errors
+    /// If no port can be had.
+    pub fn start(directory: &Path, texts: &[(&str, &str)]) -> Result<FileServer, String> {
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+        let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+        let texts: BTreeMap<String, String> =
+            texts.iter().map(|(name, text)| ((*name).to_string(), (*text).to_string())).collect();
+        let (directory, texts) = (directory.to_path_buf(), Arc::new(texts));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (directory, texts) = (directory.clone(), Arc::clone(&texts));
+                std::thread::spawn(move || answer(stream, &directory, &texts));
+            }
+        });
+        Ok(FileServer { port })
+    }
+
+    /// Where a file is.
+    pub fn url(&self, name: &str) -> String {
+        format!("http://127.0.0.1:{}/{name}", self.port)
+    }
+}
+
+fn answer(mut stream: TcpStream, directory: &Path, texts: &BTreeMap<String, String>) -> Option<()> {
+    let mut request = [0; 4096];
+    let length = stream.read(&mut request).ok()?;
+    let request = String::from_utf8_lossy(&request[..length]);
+    let path = request.split(' ').nth(1)?.split('?').next()?.trim_start_matches('/');
+    let body = match texts.get(path) {
+        Some(text) => Some(text.clone().into_bytes()),
+        // Only plain names: nothing outside the directory.
+        None if path.split('/').all(|part| part != "..") => {
+            std::fs::read::<PathBuf>(directory.join(path)).ok()
+        }
+        None => None,
+    };
+    let kind = match path.rsplit('.').next()? {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript",
+        "wasm" => "application/wasm",
+        _ => "application/octet-stream",
+    };
+    let (status, body) = body.map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    stream.write_all(&body).ok()
+}

@@ -1,0 +1,6 @@
+//! Builds pages and drives a real browser. For tests and commands only: nothing of this is shipped.
+
+pub mod bundle;
+pub mod chromium;
+mod devtools;
+pub mod files;
