@@ -93,10 +93,11 @@ mod quantise;
 mod random;
 mod slot;
 mod state;
+mod varint;
 
 pub use angle::Angle;
 pub use bits::{BitReader, BitWriter, bits_for};
-pub use bytes::{BufferFull, ByteReader, ByteSink, ByteWriter, Varint, unzigzag, zigzag};
+pub use bytes::{BufferFull, ByteReader, ByteSink, ByteWriter};
 pub use decode::DecodeError;
 pub use difference::{Difference, FieldPath};
 pub use fixed::{Fixed, Fixed8, Fixed16, ParseFixedError};
@@ -109,6 +110,7 @@ pub use quantise::{Quantiser, QuantiserError};
 pub use random::{Mulberry32, Prng, Xorshift32};
 pub use slot::{Slot, SlotSet, SlotSetIter};
 pub use state::{Bounded, InRange, State, decode_state, differences, encode_state, state_hash};
+pub use varint::{Varint, unzigzag, zigzag};
 
 pub use gaggle_derive::{Input, State};
 
