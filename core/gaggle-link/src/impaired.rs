@@ -7,7 +7,7 @@ use gaggle_kit::{Micros, PeerId, Prng};
 
 use crate::sim::Conditions;
 use crate::sim::shaper::{Fate, Shaper};
-use crate::{Busy, Carrier, CarrierEvent};
+use crate::{Busy, Carrier, CarrierEvent, DATAGRAM_BYTES_MAX};
 
 /// Datagrams held back at a time. What comes on top is lost, as it would be in a router.
 const DELAYED_MAX: usize = 16_384;
@@ -90,7 +90,8 @@ impl<C: Carrier> Impaired<C> {
             return;
         }
         let index = self.free.pop().unwrap_or_else(|| {
-            self.delayed.push(Default::default());
+            self.delayed.push((to, Vec::with_capacity(DATAGRAM_BYTES_MAX)));
+            self.free.reserve(self.delayed.len());
             self.delayed.len() - 1
         });
         let (peer, bytes) = &mut self.delayed[index];

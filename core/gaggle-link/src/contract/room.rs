@@ -86,7 +86,7 @@ impl<T: Transport> Room<T> {
         } else {
             return Ok(());
         };
-        Err(self.failure(format!("{me:?} was told that {peer:?} {what}, which {broken}")))
+        Err(self.failure(format!("{me:?} was told that {peer:?} {what}, who {broken}")))
     }
 
     fn joined_at(&self, index: usize, peer: PeerId) -> bool {

@@ -355,3 +355,167 @@ fn write_head(kind: u8, head: Head, w: &mut ByteWriter<'_>) -> Result<(), Buffer
     w.u16(head.number)?;
     w.u16(head.label.check)
 }
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::Prng;
+
+    use super::*;
+
+    const LABEL: Label = Label { tag: 7, check: 0xbeef };
+
+    fn head(number: u16) -> Head {
+        Head { label: LABEL, number }
+    }
+
+    fn ack(newest: u16, hold: u16, ranges: &[(u16, u16)]) -> Ack {
+        let mut ack = Ack { hold, newest, ranges: [(0, 0); ACK_RANGES_MAX], count: ranges.len() };
+        ack.ranges[..ranges.len()].copy_from_slice(ranges);
+        ack
+    }
+
+    /// Every kind of packet, with the file that shows its bytes.
+    fn vectors() -> [(&'static str, Packet<'static>); 8] {
+        const TWO_PIECES: &[u8] = &[0, 5, 3, 2, b'h', b'i', 9, 0x80, 0x89, 0x7a, 2, 0xaa, 0xbb];
+        let streams = Streams { floor: 2, ack: None, pieces: TWO_PIECES };
+        let with_ack = Streams { floor: 0, ack: Some(ack(0x000f, 250, &[(0, 5)])), pieces: &[1, 0, 1, 0] };
+        let answer = Echo { clock: 1_000_000, hold: 300 };
+        [
+            (
+                include_str!("../../vectors/hello.hex"),
+                Packet::Hello(Hello { nonce: 0x0102_0304, echo: 0x1112_1314, grant: 4 << 20 }),
+            ),
+            (
+                include_str!("../../vectors/unreliable.hex"),
+                Packet::Unreliable { tag: 7, number: 0x1234, message: b"hey" },
+            ),
+            (include_str!("../../vectors/streams.hex"), Packet::Streams(head(0x1235), streams)),
+            (include_str!("../../vectors/streams-with-ack.hex"), Packet::Streams(head(0x1236), with_ack)),
+            (
+                include_str!("../../vectors/ack.hex"),
+                Packet::Ack(head(0x1237), ack(0x0002, 0, &[(0, 2), (3, 7), (136, 137)])),
+            ),
+            (
+                include_str!("../../vectors/ping.hex"),
+                Packet::Ping(head(0x1238), Ping { loss: 13, clock: Some(1_000_000), echo: None }),
+            ),
+            (
+                include_str!("../../vectors/pong.hex"),
+                Packet::Ping(head(0x1239), Ping { loss: 0, clock: Some(2_000_000), echo: Some(answer) }),
+            ),
+            (include_str!("../../vectors/bye.hex"), Packet::Bye(head(0x123a), Goodbye::LEAVING)),
+        ]
+    }
+
+    fn bytes_of(hex: &str) -> Vec<u8> {
+        let digits = hex.lines().map(|line| line.split('#').next().unwrap()).flat_map(str::split_whitespace);
+        digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+    }
+
+    fn encode(packet: &Packet<'_>) -> Vec<u8> {
+        let mut buffer = [0; 2_000];
+        let mut w = ByteWriter::new(&mut buffer);
+        match packet {
+            Packet::Hello(hello) => hello.write(&mut w),
+            Packet::Unreliable { tag, number, message } => {
+                w.bytes(&unreliable_header(*tag, *number)).and_then(|()| w.bytes(message))
+            }
+            Packet::Streams(head, streams) => {
+                write_streams_head(*head, streams.floor, streams.ack.as_ref(), &mut w)
+                    .and_then(|()| w.bytes(streams.pieces))
+            }
+            Packet::Ack(head, ack) => write_ack(*head, ack, &mut w),
+            Packet::Ping(head, ping) => ping.write(*head, &mut w),
+            Packet::Bye(head, goodbye) => write_bye(*head, *goodbye, &mut w),
+        }
+        .unwrap();
+        w.finish().to_vec()
+    }
+
+    /// Whatever can be read has this one encoding.
+    fn check(bytes: &[u8]) -> bool {
+        match Packet::read(bytes) {
+            Ok(packet) => {
+                assert_eq!(encode(&packet), bytes, "{packet:?}");
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    #[test]
+    fn packets_look_like_their_vectors() {
+        for (hex, packet) in vectors() {
+            let bytes = bytes_of(hex);
+            assert_eq!(encode(&packet), bytes, "{packet:?}");
+            assert_eq!(Packet::read(&bytes), Ok(packet));
+        }
+    }
+
+    #[test]
+    fn pieces_come_out_as_they_went_in() {
+        let (_, packet) = &vectors()[2];
+        let Packet::Streams(_, streams) = packet else { panic!("{packet:?}") };
+        let pieces: Vec<Piece<'_>> = streams.pieces().collect();
+        let first = Piece { stream: 0, offset: 5, bytes: b"\x02hi" };
+        assert_eq!(pieces, [first, Piece { stream: 9, offset: 2_000_000, bytes: &[0xaa, 0xbb] }]);
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        for (hex, packet) in vectors() {
+            let bytes = bytes_of(hex);
+            for cut in 0..bytes.len() {
+                // An unreliable message may have any length: that it is whole is for the carrier to see to. The
+                // second piece of a stream may be missing as a whole: then it is another packet, sent by nobody.
+                let another = matches!(packet, Packet::Unreliable { .. }) && cut >= 3
+                    || hex.contains("stream 9") && cut == 13;
+                assert_eq!(check(&bytes[..cut]), another, "{cut} bytes of {packet:?}");
+            }
+            let longer = [&bytes[..], &[0]].concat();
+            assert_eq!(
+                check(&longer),
+                matches!(packet, Packet::Unreliable { .. }),
+                "a byte more than {packet:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn flipped_bits_and_noise_are_refused_or_another_packet() {
+        let mut readable = 0;
+        for (hex, _) in vectors() {
+            let bytes = bytes_of(hex);
+            for bit in 0..bytes.len() * 8 {
+                let mut flipped = bytes.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                readable += u32::from(check(&flipped));
+            }
+        }
+        let mut random = Prng::new(1);
+        for _ in 0..200_000 {
+            let mut noise = vec![0; random.below(64) as usize];
+            random.fill(&mut noise);
+            // All kinds, not only the few of pure chance.
+            if let Some(first) = noise.first_mut() {
+                *first = (random.below(8) << 4) as u8 | 1;
+            }
+            readable += u32::from(check(&noise));
+        }
+        assert!(readable > 20_000, "only {readable} could be read: this tests nothing");
+    }
+
+    #[test]
+    fn acknowledgements_name_the_numbers_they_were_made_of() {
+        let mut ranges = AckRanges::default();
+        ranges.push(0x1_0001..0x1_0003);
+        ranges.push(0xfffc..0x1_0000);
+        let ack = Ack::new(&ranges, 3).unwrap();
+        assert_eq!(ack.newest, 2);
+        assert_eq!(ack.ranges(0x1_0002).collect::<Vec<_>>(), [0x1_0001..0x1_0003, 0xfffc..0x1_0000]);
+        assert_eq!(Ack::new(&AckRanges::default(), 0), None);
+        // What lies too far back is left out.
+        ranges.push(0x10..0x20);
+        assert_eq!(Ack::new(&ranges, 3).unwrap().ranges(0x1_0002).count(), 2);
+    }
+}

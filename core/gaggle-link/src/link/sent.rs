@@ -71,6 +71,11 @@ pub(crate) struct SentPackets {
 }
 
 impl SentPackets {
+    pub(crate) fn new() -> SentPackets {
+        // Room for the first window, so that a burst of resending allocates nothing.
+        SentPackets { packets: VecDeque::with_capacity(16), ..SentPackets::default() }
+    }
+
     pub(crate) fn in_flight_bytes(&self) -> u64 {
         self.in_flight_bytes
     }

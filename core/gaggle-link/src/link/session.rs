@@ -120,7 +120,7 @@ impl Session {
             rtt: Rtt::default(),
             congestion: Congestion::new(),
             pacer: Pacer::new(now),
-            sent: SentPackets::default(),
+            sent: SentPackets::new(),
             probes: 0,
             streams_out: StreamsOut::default(),
             streams_in: StreamsIn::default(),

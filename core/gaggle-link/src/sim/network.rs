@@ -10,7 +10,7 @@ use gaggle_kit::{ByteSink, Micros, Prng, StateHasher};
 use super::clock::Clock;
 use super::shaper::{Fate, Loss, Shaper};
 use super::{Change, Conditions, Totals};
-use crate::Busy;
+use crate::{Busy, DATAGRAM_BYTES_MAX};
 
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -317,7 +317,9 @@ impl Network {
 
     fn launch(&mut self, from: usize, to: usize, connection: u32, at: Micros, bytes: &[u8]) {
         let index = self.free_flights.pop().unwrap_or_else(|| {
-            self.flights.push(Flight::default());
+            self.flights.push(Flight { bytes: Vec::with_capacity(DATAGRAM_BYTES_MAX), ..Flight::default() });
+            // Room for all of them to be free at once, so that nothing is allocated when they are.
+            self.free_flights.reserve(self.flights.len());
             self.flights.len() as u32 - 1
         });
         let flight = &mut self.flights[index as usize];

@@ -1,0 +1,40 @@
+//! A link in steady state allocates nothing: neither for packets nor for small reliable messages.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use allocation_counter::measure;
+use gaggle_kit::Micros;
+use gaggle_link::sim::{Chance, Conditions, World};
+use gaggle_link::{Channel, Event, Impaired, Link, LinkConfig, Transport};
+
+#[test]
+fn nothing_is_allocated_once_everything_is_warm() {
+    let mut world = World::of(3, 1);
+    world.everywhere(Conditions { loss: Chance::percent(2), ..Conditions::latency_ms(30) });
+    let impaired = |carrier, seed| Impaired::new(carrier, Conditions::latency_ms(5), seed);
+    let mut links =
+        [0, 1, 2].map(|i| Link::new(impaired(world.carrier(i), i as u64), LinkConfig::default(), i as u64));
+    let mut received = 0_u32;
+    let mut run = |seconds| {
+        let mut next_frame = [Micros::ZERO; 3];
+        world.run_for(Micros::from_secs(seconds), |peer, now| {
+            let link = &mut links[peer];
+            while let Some(event) = link.poll(now) {
+                received += u32::from(matches!(event, Event::Message { .. }));
+            }
+            if now >= next_frame[peer] {
+                next_frame[peer] = now + Micros::new(16_667);
+                link.broadcast(now, Channel::Unreliable, &[0; 30]).unwrap();
+                if now.as_millis() % 10 == 0 {
+                    link.broadcast(now, Channel::Reliable(1), &[0; 200]).unwrap();
+                }
+            }
+            link.poll_timeout().min(next_frame[peer])
+        });
+    };
+    // Buffers grow to the worst of what a lossy minute brings.
+    run(600);
+    let used = measure(|| run(60));
+    assert_eq!(used.count_total, 0, "{used:?}");
+    assert!(received > 30_000, "only {received} messages");
+}
