@@ -520,13 +520,11 @@ fn statistics<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let Some(stats) = room.transports[0].stats(b) else {
         return Err(room.failure("no statistics of a joined peer".to_string()));
     };
-    if stats.rtt.is_none() {
-        return Ok(Progress::Running);
+    // A busy page takes few steps in that time: what counts is that every packet is counted.
+    if stats.rtt.is_none() || stats.packets_out < 10 {
+        return send(room, now, 0, 1, Channel::Unreliable, &[0; 100]).map(|()| Progress::Running);
     }
-    room.expect(
-        stats.packets_out >= 10 && stats.bytes_out >= stats.packets_out * 3,
-        "packets or bytes sent were not counted",
-    )?;
+    room.expect(stats.bytes_out >= stats.packets_out * 3, "bytes sent were not counted")?;
     room.expect(stats.packets_in >= 1 && stats.bytes_in >= 1, "packets or bytes received were not counted")?;
     room.expect(
         stats.loss_in_permille <= 1_000 && stats.loss_out_permille <= 1_000,
