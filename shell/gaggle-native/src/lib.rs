@@ -1,0 +1,32 @@
+//! Gaggle outside the browser: what waits, on sockets and by the clock, so that core need not.
+//!
+//! [`UdpCarrier`] lets links run on a UDP socket. A program makes one, says whom to reach, and runs its links once a frame:
+//!
+//! ```no_run
+//! use gaggle_link::{Event, Link, LinkConfig, Transport};
+//! use gaggle_native::{Clock, RoomKey, UdpCarrier, UdpConfig, random_peer, random_seed};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let clock = Clock::start();
+//! let key = RoomKey::from_phrase("the geese fly at dawn, all forty of them");
+//! let mut carrier = UdpCarrier::bind("0.0.0.0:7777".parse()?, random_peer()?, &key, UdpConfig::default())?;
+//! carrier.connect("192.0.2.7:7777".parse()?);
+//! let mut link = Link::new(carrier, LinkConfig::default(), random_seed()?);
+//! loop {
+//!     while let Some(event) = link.poll(clock.now()) {
+//!         if let Event::Message { peer, bytes, .. } = event {
+//!             println!("{peer:?} says {}", String::from_utf8_lossy(bytes));
+//!         }
+//!     }
+//!     std::thread::sleep(std::time::Duration::from_millis(5));
+//! }
+//! # }
+//! ```
+
+mod clock;
+mod entropy;
+mod udp;
+
+pub use clock::Clock;
+pub use entropy::{random_peer, random_seed};
+pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpTotals};

@@ -1,0 +1,196 @@
+//! One session with a peer: its keys, its address, and what to believe of what comes in its name.
+
+use std::net::SocketAddr;
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::keys::{Seal, TAG_BYTES};
+use super::packet::{HEADER_BYTES, Sealed, header};
+use super::replay::Replay;
+
+/// A question or an answer about an address: which of the two, and a token.
+const PROBE_BYTES: usize = 1 + 8;
+const QUESTION: u8 = 0;
+const ANSWER: u8 = 1;
+
+/// Bytes of the datagram that asks an address.
+const QUESTION_DATAGRAM_BYTES: usize = HEADER_BYTES + PROBE_BYTES + TAG_BYTES;
+
+/// A new address is asked this often.
+const QUESTION_INTERVAL: Micros = Micros::from_millis(100);
+
+pub(crate) struct Session {
+    /// In front of datagrams that come to us, and of those that go out.
+    pub(crate) number: u16,
+    remote_number: u16,
+    pub(crate) peer: PeerId,
+    address: SocketAddr,
+    seal: Seal,
+    open: Seal,
+    sent: u64,
+    replay: Replay,
+    pub(crate) heard_at: Micros,
+    /// The other side has shown that it has the keys.
+    pub(crate) confirmed: bool,
+    /// Something sealed has come.
+    pub(crate) used: bool,
+    /// What a repeated knock is answered with, if we are the one who was knocked at.
+    pub(crate) answer: Option<Answer>,
+    move_to: Option<Move>,
+}
+
+/// The knock a session began with, and the welcome that was its answer.
+pub(crate) struct Answer {
+    pub(crate) ephemeral: [u8; 32],
+    pub(crate) welcome: Vec<u8>,
+}
+
+/// The peer seems to have another address now. Whether it does it must show, since anyone can send a copy of its datagram from
+/// anywhere.
+struct Move {
+    address: SocketAddr,
+    token: [u8; 8],
+    /// Until it has, it gets no more bytes than came from there.
+    received: usize,
+    sent: usize,
+    next_at: Micros,
+}
+
+/// What a datagram turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Opened {
+    /// Something for the link; it lies at the front of the buffer behind the header, with this length.
+    Data(usize),
+    /// Something for the session itself, done.
+    Own,
+    /// Not genuine, or seen before.
+    Refused,
+}
+
+/// What makes a session.
+pub(crate) struct SessionParts {
+    pub(crate) number: u16,
+    pub(crate) remote_number: u16,
+    pub(crate) peer: PeerId,
+    pub(crate) address: SocketAddr,
+    pub(crate) seal: Seal,
+    pub(crate) open: Seal,
+}
+
+impl Session {
+    pub(crate) fn new(now: Micros, parts: SessionParts) -> Session {
+        let SessionParts { number, remote_number, peer, address, seal, open } = parts;
+        Session {
+            number,
+            remote_number,
+            peer,
+            address,
+            seal,
+            open,
+            sent: 0,
+            replay: Replay::new(),
+            heard_at: now,
+            confirmed: false,
+            used: false,
+            answer: None,
+            move_to: None,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Seals a datagram into the buffer; says how long it is.
+    pub(crate) fn seal(&mut self, kind: Sealed, bytes: &[u8], buffer: &mut [u8]) -> usize {
+        let header = header(kind, self.remote_number, self.sent);
+        let end = HEADER_BYTES + bytes.len();
+        buffer[..HEADER_BYTES].copy_from_slice(&header);
+        buffer[HEADER_BYTES..end].copy_from_slice(bytes);
+        let tag = self.seal.seal(self.sent, &header, &mut buffer[HEADER_BYTES..end]);
+        buffer[end..end + TAG_BYTES].copy_from_slice(&tag);
+        self.sent += 1;
+        end + TAG_BYTES
+    }
+
+    /// Opens a datagram in place that has this session's number in front. `transmit` takes what is to be sent because of it.
+    pub(crate) fn handle(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        (kind, count): (Sealed, u16),
+        datagram: &mut [u8],
+        token: impl FnOnce() -> Option<[u8; 8]>,
+        transmit: &mut dyn FnMut(SocketAddr, &[u8]),
+    ) -> Opened {
+        let size = datagram.len();
+        let Some((head, sealed)) = datagram.split_first_chunk_mut::<HEADER_BYTES>() else {
+            return Opened::Refused;
+        };
+        let Some((bytes, tag)) = sealed.split_last_chunk_mut::<TAG_BYTES>() else { return Opened::Refused };
+        let count = self.replay.whole(count);
+        if !self.replay.is_new(count) || !self.open.open(count, head, bytes, *tag) {
+            return Opened::Refused;
+        }
+        let newest = self.replay.note(count);
+        self.heard_at = now;
+        self.confirmed = true;
+        self.used = true;
+        if kind == Sealed::Probe {
+            self.handle_probe(from, bytes, transmit);
+            return Opened::Own;
+        }
+        let length = bytes.len();
+        if from == self.address {
+            self.move_to = None;
+        } else if newest {
+            // An old datagram from elsewhere is a copy, or was overtaken by what came from the new address.
+            self.consider_move(now, from, size, token, transmit);
+        }
+        Opened::Data(length)
+    }
+
+    fn handle_probe(&mut self, from: SocketAddr, bytes: &[u8], transmit: &mut dyn FnMut(SocketAddr, &[u8])) {
+        let Ok([what, token @ ..]) = <[u8; PROBE_BYTES]>::try_from(bytes) else { return };
+        if what == QUESTION {
+            let mut buffer = [0; QUESTION_DATAGRAM_BYTES];
+            let size = self.seal(Sealed::Probe, &probe(ANSWER, token), &mut buffer);
+            transmit(from, &buffer[..size]);
+        } else if what == ANSWER
+            && let Some(moved) = self.move_to.take_if(|moved| moved.address == from && moved.token == token)
+        {
+            self.address = moved.address;
+        }
+    }
+
+    fn consider_move(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        size: usize,
+        token: impl FnOnce() -> Option<[u8; 8]>,
+        transmit: &mut dyn FnMut(SocketAddr, &[u8]),
+    ) {
+        if self.move_to.as_ref().is_none_or(|moved| moved.address != from) {
+            let Some(token) = token() else { return };
+            self.move_to = Some(Move { address: from, token, received: 0, sent: 0, next_at: now });
+        }
+        let Some(moved) = &mut self.move_to else { return };
+        moved.received += size;
+        if now < moved.next_at || moved.sent + QUESTION_DATAGRAM_BYTES > moved.received {
+            return;
+        }
+        moved.sent += QUESTION_DATAGRAM_BYTES;
+        moved.next_at = now + QUESTION_INTERVAL;
+        let token = moved.token;
+        let mut buffer = [0; QUESTION_DATAGRAM_BYTES];
+        let size = self.seal(Sealed::Probe, &probe(QUESTION, token), &mut buffer);
+        transmit(from, &buffer[..size]);
+    }
+}
+
+fn probe(what: u8, token: [u8; 8]) -> [u8; PROBE_BYTES] {
+    let mut bytes = [what; PROBE_BYTES];
+    bytes[1..].copy_from_slice(&token);
+    bytes
+}

@@ -1,0 +1,73 @@
+//! The contract of transports, kept by links on real sockets.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::time::Duration;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::contract::Stage;
+use gaggle_link::sim::Conditions;
+use gaggle_link::{Carrier, Impaired, Link, LinkConfig};
+use gaggle_native::{Clock, RoomKey, UdpCarrier, UdpConfig};
+
+struct Loopback<C> {
+    clock: Clock,
+    wrap: fn(UdpCarrier, u64) -> C,
+}
+
+impl<C: Carrier> Stage for Loopback<C> {
+    type Transport = Link<C>;
+
+    fn transports(&mut self) -> Vec<Link<C>> {
+        let key = RoomKey::random().unwrap();
+        let bind = |n: u128| {
+            let peer = PeerId::from_u128(0xfeed_0000 + n);
+            UdpCarrier::bind("127.0.0.1:0".parse().unwrap(), peer, &key, UdpConfig::default()).unwrap()
+        };
+        let mut carriers: Vec<UdpCarrier> = (0..3).map(bind).collect();
+        // Everybody reaches for everybody, so all meet both ways at once.
+        let addresses: Vec<_> = carriers.iter().map(|carrier| carrier.local_address().unwrap()).collect();
+        for (index, carrier) in carriers.iter_mut().enumerate() {
+            let others = addresses.iter().enumerate().filter(|(other, _)| *other != index);
+            others.for_each(|(_, address)| carrier.connect(*address));
+        }
+        // A quarter of the usual times, so that waiting for silence is not what tests are for.
+        let config = LinkConfig {
+            heartbeat: Micros::from_millis(250),
+            dead_after: self.dead_after(),
+            probe: Micros::from_millis(500),
+            ..LinkConfig::default()
+        };
+        let link = |(carrier, seed)| Link::new((self.wrap)(carrier, seed), config.clone(), seed);
+        carriers.into_iter().zip(1..).map(link).collect()
+    }
+
+    fn wait(&mut self) -> Micros {
+        std::thread::sleep(Duration::from_millis(1));
+        self.clock.now()
+    }
+
+    fn dead_after(&self) -> Micros {
+        Micros::from_millis(750)
+    }
+}
+
+mod on_loopback {
+    use super::*;
+
+    gaggle_link::contract!(Loopback { clock: Clock::start(), wrap: |carrier, _| carrier });
+}
+
+mod on_loopback_made_bad {
+    use super::*;
+
+    fn stage() -> Loopback<Impaired<UdpCarrier>> {
+        let wrap = |carrier, seed| {
+            let settings = [("latency", "60"), ("jitter", "10"), ("loss", "3"), ("burst", "1")];
+            Impaired::new(carrier, Conditions::from_settings(settings).unwrap(), seed)
+        };
+        Loopback { clock: Clock::start(), wrap }
+    }
+
+    gaggle_link::contract!(stage());
+}
