@@ -21,6 +21,9 @@ pub(crate) struct Received {
     /// Bit n mod [`WINDOW`] for number n.
     bits: [u64; WINDOW as usize / 64],
     distinct: u64,
+    /// How many of the last [`LOSS_WINDOW`] numbers arrived. Kept up to date because statistics are asked for every
+    /// frame and of every peer.
+    recent: u64,
 }
 
 impl Received {
@@ -28,7 +31,7 @@ impl Received {
     pub(crate) fn starting_at(first: u16) -> Received {
         // One lap ahead, so that older numbers are no underflow.
         let first = 0x1_0000 + u64::from(first);
-        Received { first, next: first, bits: [0; WINDOW as usize / 64], distinct: 0 }
+        Received { first, next: first, bits: [0; WINDOW as usize / 64], distinct: 0, recent: 0 }
     }
 
     /// The whole number of a packet, from its 16 low bits: the one nearest to what is expected.
@@ -51,13 +54,22 @@ impl Received {
         if number >= self.next {
             if number - self.next >= WINDOW {
                 self.bits = [0; WINDOW as usize / 64];
+                self.recent = 0;
             } else {
-                (self.next..number).for_each(|skipped| self.bits[word(skipped)] &= !bit(skipped));
+                (self.next..=number).for_each(|passed| self.pass(passed));
             }
             self.next = number + 1;
         }
         self.bits[word(number)] |= bit(number);
         self.distinct += 1;
+        self.recent += u64::from(self.next - number <= LOSS_WINDOW);
+    }
+
+    /// The next number was given to a packet, whether or not it arrives.
+    fn pass(&mut self, number: u64) {
+        // Numbers count from one lap ahead, so this one has a bit even if it is from before the beginning: never set.
+        self.recent -= u64::from(self.has(number - LOSS_WINDOW));
+        self.bits[word(number)] &= !bit(number);
     }
 
     /// Whether the packet before this one is missing.
@@ -72,13 +84,11 @@ impl Received {
 
     /// The share of the latest packets that has not arrived, per mille.
     pub(crate) fn loss_permille(&self) -> u16 {
-        let start = self.next.saturating_sub(LOSS_WINDOW).max(self.first);
-        let sent = self.next - start;
+        let sent = (self.next - self.first).min(LOSS_WINDOW);
         if sent == 0 {
             return 0;
         }
-        let arrived = (start..self.next).filter(|&number| self.has(number)).count() as u64;
-        ((sent - arrived) * 1_000 / sent) as u16
+        ((sent - self.recent) * 1_000 / sent) as u16
     }
 
     /// What has arrived, from `newest` down to `floor`, as far as an acknowledgement holds it.
@@ -169,6 +179,28 @@ mod tests {
         (100_u16..700).for_each(|n| received.insert(received.whole(n)));
         assert_eq!(received.loss_permille(), 0);
         assert_eq!(received.missing(), 20);
+    }
+
+    #[test]
+    fn loss_is_the_same_as_if_it_were_counted_anew() {
+        let mut random = gaggle_kit::Prng::new(5);
+        let mut received = Received::starting_at(65_000);
+        for _ in 0..20_000 {
+            let ahead = match random.below(100) {
+                0 => random.below(3_000),
+                1..20 => random.below(8),
+                _ => 0,
+            };
+            let late = random.below(40) * u32::from(random.below(4) == 0);
+            let number = (received.next + u64::from(ahead)).saturating_sub(late.into());
+            if received.is_new(number, true) {
+                received.insert(number);
+            }
+            let sent = (received.next - received.first).min(LOSS_WINDOW);
+            let arrived =
+                (received.next - sent..received.next).filter(|&number| received.has(number)).count();
+            assert_eq!(u64::from(received.loss_permille()), (sent - arrived as u64) * 1_000 / sent);
+        }
     }
 
     #[test]
