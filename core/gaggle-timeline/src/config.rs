@@ -193,9 +193,10 @@ impl SessionConfig {
         Micros::new(1_000_000 / u64::from(self.frames_per_second.max(1)))
     }
 
-    /// How far apart two honest peers' frames can be: window plus largest delay.
+    /// How far an honest peer's newest entry can be ahead of what it holds of the others: the window,
+    /// the largest delay, and the frame it waits for.
     pub(crate) fn reach_frames(&self) -> u32 {
-        self.window_frames() + self.input_delay_limits.1.max(self.input_delay_frames)
+        self.window_frames() + self.input_delay_limits.1.max(self.input_delay_frames) + 1
     }
 
     /// Rows of input to keep: enough for everything that can still arrive or be simulated again, and

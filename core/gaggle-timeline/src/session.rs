@@ -71,6 +71,8 @@ pub struct Session<I: Input> {
     input_delay: u32,
     /// The newest local entry that says something new.
     newest_change: Frame,
+    /// The frame to simulate for which local entries were last written.
+    told_for: Frame,
     /// A peer silent for longer makes us send every frame.
     silence_max: Micros,
     /// Everybody's slots, while nobody's part has ended.
@@ -152,6 +154,7 @@ impl<I: Input> Session<I> {
             running: false,
             input_delay: 0,
             newest_change: Frame::START,
+            told_for: Frame::START,
             silence_max: Micros::new((send::INTERVAL_TICKS_MAX + 2) * config.frame_micros().get()),
             everybody: Some(remotes.iter().fold(me.slots, |set, remote| set.union(remote.row.slots))),
             ticks: 0,
@@ -264,12 +267,17 @@ impl<I: Input> Session<I> {
         }
         self.keep_time();
         let next = self.current.next();
-        let target = if next.number() > self.horizon.number().saturating_add(self.config.window_frames()) {
+        let waits = next.number() > self.horizon.number().saturating_add(self.config.window_frames());
+        // What we do in the next frame is told even while we wait for it: with neither window nor
+        // delay everybody would wait for everybody.
+        if !waits || self.local.newest() < next {
+            self.emit(next);
+        }
+        let target = if waits {
             self.note_stall();
             self.current
         } else {
             self.note_progress();
-            self.emit(next);
             next
         };
         self.plan.begin(target);
@@ -445,8 +453,12 @@ impl<I: Input> Session<I> {
         self.remotes.iter().position(|remote| remote.row.peer == peer)
     }
 
-    /// Writes the local entries this frame calls for.
+    /// Writes the local entries this frame calls for, once.
     fn emit(&mut self, next: Frame) {
+        if self.told_for == next {
+            return;
+        }
+        self.told_for = next;
         let (table, slots) = (&mut self.table, self.me.slots);
         self.local.emit(next, self.delay.target(), |frame, entry| {
             for (slot, input) in slots.iter().zip(entry) {

@@ -96,6 +96,23 @@ fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
 }
 
 #[test]
+fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
+    let config = SessionConfig {
+        late: LatePolicy::Stall { window_frames: 0 },
+        input_delay_frames: 0,
+        input_delay_limits: (0, 0),
+        ..SessionConfig::default()
+    };
+    let mut world = World::configured(3, 5, &config);
+    world.weather(Weather { loss: 100, ..Weather::calm(20) }).run_to_frame(200);
+    for machine in &world.machines {
+        assert_eq!(machine.timeline.session().stats().rollbacks, 0);
+        assert!(machine.stalled > 100, "every frame takes the way there");
+    }
+    world.settle().expect_agreement();
+}
+
+#[test]
 fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
     let mut world = World::of(2, 11);
     world.weather(Weather::calm(50)).run_to_frame(120);
