@@ -103,7 +103,7 @@ impl Row {
             Some(false) => "MISSED",
         };
         format!(
-            "{:<58} {:>9} {:>10} {:>10} {:<8} {:>7} {:>8}  {verdict}",
+            "{:<66} {:>9} {:>10} {:>10} {:<16} {:>7} {:>8}  {verdict}",
             self.metric,
             self.unit,
             figure(self.gaggle),
@@ -155,7 +155,7 @@ impl Report {
     pub fn section(&mut self, title: &str) {
         if !self.json {
             print_line(&format!(
-                "\n{title:<58} {:>9} {:>10} {:>10} {:<8} {:>7} {:>8}",
+                "\n{title:<66} {:>9} {:>10} {:>10} {:<16} {:>7} {:>8}",
                 "unit", "gaggle", "other", "library", "ratio", "target"
             ));
         }

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use gaggle_kit::State;
+
 use crate::game::Game;
 use crate::network::Socket;
 
@@ -32,7 +34,7 @@ pub trait Contestant: Sized {
 
     /// A snapshot, as the library has it made.
     fn keep(snapshot: &mut Self::Game, game: &Self::Game) {
-        snapshot.clone_from(game);
+        snapshot.copy_from(game);
     }
 }
 

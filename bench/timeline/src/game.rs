@@ -3,13 +3,13 @@
 //! Any wrong, missing or misplaced input changes the whole state for good, so equal states mean
 //! equal inputs at equal frames.
 
-use gaggle_kit::Input;
+use gaggle_kit::{Input, State};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::chance::{draw, happens};
 
 /// What a bench can play through any library.
-pub trait Game: Clone + 'static {
+pub trait Game: State + 'static {
     /// What a player does in a frame.
     type Input: Pressed;
 
@@ -83,29 +83,50 @@ pub fn presses<I: Pressed>(frames: usize, player: usize, seed: u64) -> Vec<I> {
 /// Numbers a tick walks through at most: a larger state costs its copies, not its rules.
 const WALKED: usize = 556;
 
-/// `N` numbers inside the struct.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block<const N: usize, I = u8> {
+/// `N` numbers inside the struct, played with held buttons.
+#[derive(Clone, PartialEq, Eq, Debug, State)]
+pub struct Block<const N: usize> {
     frame: u32,
     numbers: [i32; N],
-    input: std::marker::PhantomData<I>,
 }
 
 /// The game of the published figures: 556 numbers, 2.2 KB.
 pub type Arena = Block<555>;
 /// As small as games get: 64 bytes, so that the library's own cost stands out.
 pub type Tiny = Block<15>;
-/// The same with an 8-byte input that changes every frame.
-pub type TinyStick = Block<15, u64>;
 
-impl<const N: usize, I: Pressed> Game for Block<N, I> {
-    type Input = I;
+impl<const N: usize> Game for Block<N> {
+    type Input = u8;
 
-    fn new() -> Self {
-        Block { frame: 0, numbers: std::array::from_fn(|i| i as i32), input: std::marker::PhantomData }
+    fn new() -> Block<N> {
+        Block { frame: 0, numbers: std::array::from_fn(|i| i as i32) }
     }
 
-    fn tick(&mut self, inputs: impl Iterator<Item = I>) {
+    fn tick(&mut self, inputs: impl Iterator<Item = u8>) {
+        self.frame += 1;
+        mix(&mut self.numbers, self.frame, inputs);
+    }
+
+    fn digest(&self) -> u64 {
+        digest(self.frame, &self.numbers)
+    }
+}
+
+/// 64 bytes, played with an 8-byte input that changes every frame.
+#[derive(Clone, PartialEq, Eq, Debug, State)]
+pub struct TinyStick {
+    frame: u32,
+    numbers: [i32; 15],
+}
+
+impl Game for TinyStick {
+    type Input = u64;
+
+    fn new() -> TinyStick {
+        TinyStick { frame: 0, numbers: std::array::from_fn(|i| i as i32) }
+    }
+
+    fn tick(&mut self, inputs: impl Iterator<Item = u64>) {
         self.frame += 1;
         mix(&mut self.numbers, self.frame, inputs);
     }
@@ -116,9 +137,10 @@ impl<const N: usize, I: Pressed> Game for Block<N, I> {
 }
 
 /// 100 KB on the heap.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, State)]
 pub struct Large {
     frame: u32,
+    #[state(max = 25_600)]
     numbers: Vec<i32>,
 }
 

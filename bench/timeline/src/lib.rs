@@ -5,12 +5,17 @@
 //! reads the [`Tally`]. `src/main.rs` lists the rows of the report.
 
 pub mod chance;
+pub mod clockwork;
 pub mod contest;
 pub mod cost;
+pub mod differential;
 pub mod fortress;
+pub mod gaggle;
 pub mod game;
 pub mod ggrs;
+pub mod link;
 pub mod matches;
+pub mod maze;
 pub mod network;
 pub mod rows;
 

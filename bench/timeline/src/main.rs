@@ -8,9 +8,28 @@ use bench_timeline::rows;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
+/// A part of the report.
+type Rows = fn(&mut Report);
+
+const PARTS: [(&str, Rows); 8] = [
+    ("cpu", rows::cpu::rows),
+    ("traffic", rows::traffic::rows),
+    ("stalls", rows::stalls::rows),
+    ("questions", rows::questions::rows),
+    ("time", rows::time::rows),
+    ("memory", rows::memory::rows),
+    ("scale", rows::scale::rows),
+    ("agreement", rows::agreement::rows),
+];
+
 fn main() -> ExitCode {
     let mut report = Report::from_args();
-    rows::cpu::rows(&mut report);
-    rows::traffic::rows(&mut report);
+    // Naming parts runs only those: `timeline stalls traffic`.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    for (name, rows) in PARTS {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            rows(&mut report);
+        }
+    }
     report.finish()
 }

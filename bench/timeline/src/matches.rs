@@ -29,6 +29,22 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// All peers taken together.
+    pub fn sum(tallies: &[Tally]) -> Tally {
+        let mut sum = Tally::default();
+        for tally in tallies {
+            sum.steps += tally.steps;
+            sum.advanced += tally.advanced;
+            sum.stalled += tally.stalled;
+            sum.calls.ticks += tally.calls.ticks;
+            sum.calls.saves += tally.calls.saves;
+            sum.calls.loads += tally.calls.loads;
+            sum.sent.packets += tally.sent.packets;
+            sum.sent.bytes += tally.sent.bytes;
+        }
+        sum
+    }
+
     /// Frames simulated again after a correction.
     pub fn resimulated(&self) -> u64 {
         self.calls.ticks - self.advanced
@@ -68,7 +84,8 @@ impl<C: Contestant> Match<C> {
     /// # Panics
     /// If they do not come together within ten seconds.
     pub fn new(setup: &Setup, weather: Weather) -> Match<C> {
-        let clear = Weather { loss: 0.0, burst_loss: 0.0, jitter_us: 0, ..weather };
+        // At least a frame of latency, so that all are ready in the same step whatever their order.
+        let clear = Weather { latency_us: weather.latency_us.max(frame_us(1)), ..Weather::default() };
         let network = Rc::new(RefCell::new(Network::new(setup.players, clear, setup.seed)));
         network.borrow_mut().set_now(0);
         let mut peers: Vec<C> =
@@ -112,6 +129,11 @@ impl<C: Contestant> Match<C> {
         for _ in 0..frames {
             self.step();
         }
+    }
+
+    /// Steps so far, those of the handshake included.
+    pub fn steps(&self) -> u64 {
+        self.step
     }
 
     /// The network, to change its weather.

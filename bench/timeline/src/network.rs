@@ -25,6 +25,9 @@ const fn frame_at(now_us: u64) -> u64 {
 /// Frames a burst of loss lasts on average.
 pub const BURST_FRAMES: f64 = 4.0;
 
+/// Packets kept for reuse: more than are ever under way in one direction.
+const SPARE_PER_DIRECTION: usize = 64;
+
 /// What a direction does to packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Weather {
@@ -93,6 +96,7 @@ pub struct Network<P> {
     inboxes: Vec<VecDeque<InFlight<P>>>,
     sent: Vec<Sent>,
     lost: u64,
+    spare: Vec<P>,
 }
 
 impl<P> Network<P> {
@@ -107,6 +111,7 @@ impl<P> Network<P> {
             inboxes: (0..peers).map(|_| VecDeque::with_capacity(256)).collect(),
             sent: vec![Sent::default(); peers],
             lost: 0,
+            spare: Vec::with_capacity(peers * peers * SPARE_PER_DIRECTION),
         };
         network.set_weather(weather);
         network
@@ -146,12 +151,25 @@ impl<P> Network<P> {
         self.sent[from].bytes += bytes as u64;
         let Some(delay_us) = self.delay(from, to) else {
             self.lost += 1;
+            self.recycle(packet);
             return;
         };
         let arrives_us = self.now_us + delay_us;
         let inbox = &mut self.inboxes[to];
         let behind = inbox.iter().rev().take_while(|other| other.arrives_us > arrives_us).count();
         inbox.insert(inbox.len() - behind, InFlight { arrives_us, from, packet });
+    }
+
+    /// Gives back a packet that was read, for its memory to be used again.
+    pub fn recycle(&mut self, packet: P) {
+        if self.spare.len() < self.spare.capacity() {
+            self.spare.push(packet);
+        }
+    }
+
+    /// A packet whose memory can be used again.
+    pub fn spare(&mut self) -> Option<P> {
+        self.spare.pop()
     }
 
     /// The next packet that has arrived, with its sender.
@@ -235,6 +253,16 @@ impl<P> Socket<P> {
     /// See [`Network::send`].
     pub fn send(&self, to: usize, bytes: usize, packet: P) {
         self.network.borrow_mut().send(self.me, to, bytes, packet);
+    }
+
+    /// See [`Network::recycle`].
+    pub fn recycle(&self, packet: P) {
+        self.network.borrow_mut().recycle(packet);
+    }
+
+    /// See [`Network::spare`].
+    pub fn spare(&self) -> Option<P> {
+        self.network.borrow_mut().spare()
     }
 
     /// See [`Network::receive`].

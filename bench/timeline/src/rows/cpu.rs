@@ -5,45 +5,72 @@ use bench_report::{Report, Row};
 use crate::contest::Setup;
 use crate::cost::{Course, Meter, in_turn};
 use crate::fortress::Fortress;
-use crate::game::{Arena, Game, Tiny, TinyStick};
+use crate::gaggle::Gaggle;
+use crate::game::{Arena, Game, Large, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
 use crate::network::Weather;
 
 /// Measurements of each: medians need an odd number.
 const LAPS: u64 = 7;
 
-/// Frames per measurement, fewer where a frame has more peers in it.
-fn frames(players: usize) -> u64 {
-    4_800 / players as u64
+/// Frames per measurement and library, fewer where a frame has more peers in it.
+const PEER_FRAMES: u64 = 9_600;
+
+/// Gaggle needs less time for a frame, so it gets more of them: a measurement should last
+/// milliseconds.
+const GAGGLE_TIMES: u64 = 4;
+
+/// What a frame may cost at most, as a part of ggrs's.
+fn target(players: usize) -> f64 {
+    if players <= 4 { 1.0 / 10.0 } else { 1.0 / 15.0 }
 }
 
 /// The game of the published figures, and states of other sizes.
 pub fn rows(report: &mut Report) {
-    report.section("CPU per frame and peer, net of the game's own ticks, saves and loads");
+    report.section("CPU per frame and peer, net of the game's calls");
     for players in [2, 4, 8, 16] {
         let covered = Setup::players(players).delay(2);
-        row::<Arena>(report, "no rollback", &covered, Weather::latency(1));
+        compare::<Arena>(report, "no rollback", &covered, Weather::latency(1), Some(target(players)));
         let guessing = Setup::players(players);
-        row::<Arena>(report, "latency 4", &guessing, Weather::latency(4));
+        compare::<Arena>(report, "rollback", &guessing, Weather::latency(4), Some(target(players)));
     }
     for players in [2, 4, 8, 16] {
-        row::<Tiny>(report, "latency 4, 64 B state", &Setup::players(players), Weather::latency(4));
+        let setup = Setup::players(players);
+        compare::<Tiny>(report, "rollback, 64 B state", &setup, Weather::latency(4), Some(target(players)));
     }
     for players in [2, 8] {
         let setup = Setup::players(players);
-        row::<TinyStick>(report, "latency 4, 8 B input every frame", &setup, Weather::latency(4));
+        compare::<TinyStick>(report, "rollback, 8 B input", &setup, Weather::latency(4), None);
     }
+    compare::<Large>(report, "rollback, 100 KB state", &Setup::players(2), Weather::latency(4), None);
 }
 
-fn row<G: Game>(report: &mut Report, what: &str, setup: &Setup, weather: Weather) {
-    let players = setup.players;
-    let few = frames(players) / 4;
-    let meters: [Box<dyn Meter>; 2] =
-        [Course::<Ggrs<G>>::meter(setup, weather, few), Course::<Fortress<G>>::meter(setup, weather, few)];
+fn compare<G: Game>(report: &mut Report, what: &str, setup: &Setup, weather: Weather, target: Option<f64>) {
+    let frames = PEER_FRAMES / (setup.players * setup.players) as u64 * 2;
+    let frames = frames.min(PEER_FRAMES / 8);
+    let meters: [Box<dyn Meter>; 4] = [
+        Course::<Gaggle<G>>::meter(setup, weather, frames * GAGGLE_TIMES),
+        Course::<Ggrs<G>>::meter(setup, weather, frames),
+        Course::<Fortress<G>>::meter(setup, weather, frames),
+        Course::<Ggrs<G>>::meter(&setup.clone().encoded(), weather, frames),
+    ];
     let costs = in_turn(&meters, LAPS);
+    let (gaggle, ggrs, fortress, encoded) = (costs[0], costs[1], costs[2], costs[3]);
+    let players = setup.players;
     let metric = |figure: &str| format!("{figure}, {what}, {players} players");
-    for (library, cost) in [("ggrs", costs[0]), ("fortress", costs[1])] {
-        report.row(Row::new(metric("net CPU"), "ns").other(library, cost.net_ns));
-        report.row(Row::new(metric("allocations"), "/frame").other(library, cost.allocations));
-    }
+    let net = || Row::new(metric("net"), "ns").gaggle(gaggle.net_ns);
+    let against_ggrs = net().other("ggrs", ggrs.net_ns);
+    report.row(match target {
+        Some(part) => against_ggrs.ratio_at_most(part),
+        None => against_ggrs,
+    });
+    report.row(net().other("ggrs, encoding", encoded.net_ns));
+    report.row(net().other("fortress", fortress.net_ns).ratio_at_most(1.0));
+    report.row(Row::new(metric("with the game"), "ns").gaggle(gaggle.total_ns).other("ggrs", ggrs.total_ns));
+    report.row(
+        Row::new(metric("allocations"), "/frame")
+            .gaggle(gaggle.allocations)
+            .other("ggrs", ggrs.allocations)
+            .at_most(0.0),
+    );
 }

@@ -1,4 +1,10 @@
 //! The rows of the report, one file per part.
 
+pub mod agreement;
 pub mod cpu;
+pub mod memory;
+pub mod questions;
+pub mod scale;
+pub mod stalls;
+pub mod time;
 pub mod traffic;

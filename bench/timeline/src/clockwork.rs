@@ -1,0 +1,238 @@
+//! Machines with clocks of their own: each ticks when its clock says so, at the speed its session asks
+//! for, and reads its socket only then. Gaggle alone; the others leave time to the game.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gaggle_kit::{Input, Micros, Slot, State};
+use gaggle_link::Link;
+use gaggle_timeline::{Exchange, Game, Inputs, Pace, Session, SessionConfig, Tick, Timeline};
+
+use crate::chance::happens;
+use crate::gaggle::session;
+use crate::link::{Wire, link};
+use crate::network::{Network, Socket, Weather};
+
+/// Time between two looks at the machines.
+const STEP_US: u64 = 1_000;
+
+/// Frames a machine that slept may make up at once.
+const MAKE_UP_TICKS_MAX: u32 = 4;
+
+/// Two taps of one player are at least so many ticks apart: nobody can do better, and two taps
+/// that have to share a frame are one.
+const TAP_TICKS_MIN: u64 = 10;
+
+/// A held direction, and a button that is pressed and released between two ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
+pub struct Pad {
+    /// What is held.
+    pub held: u8,
+    /// What was tapped.
+    #[input(one_shot)]
+    pub tap: bool,
+}
+
+/// What one player did, as the game saw it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, State)]
+pub struct Seen {
+    held: u8,
+    /// Times what is held changed.
+    pub changes: u32,
+    /// Taps.
+    pub taps: u32,
+}
+
+/// A game that counts what it is told, so that nothing can get lost or told twice unnoticed.
+#[derive(Clone, PartialEq, Eq, Default, Debug, State)]
+pub struct Ledger {
+    seen: [Seen; 4],
+}
+
+impl Ledger {
+    /// What this player did.
+    pub fn seen(&self, player: usize) -> Seen {
+        self.seen[player]
+    }
+}
+
+impl Game for Ledger {
+    type Input = Pad;
+
+    fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
+        for (player, seen) in self.seen.iter_mut().enumerate() {
+            let pad = inputs.get(Slot::at(player));
+            seen.changes += u32::from(pad.held != seen.held);
+            seen.held = pad.held;
+            seen.taps += u32::from(pad.tap);
+        }
+    }
+}
+
+/// One machine.
+pub struct Machine {
+    timeline: Timeline<Ledger>,
+    exchange: Exchange,
+    link: Link<Wire>,
+    pace: Pace,
+    /// How fast its clock runs, in millionths.
+    pub clock_ppm: u64,
+    /// It does nothing before this moment.
+    pub asleep_until_us: u64,
+    ticks: u64,
+    pressed: Seen,
+    tapped_at: u64,
+    /// Ticks in which the match did not go on.
+    pub stalled: u64,
+    /// The farthest its speed was from 1 so far, in millionths.
+    pub bend_ppm_max: u32,
+}
+
+impl Machine {
+    /// Its session.
+    pub fn session(&self) -> &Session<Pad> {
+        self.timeline.session()
+    }
+
+    /// Its game.
+    pub fn game(&self) -> &Ledger {
+        self.timeline.game()
+    }
+
+    /// What its player really did.
+    pub fn pressed(&self) -> Seen {
+        self.pressed
+    }
+
+    /// Where it is in the match, in frames.
+    pub fn position(&self) -> f64 {
+        let frame = f64::from(self.session().current_frame().number());
+        frame + f64::from(self.pace.thousandths()) / 1_000.0
+    }
+
+    /// The time it slept is lost to its clock, as to a suspended page's.
+    fn wake(&mut self, now: Micros) {
+        self.pace = Pace::new(60, now);
+    }
+}
+
+/// Machines on a network.
+pub struct Clockwork {
+    network: Rc<RefCell<Network<Vec<u8>>>>,
+    /// The machines.
+    pub machines: Vec<Machine>,
+    now_us: u64,
+    seed: u64,
+    /// Whether anybody presses anything.
+    pub pressing: bool,
+}
+
+impl Clockwork {
+    /// Machines with perfect clocks, one player each, that have shaken hands.
+    ///
+    /// # Panics
+    /// If they do not come together within ten seconds.
+    pub fn new(players: usize, config: &SessionConfig, weather: Weather, seed: u64) -> Clockwork {
+        let clear = Weather { jitter_us: 0, loss: 0.0, ..weather };
+        let network = Rc::new(RefCell::new(Network::new(players, clear, seed)));
+        let machines = (0..players).map(|me| Machine {
+            timeline: Timeline::new(session(config.clone(), players, me), Ledger::default()),
+            exchange: Exchange::default(),
+            link: link(Socket::new(&network, me), me, players),
+            pace: Pace::new(60, Micros::ZERO),
+            clock_ppm: 1_000_000,
+            asleep_until_us: 0,
+            ticks: 0,
+            pressed: Seen::default(),
+            tapped_at: 0,
+            stalled: 0,
+            bend_ppm_max: 0,
+        });
+        let machines = machines.collect();
+        let mut clockwork = Clockwork { network, machines, now_us: 0, seed, pressing: false };
+        while !clockwork.machines.iter().all(|machine| machine.session().is_running()) {
+            clockwork.step();
+            assert!(clockwork.now_us < 10_000_000, "the handshake does not end");
+        }
+        clockwork.network.borrow_mut().set_weather(weather);
+        clockwork.pressing = true;
+        clockwork
+    }
+
+    /// The network, to change its weather.
+    pub fn network(&self) -> std::cell::RefMut<'_, Network<Vec<u8>>> {
+        self.network.borrow_mut()
+    }
+
+    /// The true time, in microseconds.
+    pub fn now_us(&self) -> u64 {
+        self.now_us
+    }
+
+    /// Runs for so many seconds; `watch` looks at every step.
+    pub fn run(&mut self, seconds: f64, mut watch: impl FnMut(&Clockwork)) {
+        let end_us = self.now_us + (seconds * 1e6) as u64;
+        while self.now_us < end_us {
+            self.step();
+            watch(self);
+        }
+    }
+
+    fn step(&mut self) {
+        self.now_us += STEP_US;
+        self.network.borrow_mut().set_now(self.now_us);
+        for player in 0..self.machines.len() {
+            self.step_machine(player);
+        }
+    }
+
+    fn step_machine(&mut self, player: usize) {
+        let (now_us, seed, pressing) = (self.now_us, self.seed, self.pressing);
+        let machine = &mut self.machines[player];
+        let now = Micros::new((u128::from(now_us) * u128::from(machine.clock_ppm) / 1_000_000) as u64);
+        if now_us < machine.asleep_until_us {
+            machine.wake(now);
+            return;
+        }
+        let session = machine.timeline.session_mut();
+        let speed_ppm = session.speed_ppm();
+        let mut due = machine.pace.ticks_due(now, speed_ppm);
+        if due == 0 {
+            return;
+        }
+        machine.exchange.receive(now, &mut machine.link, session);
+        due += session.take_ticks_to_make_up(MAKE_UP_TICKS_MAX);
+        machine.bend_ppm_max = machine.bend_ppm_max.max(speed_ppm.abs_diff(1_000_000));
+        for _ in 0..due {
+            if pressing {
+                machine.press(player, seed);
+            }
+            if machine.timeline.tick(now) == Tick::Stalled {
+                machine.stalled += 1;
+            }
+            machine.exchange.send(now, &mut machine.link, machine.timeline.session_mut());
+        }
+        while machine.timeline.session_mut().next_event().is_some() {}
+    }
+}
+
+impl Machine {
+    fn press(&mut self, player: usize, seed: u64) {
+        self.ticks += 1;
+        let slot = Slot::at(player);
+        let drawn = |what: u64| [player as u64, self.ticks, what];
+        let session = self.timeline.session_mut();
+        if happens(0.1, seed, drawn(1)) {
+            self.pressed.held = self.pressed.held.wrapping_add(1);
+            self.pressed.changes += 1;
+        }
+        let held = self.pressed.held;
+        if happens(0.05, seed, drawn(2)) && self.ticks >= self.tapped_at + TAP_TICKS_MIN {
+            self.tapped_at = self.ticks;
+            self.pressed.taps += 1;
+            session.set_input(slot, Pad { held, tap: true }).expect("the own slot is local");
+        }
+        // Released before the tick looks at it.
+        session.set_input(slot, Pad { held, tap: false }).expect("the own slot is local");
+    }
+}

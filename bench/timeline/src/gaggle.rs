@@ -1,0 +1,121 @@
+//! Gaggle's timeline as a contestant.
+
+use gaggle_kit::{Micros, Slot, state_hash};
+use gaggle_link::Link;
+use gaggle_timeline::{
+    Exchange, Incarnation, LatePolicy, Request, Seat, Session, SessionConfig, Sim, Snapshots, Tick,
+};
+
+use crate::contest::{Contestant, Setup, Stage, Step};
+use crate::game::Game;
+use crate::link::{Wire, link, peer_id};
+use crate::network::Socket;
+
+/// A peer played through Gaggle.
+pub struct Gaggle<G: Game> {
+    session: Session<G::Input>,
+    snapshots: Snapshots<G>,
+    stage: Stage<G>,
+    exchange: Exchange,
+    link: Link<Wire>,
+    slot: Slot,
+    players: usize,
+}
+
+/// The settings a bench plays with: the library's own, with a fixed delay.
+pub fn config(setup: &Setup) -> SessionConfig {
+    let delay = setup.delay as u32;
+    SessionConfig {
+        late: LatePolicy::Stall { window_frames: setup.window as u32 },
+        input_delay_frames: delay,
+        input_delay_limits: (delay, delay),
+        // Longer than any blackout: whoever is silent comes back in these matches.
+        interrupted_after: Micros::from_secs(30),
+        dead_after: Micros::from_secs(60),
+        ..SessionConfig::default()
+    }
+}
+
+/// A session in which every machine has one player.
+///
+/// # Panics
+/// If the settings are out of range.
+pub fn session<I: gaggle_kit::Input>(config: SessionConfig, players: usize, me: usize) -> Session<I> {
+    let seats: Vec<Seat> = (0..players).map(|player| Seat::new(peer_id(player), Slot::at(player))).collect();
+    Session::new(config, peer_id(me), &seats, Incarnation(me as u32 + 1)).expect("sound settings")
+}
+
+impl<G: Game> Contestant for Gaggle<G> {
+    const NAME: &'static str = "gaggle";
+    type Game = G;
+    type Packet = Vec<u8>;
+
+    fn join(setup: &Setup, me: usize, socket: Socket<Vec<u8>>) -> Gaggle<G> {
+        let config = config(setup);
+        Gaggle {
+            snapshots: Snapshots::new(config.window_frames()),
+            session: session(config, setup.players, me),
+            stage: Stage::new(setup, me),
+            exchange: Exchange::default(),
+            link: link(socket, me, setup.players),
+            slot: Slot::at(me),
+            players: setup.players,
+        }
+    }
+
+    fn ready(&mut self) -> bool {
+        let now = Micros::new(self.link.carrier().now_us());
+        self.exchange.receive(now, &mut self.link, &mut self.session);
+        if !self.session.is_running() {
+            self.session.tick(now);
+            self.exchange.send(now, &mut self.link, &mut self.session);
+        }
+        self.session.is_running()
+    }
+
+    fn step(&mut self, sample: G::Input) -> Step {
+        let now = Micros::new(self.link.carrier().now_us());
+        self.exchange.receive(now, &mut self.link, &mut self.session);
+        self.session.set_input(self.slot, sample).expect("the own slot is local");
+        let tick = self.session.tick(now);
+        self.fulfil_requests();
+        self.exchange.send(now, &mut self.link, &mut self.session);
+        while self.session.next_event().is_some() {}
+        match tick {
+            Tick::Advanced => Step::Advanced,
+            Tick::Stalled | Tick::Waiting => Step::Stalled,
+        }
+    }
+
+    fn stage(&self) -> &Stage<G> {
+        &self.stage
+    }
+}
+
+impl<G: Game> Gaggle<G> {
+    /// What `gaggle_timeline::Timeline` does, with every call counted.
+    fn fulfil_requests(&mut self) {
+        let players = self.players;
+        while let Some(request) = self.session.next_request() {
+            match request {
+                Request::Save { frame } => {
+                    self.stage.saved(frame.number());
+                    self.snapshots.save(frame, &self.stage.game);
+                }
+                Request::Load { sim: Sim::Live, frame } => {
+                    self.stage.loaded(frame.number());
+                    let saved = self.snapshots.get(frame).expect("the session loads what it had saved");
+                    self.stage.game.copy_from(saved);
+                }
+                Request::Advance { sim: Sim::Live, inputs } => {
+                    self.stage.tick((0..players).map(|player| inputs.get(Slot::at(player))));
+                }
+                Request::Hash { sim: Sim::Live, frame, hash } => {
+                    *hash = self.snapshots.get(frame).map(state_hash);
+                }
+                Request::Keep { frame, forget_before } => self.snapshots.keep(frame, forget_before),
+                _ => panic!("nobody desyncs here, but the session asked for an inquest"),
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Gaggle's own links over the socket everybody plays on.
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig};
+
+use crate::network::Socket;
+
+/// Enough to be under way at once, so that none has to be made while anybody measures.
+const DATAGRAMS_PER_DIRECTION: usize = 16;
+const DATAGRAM_BYTES: usize = 256;
+
+/// The name of a player's machine.
+pub fn peer_id(player: usize) -> PeerId {
+    PeerId::from_u128(player as u128 + 1)
+}
+
+fn player_of(peer: PeerId) -> usize {
+    peer.to_u128() as usize - 1
+}
+
+/// One peer's links to all others.
+pub fn link(socket: Socket<Vec<u8>>, me: usize, players: usize) -> Link<Wire> {
+    // Longer than any blackout: whoever is silent comes back in these matches.
+    let config = LinkConfig { dead_after: Micros::from_secs(60), ..LinkConfig::default() };
+    Link::new(Wire::new(socket, me, players), config, me as u64 + 1)
+}
+
+/// The socket as a carrier: everybody can be reached from the start.
+#[derive(Debug)]
+pub struct Wire {
+    socket: Socket<Vec<u8>>,
+    me: usize,
+    to_open: std::ops::Range<usize>,
+}
+
+impl Wire {
+    fn new(socket: Socket<Vec<u8>>, me: usize, players: usize) -> Wire {
+        for _ in 0..players * DATAGRAMS_PER_DIRECTION {
+            socket.recycle(Vec::with_capacity(DATAGRAM_BYTES));
+        }
+        Wire { socket, me, to_open: 0..players }
+    }
+
+    /// The network's time.
+    pub fn now_us(&self) -> u64 {
+        self.socket.now_us()
+    }
+}
+
+impl Carrier for Wire {
+    fn local_id(&self) -> PeerId {
+        peer_id(self.me)
+    }
+
+    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        let mut packet = self.socket.spare().unwrap_or_default();
+        packet.clear();
+        packet.extend_from_slice(datagram);
+        self.socket.send(player_of(to), datagram.len(), packet);
+        Ok(())
+    }
+
+    fn poll(&mut self, _now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        let me = self.me;
+        if let Some(player) = self.to_open.by_ref().find(|&player| player != me) {
+            return Some(CarrierEvent::Opened { peer: peer_id(player) });
+        }
+        let (from, packet) = self.socket.receive()?;
+        datagram.clear();
+        datagram.extend_from_slice(&packet);
+        self.socket.recycle(packet);
+        Some(CarrierEvent::Datagram { peer: peer_id(from) })
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        Micros::MAX
+    }
+
+    fn close(&mut self, _now: Micros, peer: PeerId) {
+        panic!("nobody is sent away here, but {peer:?} was");
+    }
+}

@@ -1,0 +1,27 @@
+//! Whether both libraries end where a straight run of what was pressed ends.
+
+use bench_report::{Report, Row};
+
+use crate::contest::Contestant;
+use crate::differential::{Diary, Trial};
+use crate::gaggle::Gaggle;
+use crate::ggrs::Ggrs;
+
+/// Matches, each with its own players, window, delay and network.
+const SEEDS: u64 = 1_000;
+
+/// Matches that ended elsewhere.
+pub fn rows(report: &mut Report) {
+    report.section("Matches of 2 to 4 players on bad networks that end in another state than a straight run");
+    report.row(
+        Row::new(format!("of {SEEDS}"), "matches")
+            .gaggle(wrong::<Gaggle<Diary>>() as f64)
+            .other("ggrs", wrong::<Ggrs<Diary>>() as f64)
+            .at_most(0.0),
+    );
+}
+
+fn wrong<C: Contestant<Game = Diary>>() -> usize {
+    let mismatches = (0..SEEDS).filter_map(|seed| Trial::draw(seed).play::<C>().err());
+    mismatches.inspect(|mismatch| eprintln!("{mismatch}")).count()
+}

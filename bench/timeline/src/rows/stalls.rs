@@ -1,0 +1,139 @@
+//! When a match stands still: steps in which a peer did not get a frame further.
+
+use bench_report::{Report, Row, Spread};
+
+use crate::contest::{Contestant, Setup};
+use crate::gaggle::Gaggle;
+use crate::game::Tiny;
+use crate::ggrs::Ggrs;
+use crate::matches::{Match, Tally};
+use crate::network::Weather;
+
+/// Seeds per cell of the loss table.
+const SEEDS: u64 = 5;
+
+/// Moments at which a blackout begins: two periods of ggrs's timer.
+const PHASES: u64 = 26;
+
+/// All of them.
+pub fn rows(report: &mut Report) {
+    lockstep(report);
+    blackouts(report);
+    window_edge(report);
+    loss_table(report);
+}
+
+fn lockstep(report: &mut Report) {
+    report.section("Stalled steps, lockstep");
+    for (players, latency, delay) in [(2, 3, 3), (2, 3, 4), (2, 3, 5), (4, 4, 4)] {
+        let setup = Setup::players(players).window(0).delay(delay);
+        let weather = Weather::latency(latency);
+        let (gaggle, ggrs) = (calm::<Gaggle<Tiny>>(&setup, weather), calm::<Ggrs<Tiny>>(&setup, weather));
+        report.row(
+            Row::new(format!("lockstep, {players} players, latency {latency}, delay {delay}"), "%")
+                .gaggle(gaggle.stalled_percent())
+                .other("ggrs", ggrs.stalled_percent())
+                .at_most(0.0),
+        );
+    }
+}
+
+fn blackouts(report: &mut Report) {
+    report.section("Stalled frames after a blackout, window 8");
+    let (window, latency) = (8, 3);
+    for frames in [10, 20, 30] {
+        report.row(
+            Row::new(format!("blackout of {frames} frames, latency {latency}, worst"), "frames")
+                .gaggle(worst_blackout::<Gaggle<Tiny>>(frames) as f64)
+                .other("ggrs", worst_blackout::<Ggrs<Tiny>>(frames) as f64)
+                .at_most((frames - window + latency + 1) as f64),
+        );
+    }
+}
+
+fn window_edge(report: &mut Report) {
+    report.section("Stalled steps, lossless, latency at the window's edge");
+    for latency in [6, 7, 8] {
+        let (setup, weather) = (Setup::players(4), Weather::latency(latency));
+        report.row(
+            Row::new(format!("lossless, 4 players, latency {latency}, window 8"), "%")
+                .gaggle(calm::<Gaggle<Tiny>>(&setup, weather).stalled_percent())
+                .other("ggrs", calm::<Ggrs<Tiny>>(&setup, weather).stalled_percent())
+                .at_most(0.0),
+        );
+    }
+}
+
+fn loss_table(report: &mut Report) {
+    report.section("Stalled steps under loss");
+    for (players, latency) in [(2, 3), (4, 3), (2, 6), (4, 6)] {
+        for (kind, weather) in weathers(latency) {
+            let setup = Setup::players(players);
+            let ggrs = Spread::of(&lossy::<Ggrs<Tiny>>(&setup, weather));
+            let same = Spread::of(&lossy::<Gaggle<Tiny>>(&setup, weather));
+            let fewer = Spread::of(&lossy::<Gaggle<Tiny>>(&setup.window(7), weather));
+            let metric = format!("{kind}, {players} players, latency {latency}");
+            report.row(
+                Row::new(format!("{metric}, both set to 8"), "%")
+                    .gaggle(same.mean)
+                    .other("ggrs", ggrs.mean)
+                    .ratio_at_most(1.0),
+            );
+            // ggrs set to 8 guesses 7 frames at most.
+            report.row(
+                Row::new(format!("{metric}, 7 against 8"), "%")
+                    .gaggle(fewer.mean)
+                    .other("ggrs, worst seed", ggrs.max)
+                    .ratio_at_most(1.0),
+            );
+        }
+    }
+}
+
+fn weathers(latency: u64) -> Vec<(String, Weather)> {
+    let calm = Weather::latency(latency);
+    let random =
+        [5, 10, 20].map(|percent| (format!("loss {percent} %"), calm.loss(f64::from(percent) / 100.0)));
+    let bursts =
+        [5, 10, 20].map(|percent| (format!("bursts {percent} %"), calm.bursts(f64::from(percent) / 100.0)));
+    random.into_iter().chain(bursts).collect()
+}
+
+/// A lossless minute, after two seconds.
+fn calm<C: Contestant>(setup: &Setup, weather: Weather) -> Tally {
+    let mut game = Match::<C>::new(setup, weather);
+    game.run(120);
+    game.mark();
+    game.run(3_600);
+    Tally::sum(&game.tallies())
+}
+
+/// Stalled percent over all peers, for each seed.
+fn lossy<C: Contestant>(setup: &Setup, weather: Weather) -> Vec<f64> {
+    (1..=SEEDS)
+        .map(|seed| {
+            let mut game = Match::<C>::new(&setup.clone().seed(seed), weather);
+            game.run(120);
+            game.mark();
+            game.run(40_000 / setup.players as u64);
+            Tally::sum(&game.tallies()).stalled_percent()
+        })
+        .collect()
+}
+
+/// The longest any peer stood still, over all moments the blackout may begin. Each time with new
+/// sessions, because a blackout leaves peers a frame apart.
+fn worst_blackout<C: Contestant>(frames: u64) -> u64 {
+    (0..PHASES).map(|phase| blackout::<C>(frames, phase)).max().unwrap_or_default()
+}
+
+fn blackout<C: Contestant>(frames: u64, phase: u64) -> u64 {
+    let mut game = Match::<C>::new(&Setup::players(2), Weather::latency(3));
+    game.run(120 + phase);
+    game.mark();
+    game.network().set_blackout(true);
+    game.run(frames);
+    game.network().set_blackout(false);
+    game.run(120);
+    game.tallies().iter().map(|tally| tally.stalled).max().unwrap_or_default()
+}
