@@ -133,7 +133,7 @@ pub struct Murmur {
     pub frame: u32,
     /// What.
     pub kind: Kind,
-    /// Whose: seats are 0 to 3, riders 4 and up.
+    /// Whose: seats are 0 to 3, riders 4 and up, eggs after them.
     pub who: u8,
     /// Where, in pixels.
     pub x: i16,

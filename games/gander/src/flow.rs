@@ -244,7 +244,10 @@ impl Gander {
                 self.wave.hern_in = HERN_APART;
             }
         }
-        self.wave.bait_in = self.wave.bait_in.saturating_sub(1);
+        // A wave can only drag once everybody has come.
+        if self.wave.queue == [0; 3] {
+            self.wave.bait_in = self.wave.bait_in.saturating_sub(1);
+        }
         if self.wave.bait_in == 0 {
             self.call_hern();
             let last = BAIT_SECONDS.len() as u8 - 1;

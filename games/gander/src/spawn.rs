@@ -49,6 +49,14 @@ impl Gander {
         !knights && !self.riders.iter().any(|rider| rider.live && near(&rider.mover))
     }
 
+    /// Whether somebody is safe, or still appearing, where pad number `pad` is.
+    fn pad_is_sacred(&self, pad: usize) -> bool {
+        let (x, y) = (PAD[pad].x * PX, LEDGE[PAD[pad].ledge].top * PX);
+        let near = |mover: &Mover| apart(x, mover.x).abs() < PAD_ROOM && (mover.y - y).abs() < PAD_ROOM;
+        self.players.iter().any(|knight| knight.riding() && knight.safe > 0 && near(&knight.mover))
+            || self.riders.iter().any(|rider| rider.live && rider.emerging > 0 && near(&rider.mover))
+    }
+
     /// Lets a rider of the wave's queue appear. Returns false if there is no room for him now.
     pub(crate) fn send_rider(&mut self, class: Class, ground: &Ground) -> bool {
         let Some(number) = self.riders.iter().position(|rider| !rider.live) else { return false };
@@ -80,7 +88,11 @@ impl Gander {
                 .min()
                 .unwrap_or(i32::MAX)
         };
-        let usable = |pad: &usize| ground.bears(PAD[*pad].ledge) && self.pad_is_free(*pad, SEATS);
+        let free = |pad: &usize| ground.bears(PAD[*pad].ledge) && self.pad_is_free(*pad, SEATS);
+        // Somebody who merely stands on a pad cannot keep riders away for ever; somebody safe on it can.
+        let spare = |pad: &usize| ground.bears(PAD[*pad].ledge) && !self.pad_is_sacred(*pad);
+        let any_free = (0..PADS).any(|pad| free(&pad));
+        let usable = |pad: &usize| if any_free { free(pad) } else { spare(pad) };
         let mut far = [0; PADS];
         let mut count = 0;
         let mut farthest = None;

@@ -4,7 +4,7 @@ use crate::Gander;
 use crate::arena::{DROWN, HEARTHSTONE, LEDGE, PX, apart, wrap};
 use crate::clutch::{ClutchEvent, FREE_POINTS, pull, tempting};
 use crate::cue::{Kind, Mark, Murmur};
-use crate::egg::{EGGS, EggEvent};
+use crate::egg::{EGGS, EggEvent, EggPhase};
 use crate::ledges::Ground;
 use crate::mind::{Quarry, nearest};
 use crate::mover::{Heard, TALL};
@@ -152,7 +152,8 @@ impl Gander {
     }
 
     fn move_eggs(&mut self, ground: &Ground) {
-        let mut up = self.riders_up();
+        let standing = self.eggs.iter().filter(|egg| egg.phase == EggPhase::Hatchling).count();
+        let mut up = self.riders_up() + standing;
         for number in 0..EGGS {
             let may_hatch = up < usize::from(self.wave.limit).max(1);
             let event = self.eggs[number].step(ground, may_hatch);
@@ -161,7 +162,7 @@ impl Gander {
             let mark = |kind| Mark { look, ..Mark::at(kind, number, egg.x, egg.y) };
             match event {
                 None => {}
-                Some(EggEvent::Landed) => self.mark(mark(Kind::EggDown)),
+                Some(EggEvent::Landed) => self.murmur(Kind::EggDown, SEATS + RIDERS + number, egg.x, egg.y),
                 Some(EggEvent::Cracked) => self.mark(mark(Kind::Crack)),
                 Some(EggEvent::Hatched) => {
                     up += 1;
@@ -189,9 +190,13 @@ impl Gander {
         ];
         for (happened, kind) in noises {
             if happened {
-                let (x, y) = ((mover.x / PX) as i16, ((mover.y - TALL / 2) / PX) as i16);
-                self.murmurs.push(Murmur { frame: self.frame, kind, who: who as u8, x, y });
+                self.murmur(kind, who, mover.x, mover.y - TALL / 2);
             }
         }
+    }
+
+    fn murmur(&mut self, kind: Kind, who: usize, x: i32, y: i32) {
+        let (x, y) = ((x / PX) as i16, (y / PX) as i16);
+        self.murmurs.push(Murmur { frame: self.frame, kind, who: who as u8, x, y });
     }
 }

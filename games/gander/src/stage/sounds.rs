@@ -240,7 +240,7 @@ pub const RECIPES: [Recipe; 29] = [
 pub fn recipe(kind: Kind, step: u8, wave: WaveKind) -> Option<u16> {
     Some(match kind {
         Kind::Flap => FLAP,
-        Kind::Step => STEP,
+        Kind::Step | Kind::EggDown => STEP,
         Kind::Skid => SKID,
         Kind::Thud => THUD,
         Kind::Clang => CLANG,
@@ -264,7 +264,7 @@ pub fn recipe(kind: Kind, step: u8, wave: WaveKind) -> Option<u16> {
         Kind::GameOver => OVER,
         Kind::Burn => BURN,
         Kind::LedgeShake | Kind::LedgeDrop | Kind::LedgeRise => RUMBLE,
-        Kind::None | Kind::EggDown | Kind::Mounted | Kind::Points => return None,
+        Kind::None | Kind::Mounted | Kind::Points => return None,
     })
 }
 

@@ -1,0 +1,228 @@
+//! How a goose moves: flapping, falling, running, skidding, bouncing off the world.
+
+use super::fen::Fen;
+use gander::arena::{CEILING, HEARTHSTONE, HIGH_SEDGE, LEDGE, LONG_EYOT, LOW_EYOT, MERE, PX, WIDTH};
+use gander::cue::Kind;
+use gander::mover::{GRAVITY, GRAVITY_HELD, LIFT};
+use gander::{Bridges, Pad};
+
+#[test]
+fn with_the_wings_held_down_a_goose_falls_half_as_fast() {
+    let mut fen = Fen::team(2);
+    fen.fly(0, 90, 60);
+    fen.fly(1, 300, 60).wings_down = true;
+    fen.press(1, Pad::FLAP).step(10);
+    assert_eq!(i32::from(fen.game.players[0].mover.vy), 10 * GRAVITY);
+    assert_eq!(i32::from(fen.game.players[1].mover.vy), 10 * GRAVITY_HELD);
+}
+
+#[test]
+fn the_sooner_a_flap_follows_the_last_the_more_it_lifts() {
+    let lift = |since: u8| {
+        let mut fen = Fen::team(1);
+        fen.fly(0, 20, 90).since_wings = since;
+        fen.press(0, Pad::FLAP).step(1);
+        GRAVITY_HELD - i32::from(fen.game.players[0].mover.vy)
+    };
+    assert!(lift(0) > LIFT - 2, "{}", lift(0));
+    assert!(lift(0) > lift(60) && lift(60) > lift(200));
+    assert_eq!(lift(255), 0, "long after the last flap there is no lift left");
+}
+
+#[test]
+fn holding_the_button_is_one_flap() {
+    let mut fen = Fen::team(1);
+    fen.fly(0, 20, 90);
+    fen.press(0, Pad::FLAP).step(30);
+    let flaps = fen.game.murmurs.recent(fen.game.frame, 30).filter(|noise| noise.kind == Kind::Flap).count();
+    assert_eq!(flaps, 1);
+}
+
+#[test]
+fn quick_taps_climb_and_slow_taps_do_not() {
+    let climb = |period: u32| {
+        let mut fen = Fen::team(1);
+        fen.fly(0, 90, 170);
+        for frame in 0..72 {
+            fen.press(0, Pad::NONE.flapping(frame % period < period / 2)).step(1);
+        }
+        170 - fen.game.players[0].mover.y / PX
+    };
+    assert!(climb(8) > 30, "{}", climb(8));
+    assert!(climb(36) < -10, "{}", climb(36));
+}
+
+#[test]
+fn in_the_air_only_a_flap_changes_the_horizontal_speed_one_of_five_steps_at_a_time() {
+    let mut fen = Fen::team(1);
+    fen.fly(0, 20, 40);
+    fen.press(0, Pad::RIGHT).step(20);
+    assert_eq!(fen.game.players[0].mover.speed, 0, "leaning alone does nothing");
+    assert!(!fen.game.players[0].mover.left);
+    let mut seen = vec![];
+    for _ in 0..6 {
+        fen.press(0, Pad::RIGHT.flapping(true)).step(1);
+        seen.push(fen.game.players[0].mover.vx());
+        fen.press(0, Pad::RIGHT).step(3);
+    }
+    assert_eq!(seen, [PX / 4, PX / 2, PX, 2 * PX, 2 * PX, 2 * PX]);
+}
+
+#[test]
+fn a_goose_in_the_air_looks_where_the_stick_points_at_once() {
+    let mut fen = Fen::team(1);
+    fen.fly(0, 20, 40).speed = 4;
+    fen.press(0, Pad::LEFT).step(1);
+    let mover = fen.game.players[0].mover;
+    assert!(mover.left && mover.speed == 4);
+}
+
+#[test]
+fn a_runner_moves_at_once_and_is_at_full_speed_after_a_quarter_of_a_second() {
+    let mut fen = Fen::team(1);
+    fen.stand(0, 100, HEARTHSTONE);
+    fen.press(0, Pad::RIGHT).step(1);
+    assert!(fen.game.players[0].mover.vx() > 0);
+    fen.step(15);
+    assert_eq!(fen.game.players[0].mover.vx(), 2 * PX);
+}
+
+#[test]
+fn turning_around_at_speed_skids_first() {
+    let mut fen = Fen::team(1);
+    fen.stand(0, 120, HEARTHSTONE).speed = 4;
+    fen.press(0, Pad::LEFT).step(1);
+    let mover = fen.game.players[0].mover;
+    assert!(mover.skidding && !mover.left && mover.vx() > 0);
+    assert!(fen.until(40, |game| game.players[0].mover.vx() < 0));
+    assert!(fen.game.players[0].mover.left && !fen.game.players[0].mover.skidding);
+}
+
+#[test]
+fn a_slow_walker_turns_on_the_spot() {
+    let mut fen = Fen::team(1);
+    fen.stand(0, 120, HEARTHSTONE).speed = 1;
+    fen.press(0, Pad::LEFT).step(1);
+    assert!(fen.game.players[0].mover.left && !fen.game.players[0].mover.skidding);
+}
+
+#[test]
+fn a_runner_let_go_coasts_to_a_stop() {
+    let mut fen = Fen::team(1);
+    fen.stand(0, 120, HEARTHSTONE).speed = 4;
+    assert!(fen.until(40, |game| game.players[0].mover.speed == 0));
+    assert!(fen.game.players[0].mover.grounded);
+}
+
+#[test]
+fn whoever_runs_off_a_ledge_falls_and_keeps_his_speed() {
+    let mut fen = Fen::team(1);
+    let end = LEDGE[LONG_EYOT].x + LEDGE[LONG_EYOT].width;
+    fen.stand(0, end, LONG_EYOT).speed = 4;
+    fen.press(0, Pad::RIGHT).step(8);
+    let mover = fen.game.players[0].mover;
+    assert!(!mover.grounded && mover.vy > 0 && mover.vx() == 2 * PX);
+}
+
+#[test]
+fn a_goose_lands_on_top_of_a_ledge_from_any_height() {
+    for height in 20..60 {
+        let mut fen = Fen::team(1);
+        fen.fly(0, 160, LEDGE[LOW_EYOT].top - height).vy = 900;
+        assert!(fen.until(120, |game| game.players[0].mover.grounded));
+        assert_eq!(fen.game.players[0].mover.y, LEDGE[LOW_EYOT].top * PX);
+    }
+}
+
+#[test]
+fn the_ceiling_reflects() {
+    let mut fen = Fen::team(1);
+    fen.fly(0, 60, CEILING + 21).vy = -300;
+    fen.step(1);
+    let mover = fen.game.players[0].mover;
+    assert!(mover.vy > 280, "{}", mover.vy);
+    assert!(mover.y >= (CEILING + 20) * PX);
+}
+
+#[test]
+fn the_underside_of_a_ledge_reflects_too() {
+    let mut fen = Fen::team(1);
+    fen.fly(0, 160, LEDGE[LONG_EYOT].bottom() + 21).vy = -300;
+    fen.step(1);
+    assert!(fen.game.players[0].mover.vy > 280);
+    assert!(fen.game.players[0].mover.y >= (LEDGE[LONG_EYOT].bottom() + 20) * PX);
+}
+
+#[test]
+fn the_end_of_a_ledge_turns_a_flyer_around_and_costs_a_step() {
+    let mut fen = Fen::team(1);
+    let end = LEDGE[LONG_EYOT].x;
+    fen.fly(0, end - 8, LEDGE[LONG_EYOT].top + 6).speed = 4;
+    fen.step(3);
+    let mover = fen.game.players[0].mover;
+    assert_eq!(mover.speed, -3);
+    assert!(mover.x < (end - 5) * PX);
+}
+
+#[test]
+fn the_left_edge_is_the_right_edge() {
+    let mut fen = Fen::team(1);
+    fen.fly(0, WIDTH - 1, 90).speed = 4;
+    fen.step(1);
+    assert_eq!(fen.game.players[0].mover.x, PX);
+    fen.fly(0, 1, 90).speed = -4;
+    fen.step(1);
+    assert_eq!(fen.game.players[0].mover.x, (WIDTH - 1) * PX);
+}
+
+#[test]
+fn one_can_walk_across_the_seam() {
+    let mut fen = Fen::team(1);
+    fen.stand(0, WIDTH - 10, HIGH_SEDGE);
+    fen.press(0, Pad::RIGHT);
+    assert!(fen.until(120, |game| game.players[0].mover.x < 20 * PX && game.players[0].mover.x > 10 * PX));
+    assert!(fen.game.players[0].mover.grounded);
+    fen.stand(0, 5, MERE);
+    fen.press(0, Pad::LEFT);
+    assert!(fen.until(120, |game| game.players[0].mover.x > 350 * PX));
+    assert!(fen.game.players[0].mover.grounded);
+}
+
+#[test]
+fn one_can_walk_across_a_whole_bridge_and_not_a_burnt_one() {
+    for (bridges, arrives) in [(Bridges::default(), true), (Bridges::GONE, false)] {
+        let mut fen = Fen::team(1);
+        fen.game.bridges = bridges;
+        fen.stand(0, 300, HEARTHSTONE);
+        fen.press(0, Pad::RIGHT);
+        let crossed = fen.until(200, |game| {
+            let mover = &game.players[0].mover;
+            mover.grounded && mover.x > 70 * PX && mover.x < 100 * PX
+        });
+        assert_eq!(crossed, arrives);
+    }
+}
+
+#[test]
+fn a_goose_never_ends_up_inside_rock() {
+    let mut random = gaggle_kit::Prng::new(5);
+    let mut fen = Fen::team(4);
+    let mut pads = [Pad::NONE; 4];
+    for _ in 0..40_000 {
+        for pad in &mut pads {
+            if random.chance(1, 6) {
+                *pad =
+                    Pad { left: random.chance(1, 3), right: random.chance(1, 3), flap: random.chance(1, 2) };
+            }
+        }
+        fen.pads = pads;
+        fen.step(1);
+        let ground = fen.game.ground();
+        for player in fen.game.players.iter().filter(|player| player.riding()) {
+            let gander::Mover { x, y, .. } = player.mover;
+            // Planks hang a little lower than the rock they end at.
+            let body = ground.inside(x, 5 * PX, y - 19 * PX, y - 2 * PX);
+            assert_eq!(body.map(|number| LEDGE[number].name), None, "at {}, {}", x / PX, y / PX);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! People who come, go, appear safely, run out of geese and start again.
+
+use super::fen::Fen;
+use gaggle_kit::{Frame, Slot, SlotSet};
+use gaggle_timeline::{Game, Inputs};
+use gander::arena::{LEDGE, LONG_EYOT, MERE, PAD, PX};
+use gander::cue::Kind;
+use gander::flow::OVER_FRAMES;
+use gander::player::{APPEAR_FRAMES, GRACE_FRAMES};
+use gander::score::ENDLESS;
+use gander::{Class, Gander, Pad, Phase, Seat, Setup};
+
+#[test]
+fn everybody_appears_on_a_pad_of_his_own() {
+    let mut fen = Fen::starting(Setup::default(), 4);
+    fen.step(3);
+    for seat in 0..4 {
+        let mover = fen.game.players[seat].mover;
+        assert_eq!((mover.x, mover.y), (PAD[seat].x * PX, LEDGE[PAD[seat].ledge].top * PX));
+    }
+}
+
+#[test]
+fn whose_pad_is_gone_appears_on_the_next() {
+    let mut fen = Fen::team(1);
+    fen.game.ledges.arrange(1 << LONG_EYOT);
+    fen.step(60);
+    fen.present[1] = true;
+    fen.step(3);
+    let mover = fen.game.players[1].mover;
+    assert_eq!((mover.x, mover.y), (PAD[2].x * PX, LEDGE[MERE].top * PX));
+}
+
+#[test]
+fn nobody_can_touch_a_newcomer_until_he_moves_and_half_a_second_longer() {
+    let mut fen = Fen::team(1);
+    fen.safe_again(0);
+    fen.step(u32::from(APPEAR_FRAMES) + 1);
+    let x = fen.game.players[0].mover.x / PX;
+    let number = fen.rider(Class::Knave, x, 185);
+    fen.step(30);
+    fen.game.riders[number].mover.x = x * PX;
+    assert!(fen.game.players[0].riding() && fen.riders() == 1);
+    fen.press(0, Pad::RIGHT).step(1);
+    assert!(fen.game.players[0].safe <= GRACE_FRAMES && fen.game.players[0].safe > 0);
+    fen.game.riders = Default::default();
+    fen.press(0, Pad::NONE).step(u32::from(GRACE_FRAMES));
+    assert!(fen.game.players[0].tangible());
+}
+
+#[test]
+fn whoever_holds_a_button_while_he_appears_does_not_lose_his_safety_unseen() {
+    let mut fen = Fen::team(1);
+    fen.safe_again(0);
+    fen.press(0, Pad::RIGHT).step(u32::from(APPEAR_FRAMES) - 1);
+    let player = fen.game.players[0];
+    assert!(player.safe > GRACE_FRAMES && player.mover.speed == 0);
+}
+
+#[test]
+fn safety_ends_after_ten_seconds_even_for_a_statue() {
+    let mut fen = Fen::team(1);
+    fen.safe_again(0);
+    fen.step(599);
+    assert!(!fen.game.players[0].tangible());
+    fen.step(1);
+    assert!(fen.game.players[0].tangible());
+}
+
+#[test]
+fn a_newcomer_joins_a_running_wave_with_five_geese_and_no_points() {
+    let mut fen = Fen::team(1);
+    fen.game.players[0].score = 4000;
+    fen.present[3] = true;
+    fen.step(2);
+    let player = &fen.game.players[3];
+    assert!(player.riding() && player.safe > 0);
+    assert_eq!((player.mounts, player.score), (5, 0));
+    assert_eq!(fen.score(0), 4000, "and nobody else notices");
+    assert_eq!(fen.marks(Kind::Join, 2).len(), 1);
+}
+
+#[test]
+fn a_leavers_goose_flies_off_and_the_others_play_on() {
+    let mut fen = Fen::team(2);
+    fen.present[1] = false;
+    fen.step(1);
+    assert_eq!(fen.game.players[1].seat, Seat::Empty);
+    assert_eq!(fen.marks(Kind::Leave, 1).len(), 1);
+    fen.step(100);
+    assert!(fen.game.players[0].riding());
+    assert_eq!(fen.game.wave.phase, Phase::Play);
+}
+
+#[test]
+fn whoever_leaves_and_comes_back_starts_from_nothing() {
+    let mut fen = Fen::team(2);
+    fen.game.players[1].score = 9000;
+    fen.present[1] = false;
+    fen.step(1);
+    fen.present[1] = true;
+    fen.step(2);
+    assert_eq!((fen.score(1), fen.game.players[1].mounts), (0, 5));
+}
+
+#[test]
+fn an_empty_fen_waits_and_the_next_guest_starts_a_new_match() {
+    let mut fen = Fen::team(1);
+    fen.hold = false;
+    fen.game.wave.number = 7;
+    fen.present = [false; 4];
+    fen.step(1);
+    assert_eq!(fen.game.wave.phase, Phase::Empty);
+    fen.step(1000);
+    assert_eq!((fen.game.wave.phase, fen.riders()), (Phase::Empty, 0));
+    fen.present[2] = true;
+    fen.step(3);
+    assert_eq!((fen.game.wave.phase, fen.game.wave.number), (Phase::Intro, 1));
+    assert!(fen.game.players[2].riding());
+}
+
+#[test]
+fn twenty_thousand_points_buy_a_goose_once_each() {
+    let mut fen = Fen::team(1);
+    fen.game.players[0].score = 19_900;
+    fen.egg(200, 193);
+    fen.stand(0, 200, gander::arena::HEARTHSTONE);
+    fen.step(1);
+    assert_eq!((fen.score(0), fen.game.players[0].mounts), (20_150, 6));
+    assert_eq!(fen.marks(Kind::ExtraMount, 1).len(), 1);
+    fen.egg(200, 193);
+    fen.step(1);
+    assert_eq!(fen.game.players[0].mounts, 6);
+}
+
+#[test]
+fn points_and_geese_never_run_over() {
+    let mut fen = Fen::team(1);
+    fen.game.players[0].score = u32::MAX - 10;
+    fen.game.players[0].mounts = 99;
+    fen.egg(200, 193);
+    fen.stand(0, 200, gander::arena::HEARTHSTONE);
+    fen.step(1);
+    assert_eq!((fen.score(0), fen.game.players[0].mounts), (u32::MAX, 99));
+}
+
+/// Unseats a knight for the last time.
+fn finish(fen: &mut Fen, seat: usize) {
+    fen.game.players[seat].mounts = 1;
+    fen.fly(seat, 90, 110);
+    let number = fen.rider(Class::Knave, 92, 100);
+    fen.step(1);
+    fen.game.riders[number].live = false;
+    assert_eq!(fen.game.players[seat].seat, Seat::Out);
+}
+
+#[test]
+fn the_match_goes_on_while_anybody_has_a_goose() {
+    let mut fen = Fen::team(2);
+    finish(&mut fen, 0);
+    fen.step(300);
+    assert_eq!(fen.game.wave.phase, Phase::Play);
+    finish(&mut fen, 1);
+    fen.step(1);
+    assert_eq!(fen.game.wave.phase, Phase::Over);
+    assert_eq!(fen.marks(Kind::GameOver, 1).len(), 1);
+}
+
+#[test]
+fn after_a_moment_any_flap_starts_a_new_match_for_all() {
+    let mut fen = Fen::team(2);
+    fen.hold = false;
+    finish(&mut fen, 0);
+    finish(&mut fen, 1);
+    fen.press(1, Pad::FLAP).step(u32::from(OVER_FRAMES) - 10);
+    assert_eq!(fen.game.wave.phase, Phase::Over, "not before everybody has seen the end");
+    fen.step(12);
+    assert_eq!((fen.game.wave.phase, fen.game.wave.number), (Phase::Intro, 1));
+    assert!((0..2).all(|seat| fen.score(seat) == 0 && fen.game.players[seat].mounts == 5));
+}
+
+#[test]
+fn a_guest_who_comes_at_the_end_plays_in_the_next_match() {
+    let mut fen = Fen::team(1);
+    fen.hold = false;
+    finish(&mut fen, 0);
+    fen.step(1);
+    fen.present[1] = true;
+    fen.step(100);
+    assert_eq!(fen.game.wave.phase, Phase::Over);
+    fen.press(1, Pad::FLAP).step(u32::from(OVER_FRAMES));
+    assert_eq!(fen.game.wave.number, 1);
+    assert!(fen.game.players[0].riding() && fen.game.players[1].riding());
+}
+
+#[test]
+fn if_the_last_with_a_goose_leaves_the_match_is_over_for_the_others() {
+    let mut fen = Fen::team(2);
+    finish(&mut fen, 0);
+    fen.present[1] = false;
+    fen.step(2);
+    assert_eq!(fen.game.wave.phase, Phase::Over);
+}
+
+#[test]
+fn endless_geese_never_run_out() {
+    let mut fen = Fen::new(Setup { mounts: ENDLESS, ..Setup::default() }, 1);
+    for _ in 0..300 {
+        fen.game.players[0].seat = Seat::Riding;
+        fen.fly(0, 90, 110);
+        let number = fen.rider(Class::Knave, 92, 100);
+        fen.step(1);
+        fen.game.riders[number].live = false;
+    }
+    assert_eq!((fen.game.players[0].mounts, fen.game.players[0].seat), (ENDLESS, Seat::Waiting));
+}
+
+#[test]
+fn whoever_is_not_in_the_saddle_is_not_asked_what_he_presses() {
+    let mut fen = Fen::team(2);
+    fen.game.players[1].seat = Seat::Waiting;
+    fen.game.players[1].wait = 60;
+    let tick = |game: &Gander, pad: Pad| {
+        let mut game = *game;
+        let row = [Pad::NONE, pad, Pad::NONE, Pad::NONE];
+        game.tick(&Inputs::confirmed(Frame::new(1), &row, SlotSet::first(2)));
+        game
+    };
+    assert_eq!(tick(&fen.game, Pad::NONE), tick(&fen.game, Pad::FLAP));
+    let row = [Pad::NONE, Pad::FLAP, Pad::NONE, Pad::NONE];
+    assert_eq!(Inputs::confirmed(Frame::new(1), &row, SlotSet::first(2)).get(Slot::at(1)), Pad::FLAP);
+}

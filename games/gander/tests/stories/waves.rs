@@ -1,0 +1,308 @@
+//! How waves come, drag on, end and pay, and what happens to the ground between them.
+
+use super::fen::Fen;
+use gander::arena::{HEARTHSTONE, LEDGE, LONG_EYOT, PX};
+use gander::cue::Kind;
+use gander::hern::HERNS;
+use gander::ledges::LedgePhase;
+use gander::waves::plan;
+use gander::{Class, Mode, Phase, Seat, Setup, WaveKind};
+
+fn wave(number: u16, mode: Mode, players: usize) -> Fen {
+    let mut fen = Fen::starting(Setup { first_wave: number, mode, ..Setup::default() }, players);
+    assert!(fen.until(200, |game| game.wave.phase == Phase::Play));
+    fen.game.players.iter_mut().for_each(|player| player.safe = 0);
+    fen
+}
+
+/// Ends the wave that is on, as if everything in it were gone.
+fn win(fen: &mut Fen) {
+    fen.game.wave.queue = [0; 3];
+    fen.game.riders = Default::default();
+    fen.game.eggs = Default::default();
+    fen.step(1);
+    assert_eq!(fen.game.wave.phase, Phase::Clear);
+}
+
+/// Lets a seat lose its saddle to a rider.
+fn lose(fen: &mut Fen, seat: usize) {
+    fen.fly(seat, 90, 110);
+    let number = fen.rider(Class::Knave, 92, 100);
+    fen.step(1);
+    assert!(!fen.game.players[seat].riding());
+    fen.game.riders[number].live = false;
+}
+
+#[test]
+fn a_match_begins_with_three_knaves_who_appear_on_pads_one_by_one() {
+    let mut fen = Fen::starting(Setup::default(), 1);
+    let mut most = 0;
+    let mut appeared = vec![];
+    for _ in 0..400 {
+        fen.step(1);
+        let up = fen.riders();
+        if up > most {
+            most = up;
+            appeared.push(fen.game.frame);
+        }
+    }
+    assert_eq!(most, 3);
+    assert!(fen.game.riders.iter().filter(|rider| rider.live).all(|rider| rider.class == Class::Knave));
+    assert!(appeared.windows(2).all(|pair| pair[1] - pair[0] >= 40));
+}
+
+#[test]
+fn a_wave_is_won_when_riders_eggs_and_queue_are_gone_and_the_next_follows() {
+    let mut fen = wave(1, Mode::Team, 1);
+    win(&mut fen);
+    assert!(fen.until(200, |game| game.wave.number == 2 && game.wave.phase == Phase::Intro));
+    assert_eq!(fen.game.wave.kind, WaveKind::Together);
+}
+
+#[test]
+fn an_egg_that_still_lies_about_keeps_the_wave_going() {
+    let mut fen = wave(1, Mode::Team, 1);
+    fen.stand(0, 100, HEARTHSTONE);
+    fen.egg(250, 193);
+    fen.game.wave.queue = [0; 3];
+    fen.game.riders = Default::default();
+    fen.step(60);
+    assert_eq!(fen.game.wave.phase, Phase::Play);
+}
+
+#[test]
+fn alone_whoever_stays_in_the_saddle_through_wave_two_gets_3000() {
+    for (falls, points) in [(false, 3000), (true, 50)] {
+        let mut fen = wave(2, Mode::Team, 1);
+        if falls {
+            lose(&mut fen, 0);
+        }
+        win(&mut fen);
+        assert_eq!(fen.score(0), points);
+    }
+}
+
+#[test]
+fn a_team_gets_3000_each_if_nobody_falls() {
+    for (falls, points) in [(false, [3000, 3000]), (true, [0, 50])] {
+        let mut fen = wave(2, Mode::Team, 2);
+        if falls {
+            lose(&mut fen, 1);
+        }
+        win(&mut fen);
+        assert_eq!([fen.score(0), fen.score(1)], points);
+    }
+}
+
+#[test]
+fn rivals_get_3000_each_if_neither_unseats_the_other() {
+    let mut fen = wave(2, Mode::Versus, 2);
+    lose(&mut fen, 1);
+    win(&mut fen);
+    assert_eq!([fen.score(0), fen.score(1)], [3000, 3050], "a fall to a rider does not count");
+
+    let mut fen = wave(2, Mode::Versus, 2);
+    fen.fly(0, 90, 80);
+    fen.fly(1, 92, 90);
+    fen.step(1);
+    win(&mut fen);
+    assert_eq!([fen.score(0), fen.score(1)], [2000, 50]);
+}
+
+#[test]
+fn whoever_came_in_the_middle_of_a_wave_has_no_share_in_its_bonus() {
+    let mut fen = wave(2, Mode::Team, 2);
+    fen.present[2] = true;
+    fen.step(60);
+    win(&mut fen);
+    assert_eq!([0, 1, 2].map(|seat| fen.score(seat)), [3000, 3000, 0]);
+}
+
+#[test]
+fn the_first_to_unseat_a_rival_in_a_gladiator_wave_gets_the_bounty_once() {
+    let mut fen = wave(4, Mode::Versus, 3);
+    fen.hold = true;
+    fen.game.riders = Default::default();
+    fen.stand(2, 280, HEARTHSTONE);
+    fen.fly(0, 90, 80);
+    fen.fly(1, 92, 90);
+    fen.step(1);
+    assert_eq!(fen.score(0), 2000 + 3000);
+    fen.fly(2, 90, 60);
+    fen.fly(0, 92, 70);
+    fen.step(1);
+    assert_eq!(fen.score(2), 2000, "there is no second bounty");
+}
+
+#[test]
+fn in_a_team_the_bounty_goes_to_the_sharpest_lance() {
+    let mut fen = wave(4, Mode::Team, 2);
+    fen.game.riders = Default::default();
+    fen.hold = true;
+    fen.stand(0, 280, HEARTHSTONE);
+    fen.fly(1, 90, 80);
+    fen.rider(Class::Knave, 92, 90);
+    fen.step(1);
+    assert_eq!([fen.score(0), fen.score(1)], [0, 500]);
+    fen.hold = false;
+    win(&mut fen);
+    assert_eq!([fen.score(0), fen.score(1)], [0, 3500]);
+}
+
+#[test]
+fn alone_there_is_no_bounty() {
+    let mut fen = wave(4, Mode::Team, 1);
+    fen.game.players[0].deeds.jousts = 5;
+    win(&mut fen);
+    assert_eq!(fen.score(0), 0);
+}
+
+#[test]
+fn the_bridges_burn_in_wave_three_and_do_not_come_back() {
+    let mut fen = wave(2, Mode::Team, 1);
+    assert_eq!(fen.game.bridges.burnt, 0);
+    win(&mut fen);
+    assert!(fen.until(200, |game| game.wave.number == 3));
+    assert!(fen.game.bridges.burning());
+    assert_eq!(fen.marks(Kind::Burn, 1).len(), 2);
+    fen.step(200);
+    assert!(fen.game.bridges.surface(30 * PX).is_none());
+    fen.stand(0, 100, HEARTHSTONE);
+    win(&mut fen);
+    assert!(fen.until(200, |game| game.wave.number == 4));
+    assert!(fen.game.bridges.surface(30 * PX).is_none());
+}
+
+#[test]
+fn ledges_leave_and_return_as_the_table_says() {
+    let mut fen = wave(5, Mode::Team, 1);
+    fen.stand(0, 100, HEARTHSTONE);
+    win(&mut fen);
+    assert!(fen.until(200, |game| game.wave.number == 6));
+    assert_eq!(fen.game.ledges.state[LONG_EYOT].phase, LedgePhase::Leaving);
+    fen.step(70);
+    assert_eq!(fen.game.ledges.state[LONG_EYOT].phase, LedgePhase::Gone);
+    let gone = |fen: &Fen| {
+        (0..6).filter(|n| fen.game.ledges.state[*n].phase == LedgePhase::Gone).fold(0, |m, n| m | 1 << n)
+    };
+    assert_eq!(gone(&fen), plan(6, 1).gone);
+}
+
+#[test]
+fn whoever_stands_on_a_ledge_that_drops_falls() {
+    let mut fen = Fen::team(1);
+    fen.stand(0, 160, LONG_EYOT);
+    fen.game.ledges.arrange(1 << LONG_EYOT);
+    assert!(fen.until(80, |game| !game.players[0].mover.grounded));
+}
+
+#[test]
+fn whoever_is_in_the_way_of_a_returning_ledge_is_not_caught_in_it() {
+    for y in 60..96 {
+        let mut fen = Fen::team(1);
+        fen.game.ledges.arrange(1 << LONG_EYOT);
+        fen.step(60);
+        fen.game.ledges.arrange(0);
+        fen.step(59);
+        fen.fly(0, 160, y);
+        fen.step(3);
+        let gander::Mover { x, y: now, .. } = fen.game.players[0].mover;
+        assert_eq!(fen.game.ground().inside(x, 5 * PX, now - 19 * PX, now), None, "feet at {y}");
+    }
+}
+
+#[test]
+fn a_wave_that_drags_calls_herns_ever_sooner_and_at_most_three() {
+    let mut fen = wave(3, Mode::Team, 1);
+    fen.game.wave.queue = [0; 3];
+    fen.game.riders = Default::default();
+    fen.egg(250, 193);
+    fen.game.players[0].seat = Seat::Waiting;
+    let mut cries = vec![];
+    let start = fen.game.frame;
+    for _ in 0..60 * 75 {
+        fen.game.players[0].wait = 100;
+        fen.game.eggs[0].waited = 0;
+        fen.step(1);
+        if !fen.marks(Kind::Cry, 1).is_empty() {
+            cries.push((fen.game.frame - start) / 60);
+        }
+        assert!(fen.game.herns.iter().filter(|hern| hern.live()).count() <= HERNS);
+    }
+    assert_eq!(cries, [30, 45, 60], "and then there are three");
+}
+
+#[test]
+fn wave_one_is_patient_for_a_minute() {
+    let mut fen = wave(1, Mode::Team, 1);
+    assert_eq!(fen.game.wave.bait_in, 60 * 60);
+    win(&mut fen);
+    assert!(fen.until(200, |game| game.wave.number == 2));
+    assert_eq!(fen.game.wave.bait_in, 45 * 60);
+}
+
+#[test]
+fn herns_of_a_wave_come_65_frames_apart_and_leave_with_it() {
+    let mut fen = wave(18, Mode::Team, 1);
+    let mut cries = vec![];
+    for _ in 0..400 {
+        fen.safe_again(0);
+        fen.step(1);
+        if !fen.marks(Kind::Cry, 1).is_empty() {
+            cries.push(fen.game.frame);
+        }
+    }
+    assert_eq!(cries.len(), 2);
+    assert_eq!(cries[1] - cries[0], 65);
+    win(&mut fen);
+    assert!(fen.until(100, |game| game.wave.phase == Phase::Clear));
+    fen.hold = true;
+    assert!(fen.until(400, |game| game.herns.iter().all(|hern| !hern.live())));
+}
+
+#[test]
+fn more_players_meet_more_riders() {
+    let riders = |players| {
+        let mut fen = wave(4, Mode::Team, players);
+        let mut seen = 0;
+        for _ in 0..900 {
+            // Nobody meets anybody: all knights are waiting.
+            for player in &mut fen.game.players[..players] {
+                player.seat = Seat::Waiting;
+                player.wait = 100;
+            }
+            fen.step(1);
+            seen = seen.max(fen.riders());
+        }
+        seen
+    };
+    assert_eq!([riders(1), riders(2), riders(3), riders(4)], [6, 6, 8, 10]);
+}
+
+#[test]
+fn knights_who_stand_on_all_pads_do_not_keep_riders_away() {
+    let mut fen = wave(1, Mode::Team, 4);
+    assert!(fen.until(300, |game| game.riders.iter().any(|rider| rider.live)));
+}
+
+#[test]
+fn riders_appear_far_from_knights_if_they_can() {
+    let mut fen = wave(1, Mode::Team, 1);
+    fen.stand(0, 160, LONG_EYOT);
+    assert!(fen.until(300, |game| game.riders.iter().any(|rider| rider.live)));
+    let rider = fen.game.riders.iter().find(|rider| rider.live).unwrap();
+    assert!(rider.mover.y > LEDGE[LONG_EYOT].top * PX);
+}
+
+#[test]
+fn those_who_are_out_come_back_for_the_next_egg_wave() {
+    let mut fen = wave(4, Mode::Team, 2);
+    fen.game.players[1].mounts = 1;
+    lose(&mut fen, 1);
+    assert_eq!(fen.game.players[1].seat, Seat::Out);
+    win(&mut fen);
+    assert!(fen.until(200, |game| game.wave.number == 5));
+    fen.step(2);
+    assert!(fen.game.players[1].riding());
+    assert_eq!(fen.game.players[1].mounts, 1);
+}
