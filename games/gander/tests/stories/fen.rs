@@ -93,7 +93,7 @@ impl Fen {
 
     /// Adds a rider in the air.
     pub(crate) fn rider(&mut self, class: Class, x: i32, y: i32) -> usize {
-        let number = self.game.riders.iter().position(|rider| !rider.live).unwrap();
+        let number = self.game.riders.iter().position(|rider| !rider.live).expect("a free place");
         let mover = Mover { x: x * PX, y: y * PX, ..Mover::default() };
         self.game.riders[number] = Rider { live: true, class, eggs: EGGS_EACH, mover, ..Rider::default() };
         // He glides on and does not change his mind while the story is told.
@@ -104,7 +104,7 @@ impl Fen {
 
     /// Adds an egg that lies on something.
     pub(crate) fn egg(&mut self, x: i32, y: i32) -> usize {
-        let number = self.game.eggs.iter().position(|egg| egg.phase == EggPhase::None).unwrap();
+        let number = self.game.eggs.iter().position(|egg| egg.phase == EggPhase::None).expect("a free place");
         self.game.eggs[number] = Egg {
             phase: EggPhase::Resting,
             eggs: EGGS_EACH,

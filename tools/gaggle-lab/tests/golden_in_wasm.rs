@@ -1,0 +1,51 @@
+//! The games' fixed minutes, run as WASM in an interpreter: they must come to the same states as natively.
+
+#[path = "../../../games/gander/examples/golden.rs"]
+#[allow(dead_code)] // Its `main` is for the program.
+mod gander_golden;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use wasmi::{Engine, Linker, Module, Store};
+
+#[test]
+fn gander_in_wasm_comes_to_the_golden_state() {
+    let program = build("gander", "golden");
+    let [size, hash] = run(&program, gander_golden::MARK);
+    assert_eq!((size, hash), gander_golden::GOLDEN);
+}
+
+/// Builds an example of a game for WASM, in a target folder of its own: the usual one may be locked.
+fn build(package: &str, example: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let status = Command::new(env!("CARGO"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .args(["build", "--quiet", "--release", "--target", "wasm32-unknown-unknown"])
+        .args(["--package", package, "--example", example])
+        .env("CARGO_TARGET_DIR", target)
+        .status()
+        .expect("cargo starts");
+    assert!(
+        status.success(),
+        "does not build; is the target there? rustup target add wasm32-unknown-unknown"
+    );
+    target.join(format!("wasm32-unknown-unknown/release/examples/{example}.wasm"))
+}
+
+/// Runs a program that asks for nothing and leaves two words in memory behind a mark.
+fn run(program: &Path, mark: [u64; 2]) -> [u64; 2] {
+    let engine = Engine::default();
+    let module = Module::new(&engine, std::fs::read(program).expect("the program was just built"))
+        .expect("it is WASM");
+    assert_eq!(module.imports().count(), 0, "a game asks its host for nothing");
+    let mut store = Store::new(&engine, ());
+    let instance = Linker::new(&engine).instantiate_and_start(&mut store, &module).expect("it starts");
+    let main = instance.get_typed_func::<(i32, i32), i32>(&store, "main").expect("it has a main function");
+    main.call(&mut store, (0, 0)).expect("it runs to its end");
+    let memory = instance.get_memory(&store, "memory").expect("it has a memory");
+    let words: Vec<u64> =
+        memory.data(&store).as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    let found = words.windows(4).find(|words| words[..2] == mark).expect("the result is marked");
+    [found[2], found[3]]
+}
