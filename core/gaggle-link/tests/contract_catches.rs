@@ -86,7 +86,9 @@ impl Broken {
                 self.told.push_back(Told::Message(peer, channel, bytes.clone()));
                 Told::Message(peer, channel, bytes)
             }
-            (Fault::DropsReliable, Told::Message(_, Channel::Reliable(_), _)) if self.count.is_multiple_of(50) => {
+            (Fault::DropsReliable, Told::Message(_, Channel::Reliable(_), _))
+                if self.count.is_multiple_of(50) =>
+            {
                 return;
             }
             (Fault::SwapsStreams, Told::Message(peer, Channel::Reliable(stream), bytes)) => {

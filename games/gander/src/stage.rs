@@ -53,6 +53,8 @@ pub struct Audience<'a> {
     pub calm: bool,
     /// Leave out captions in the middle of the picture: somebody else writes them.
     pub plain: bool,
+    /// Leave out plaques and names as well: the game is only scenery.
+    pub bare: bool,
 }
 
 /// Everything needed to draw a game on one screen: images, made once, and a memory of where geese were shown.
@@ -148,11 +150,13 @@ impl Stage {
         };
         painter.world(now, before, self.back, &self.fires, self.bedrock);
         shift(&mut painter.scene.art, shake);
-        painter.plaques(now, audience);
+        if !audience.bare {
+            painter.plaques(now, audience);
+            painter.pad_names(now, audience);
+        }
         if !audience.plain {
             painter.captions(now);
         }
-        painter.pad_names(now, audience);
         sounds::cues(now, audience, &mut scene.cues);
     }
 }

@@ -1,5 +1,7 @@
 //! The ways of a page, in a real browser.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 

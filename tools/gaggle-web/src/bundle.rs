@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+const TARGET: &str = "wasm32-unknown-unknown";
+
 /// Builds `package` (or its `example`) for the browser and puts `NAME.js` and `NAME_bg.wasm` into `out`.
 ///
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
 pub fn bundle(workspace: &Path, package: &str, example: Option<&str>, out: &Path) -> Result<(), String> {
+    ensure_target()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(workspace).args(["build", "--profile", "page", "--target", "wasm32-unknown-unknown"]);
+    cargo.current_dir(workspace).args(["build", "--profile", "page", "--target", TARGET]);
     cargo.args(["--package", package]);
     // Flags meant for the host (coverage, a linker) break this target.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -22,7 +25,7 @@ pub fn bundle(workspace: &Path, package: &str, example: Option<&str>, out: &Path
         return Err(format!("{package} does not build for the browser"));
     }
     let name = example.unwrap_or(package).replace('-', "_");
-    let built = target.join("wasm32-unknown-unknown/page");
+    let built = target.join(TARGET).join("page");
     let module = match example {
         Some(example) => built.join("examples").join(format!("{example}.wasm")),
         None => built.join(format!("{name}.wasm")),
@@ -32,4 +35,20 @@ pub fn bundle(workspace: &Path, package: &str, example: Option<&str>, out: &Path
         bindgen.typescript(false).out_name(&name).remove_name_section(true).generate(out)
     });
     made.map_err(|error| format!("the glue for {} cannot be made: {error:#}", module.display()))
+}
+
+/// The standard library for the browser's target, installed if it is missing.
+fn ensure_target() -> Result<(), String> {
+    let folder = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+    let folder = folder.map_err(|error| format!("rustc cannot be started: {error}"))?.stdout;
+    let folder = String::from_utf8_lossy(&folder).trim().to_string();
+    // The folder alone proves nothing: removing a target leaves it behind empty.
+    if std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
+        return Ok(());
+    }
+    let added = Command::new("rustup").args(["target", "add", TARGET]).status();
+    match added {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(format!("the target {TARGET} is missing: run `rustup target add {TARGET}`")),
+    }
 }

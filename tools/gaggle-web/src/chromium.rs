@@ -53,16 +53,19 @@ impl Chromium {
     /// If the browser refuses.
     pub fn open(&self, url: &str) -> Result<Page, String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
-        let created =
-            devtools.call(None, "Target.createTarget", json!({ "url": "about:blank", "newWindow": true }))?;
+        let created = devtools.call(
+            None,
+            "Target.createTarget",
+            &json!({ "url": "about:blank", "newWindow": true }),
+        )?;
         let target = text(&created, "targetId")?;
         let attached =
-            devtools.call(None, "Target.attachToTarget", json!({ "targetId": target, "flatten": true }))?;
+            devtools.call(None, "Target.attachToTarget", &json!({ "targetId": target, "flatten": true }))?;
         let session = text(&attached, "sessionId")?;
         drop(devtools);
         let page = Page { devtools: Arc::clone(&self.devtools), target, session };
-        page.call("Page.enable", json!({}))?;
-        page.call("Page.navigate", json!({ "url": url }))?;
+        page.call("Page.enable", &json!({}))?;
+        page.call("Page.navigate", &json!({ "url": url }))?;
         Ok(page)
     }
 }
@@ -126,7 +129,7 @@ fn start_program(program: &str, profile: &Path) -> Option<Child> {
 }
 
 impl Page {
-    fn call(&self, method: &str, params: Value) -> Result<Value, String> {
+    fn call(&self, method: &str, params: &Value) -> Result<Value, String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
         devtools.call(Some(&self.session), method, params)
     }
@@ -137,7 +140,7 @@ impl Page {
     /// If the page throws.
     pub fn eval(&self, expression: &str) -> Result<Value, String> {
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let answer = self.call("Runtime.evaluate", params)?;
+        let answer = self.call("Runtime.evaluate", &params)?;
         match answer.get("exceptionDetails") {
             Some(details) => {
                 let said = details["exception"]["description"].as_str().or(details["text"].as_str());
@@ -172,7 +175,7 @@ impl Page {
     pub fn resize(&self, width: u32, height: u32, scale: u32, mobile: bool) -> Result<(), String> {
         let params =
             json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": mobile });
-        self.call("Emulation.setDeviceMetricsOverride", params).map(drop)
+        self.call("Emulation.setDeviceMetricsOverride", &params).map(drop)
     }
 
     /// Presses or releases a key, named as in `KeyboardEvent.code`; `key` is what it types.
@@ -181,7 +184,7 @@ impl Page {
     /// If the browser refuses.
     pub fn key(&self, code: &str, key: &str, down: bool) -> Result<(), String> {
         let kind = if down { "keyDown" } else { "keyUp" };
-        self.call("Input.dispatchKeyEvent", json!({ "type": kind, "code": code, "key": key })).map(drop)
+        self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "code": code, "key": key })).map(drop)
     }
 
     /// What the page looks like, as PNG.
@@ -189,7 +192,7 @@ impl Page {
     /// # Errors
     /// If the browser refuses.
     pub fn screenshot(&self) -> Result<Vec<u8>, String> {
-        let answer = self.call("Page.captureScreenshot", json!({ "format": "png" }))?;
+        let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }))?;
         let data = text(&answer, "data")?;
         base64::engine::general_purpose::STANDARD.decode(data).map_err(|error| error.to_string())
     }
@@ -199,7 +202,7 @@ impl Page {
     /// # Errors
     /// If the browser refuses.
     pub fn reload(&self) -> Result<(), String> {
-        self.call("Page.reload", json!({})).map(drop)
+        self.call("Page.reload", &json!({})).map(drop)
     }
 
     /// Closes the page as a person would: it may say goodbye.
@@ -208,7 +211,7 @@ impl Page {
     /// If the browser refuses.
     pub fn close(&self) -> Result<(), String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
-        devtools.call(None, "Target.closeTarget", json!({ "targetId": self.target })).map(drop)
+        devtools.call(None, "Target.closeTarget", &json!({ "targetId": self.target })).map(drop)
     }
 
     /// Ends the page without a word, as a crash would.

@@ -33,7 +33,7 @@ impl DevTools {
         &mut self,
         session: Option<&str>,
         method: &str,
-        params: Value,
+        params: &Value,
     ) -> Result<Value, String> {
         self.calls += 1;
         let mut call = json!({ "id": self.calls, "method": method, "params": params });

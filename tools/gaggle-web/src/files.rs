@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +18,20 @@ impl FileServer {
     /// # Errors
     /// If no port can be had.
     pub fn start(directory: &Path, texts: &[(&str, &str)]) -> Result<FileServer, String> {
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+        FileServer::on([127, 0, 0, 1].into(), 0, directory, texts)
+    }
+
+    /// The same on a given address and port; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// If the port cannot be had.
+    pub fn on(
+        address: IpAddr,
+        port: u16,
+        directory: &Path,
+        texts: &[(&str, &str)],
+    ) -> Result<FileServer, String> {
+        let listener = TcpListener::bind((address, port)).map_err(|error| error.to_string())?;
         let port = listener.local_addr().map_err(|error| error.to_string())?.port();
         let texts: BTreeMap<String, String> =
             texts.iter().map(|(name, text)| ((*name).to_string(), (*text).to_string())).collect();
@@ -43,6 +56,7 @@ fn answer(mut stream: TcpStream, directory: &Path, texts: &BTreeMap<String, Stri
     let length = stream.read(&mut request).ok()?;
     let request = String::from_utf8_lossy(&request[..length]);
     let path = request.split(' ').nth(1)?.split('?').next()?.trim_start_matches('/');
+    let path = if path.is_empty() { "index.html" } else { path };
     let body = match texts.get(path) {
         Some(text) => Some(text.clone().into_bytes()),
         // Only plain names: nothing outside the directory.
