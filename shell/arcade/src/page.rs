@@ -61,9 +61,12 @@ pub(crate) fn start() -> Result<(), JsValue> {
     run(&page)
 }
 
+/// What the browser calls for the next frame.
+type Again = Closure<dyn FnMut()>;
+
 /// Draws with every frame the screen shows.
 fn run(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
-    let again: Rc<RefCell<Option<Closure<dyn FnMut()>>>> = Rc::default();
+    let again: Rc<RefCell<Option<Again>>> = Rc::default();
     let (next, page) = (Rc::clone(&again), Rc::clone(page));
     let window = page.borrow().window.clone();
     let asked = window.clone();

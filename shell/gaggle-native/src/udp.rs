@@ -146,7 +146,7 @@ impl Carrier for UdpCarrier {
         let Some((address, size)) = self.endpoint.seal(to, datagram, &mut self.sealed) else { return Ok(()) };
         match self.socket.send_to(&self.sealed[..size], address) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Err(Busy),
-            // Unreachable for now, or refused by the other machine: lost on the way, as far as a link is concerned.
+            // Unreachable at the moment, or refused by the other machine: lost on the way, as far as a link is concerned.
             Ok(_) | Err(_) => Ok(()),
         }
     }
