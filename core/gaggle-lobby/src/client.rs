@@ -1,0 +1,523 @@
+//! The client side of the lobby: says hello, keeps the seat, comes back by itself.
+//!
+//! It opens no socket. Feed it with `handle_…`, then drain [`Client::poll_output`] (what the socket must
+//! do) and [`Client::poll_event`] (what the game should know). Losing the connection ends nothing: the
+//! room stays as it was last seen, requests wait, and events go on where they stopped.
+//!
+//! ```
+//! use gaggle_kit::Micros;
+//! use gaggle_lobby::client::{Client, ClientConfig, Output};
+//! use gaggle_lobby::message::client::Find;
+//!
+//! let mut client = Client::new(Micros::ZERO, ClientConfig::default(), 2024);
+//! let request = client.find(Find { game: "gander".parse()?, ..Find::default() });
+//! assert_eq!(client.poll_output(), Some(Output::Connect));
+//! // … the socket is open:
+//! client.handle_open(Micros::from_millis(5));
+//! assert!(matches!(client.poll_output(), Some(Output::Send(hello)) if hello.starts_with(r#"{"type":"hello""#)));
+//! // The request follows at once: nobody waits for the welcome before asking to play.
+//! assert!(matches!(client.poll_output(), Some(Output::Send(find)) if find.contains("gander")));
+//! # let _ = request;
+//! # Ok::<(), gaggle_lobby::ParseLabelError>(())
+//! ```
+
+mod backoff;
+mod incoming;
+mod pending;
+
+pub use backoff::Backoff;
+pub use pending::RequestId;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gaggle_kit::{Micros, PeerId, Prng, Slot};
+
+use crate::id::{PlayerId, RoomCode, RoomId};
+use crate::message::client::{
+    Access, Create, Find, Finish, Hello, Host, Ice, Join, Kick, Leave, List, Mine, Profile, Ready,
+    RenewTicket, Report, Settings, Signal, Start, TakeOver, Top, Touch, Unlist,
+};
+use crate::message::server::{IceServer, Listing};
+use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
+use crate::view::{Json, LeaveReason, RoomEvent, RoomView};
+use pending::Pending;
+
+/// Signals kept to be sent again after a reconnect.
+const SIGNALS_KEPT: usize = 64;
+
+/// What a client starts with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// The guest's secret from the last time, or a new one; without one the server makes one up:
+    /// see [`Event::Welcome`].
+    pub key: Option<String>,
+    /// Which tab or machine of this person it is. Each has its own seat.
+    pub seat: Option<String>,
+    /// The name to be shown by.
+    pub name: Option<String>,
+    /// A token from an outside issuer, instead of a key.
+    pub token: Option<String>,
+    /// The ticket and settings from the last time, to return even to a server that forgot the room.
+    pub ticket: Option<(String, Json)>,
+    /// How long to wait between attempts to connect.
+    pub backoff: Backoff,
+    /// How long the server may take to answer before the connection is given up.
+    pub answer_within: Micros,
+    /// How often to show life when there is nothing else to say.
+    pub touch_every: Micros,
+}
+
+impl Default for ClientConfig {
+    fn default() -> ClientConfig {
+        ClientConfig {
+            key: None,
+            seat: None,
+            name: None,
+            token: None,
+            ticket: None,
+            backoff: Backoff::default(),
+            answer_within: Micros::from_secs(10),
+            touch_every: Micros::from_secs(20),
+        }
+    }
+}
+
+/// What the socket must do, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Output {
+    /// Connect; say [`Client::handle_open`] or [`Client::handle_closed`] when it is decided.
+    Connect,
+    /// Send this text.
+    Send(String),
+    /// Close; no [`Client::handle_closed`] is expected.
+    Disconnect,
+}
+
+/// What the game should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Connected, for the first time or again.
+    Welcome {
+        /// Who we are, as a person.
+        player: PlayerId,
+        /// Who we are, as a machine.
+        peer: PeerId,
+        /// A key the server made up: keep it, and give it the next time.
+        key: Option<String>,
+    },
+    /// The connection is lost; another attempt follows by itself.
+    Offline {
+        /// When.
+        retry_at: Micros,
+    },
+    /// Another tab or machine with the same key is connected. See [`Client::take_over`].
+    Elsewhere {
+        /// The room it is in.
+        code: Option<RoomCode>,
+    },
+    /// The server ended it for good; nothing follows until [`Client::reconnect`].
+    Closed(Refusal),
+    /// We have a seat: [`Client::room`] has the room.
+    Seated {
+        /// The request that led to it; none if it is a seat we had before.
+        request: Option<RequestId>,
+        /// The room was made for us.
+        created: bool,
+        /// We had the seat before.
+        returned: bool,
+    },
+    /// Something changed in the room.
+    Room(RoomEvent),
+    /// We are not in the room any more.
+    Left {
+        /// Which room.
+        room: RoomId,
+        /// Why.
+        reason: LeaveReason,
+    },
+    /// Another member hands us something.
+    Signal {
+        /// Who.
+        from: PeerId,
+        /// What.
+        data: Json,
+    },
+    /// After a reconnect: signals to and from us may be lost. Offer again.
+    SignalsLost,
+    /// There is a new ticket: [`Client::ticket`].
+    Ticket,
+    /// The list of rooms changed: [`Client::listed`].
+    Rooms,
+    /// A request is done.
+    Done {
+        /// Which.
+        request: RequestId,
+        /// With this answer.
+        answer: ServerMessage,
+    },
+    /// A request was refused.
+    Refused {
+        /// Which.
+        request: RequestId,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// The server told something else: it searches, it refuses what was no request.
+    Told(ServerMessage),
+}
+
+/// Where the connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Waiting until this time.
+    Offline(Micros),
+    Connecting,
+    /// Hello was said.
+    Greeting,
+    Online,
+    /// For good.
+    Closed,
+}
+
+/// The seat we have.
+#[derive(Debug, Clone)]
+struct OwnSeat {
+    slot: Option<Slot>,
+    room: RoomView,
+    ice: Vec<IceServer>,
+}
+
+/// A lobby client.
+#[derive(Debug)]
+pub struct Client {
+    config: ClientConfig,
+    prng: Prng,
+    state: State,
+    attempts: u32,
+    /// When to give the connection up, because an answer is overdue.
+    overdue_at: Option<Micros>,
+    touch_at: Option<Micros>,
+    renew_at: Option<Micros>,
+    identity: Option<(PlayerId, PeerId)>,
+    resume: Option<String>,
+    /// What the server's clock shows more than ours, in Unix milliseconds.
+    clock_ahead_ms: i64,
+    seat: Option<OwnSeat>,
+    ticket: Option<String>,
+    pending: Pending,
+    listing: Option<List>,
+    listed: BTreeMap<RoomId, Listing>,
+    /// The connection was lost since the list was asked for.
+    listed_lost: bool,
+    signals_sent: u64,
+    signals_kept: VecDeque<Signal>,
+    signals_seen: u64,
+    wants_take_over: bool,
+    outputs: VecDeque<Output>,
+    events: VecDeque<Event>,
+}
+
+impl Client {
+    /// A client that connects at once. The seed spreads its reconnects apart from those of others.
+    pub fn new(now: Micros, config: ClientConfig, seed: u64) -> Client {
+        let mut client = Client {
+            ticket: config.ticket.as_ref().map(|(ticket, _)| ticket.clone()),
+            config,
+            prng: Prng::new(seed),
+            state: State::Offline(now),
+            attempts: 0,
+            overdue_at: None,
+            touch_at: None,
+            renew_at: None,
+            identity: None,
+            resume: None,
+            clock_ahead_ms: 0,
+            seat: None,
+            pending: Pending::default(),
+            listing: None,
+            listed: BTreeMap::new(),
+            listed_lost: false,
+            signals_sent: 0,
+            signals_kept: VecDeque::new(),
+            signals_seen: 0,
+            wants_take_over: false,
+            outputs: VecDeque::new(),
+            events: VecDeque::new(),
+        };
+        client.connect(now);
+        client
+    }
+
+    /// The socket is open.
+    pub fn handle_open(&mut self, now: Micros) {
+        if self.state != State::Connecting {
+            return;
+        }
+        self.state = State::Greeting;
+        self.overdue_at = Some(now + self.config.answer_within);
+        let hello = self.hello();
+        self.transmit(None, hello);
+        // Who had a seat waits for the welcome, which says whether it still stands.
+        if self.seat.is_none() && self.resume.is_none() {
+            self.pending.unsent().into_iter().for_each(|envelope| self.transmit_envelope(&envelope));
+        }
+    }
+
+    /// The server said something. What cannot be understood is left aside: a later version may say more.
+    pub fn handle_text(&mut self, now: Micros, text: &str) {
+        if !matches!(self.state, State::Greeting | State::Online) {
+            return;
+        }
+        self.overdue_at = None;
+        self.touch_at = Some(now + self.config.touch_every);
+        if let Ok(envelope) = Envelope::<ServerMessage>::decode(text) {
+            self.take(now, envelope);
+        }
+    }
+
+    /// The socket is closed, or could not be opened.
+    pub fn handle_closed(&mut self, now: Micros) {
+        if !matches!(self.state, State::Closed | State::Offline(_)) {
+            self.go_offline(now, None);
+        }
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Micros) {
+        match self.state {
+            State::Offline(at) if at <= now => self.connect(now),
+            State::Connecting | State::Greeting | State::Online if self.is_overdue(now) => {
+                self.outputs.push_back(Output::Disconnect);
+                self.go_offline(now, None);
+            }
+            State::Online => {
+                if self.renew_at.is_some_and(|at| at <= now) {
+                    self.renew_at = None;
+                    self.transmit(None, RenewTicket {}.into());
+                }
+                if self.touch_at.is_some_and(|at| at <= now) {
+                    self.touch_at = Some(now + self.config.touch_every);
+                    self.overdue_at.get_or_insert(now + self.config.answer_within);
+                    self.transmit(None, Touch {}.into());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// When [`Client::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Micros> {
+        match self.state {
+            State::Offline(at) => Some(at),
+            State::Closed => None,
+            State::Connecting | State::Greeting => self.overdue_at,
+            State::Online => [self.overdue_at, self.touch_at, self.renew_at].into_iter().flatten().min(),
+        }
+    }
+
+    /// What the socket must do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// What the game should know.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The room we are in, as last seen; it stays while the connection is lost.
+    pub fn room(&self) -> Option<&RoomView> {
+        self.seat.as_ref().map(|seat| &seat.room)
+    }
+
+    /// Our slot in that room; none if we only watch or are in no room.
+    pub fn slot(&self) -> Option<Slot> {
+        self.seat.as_ref().and_then(|seat| seat.slot)
+    }
+
+    /// Our ticket for that room.
+    pub fn ticket(&self) -> Option<&str> {
+        self.ticket.as_deref()
+    }
+
+    /// Servers that help to make links.
+    pub fn ice(&self) -> &[IceServer] {
+        self.seat.as_ref().map_or(&[], |seat| &seat.ice)
+    }
+
+    /// Who we are, once the server has said so.
+    pub fn identity(&self) -> Option<(PlayerId, PeerId)> {
+        self.identity
+    }
+
+    /// Whether the server can be talked to at the moment.
+    pub fn is_online(&self) -> bool {
+        self.state == State::Online
+    }
+
+    /// The rooms of the list that was asked for.
+    pub fn listed(&self) -> impl Iterator<Item = &Listing> {
+        self.listed.values()
+    }
+
+    /// The server's clock in Unix seconds, to check tickets by.
+    pub fn server_unix_seconds(&self, now: Micros) -> u64 {
+        (now.as_millis() as i64).saturating_add(self.clock_ahead_ms).max(0) as u64 / 1_000
+    }
+
+    /// Connects again after [`Event::Closed`], or sooner than planned after [`Event::Offline`].
+    pub fn reconnect(&mut self, now: Micros) {
+        if matches!(self.state, State::Closed | State::Offline(_)) {
+            self.connect(now);
+        }
+    }
+
+    /// Takes the seat over from the tab or machine that has it.
+    pub fn take_over(&mut self, now: Micros) {
+        self.wants_take_over = true;
+        match self.state {
+            State::Online => self.send_take_over(),
+            _ => self.reconnect(now),
+        }
+    }
+
+    /// Hands something to another member of the room. Waits while the connection is lost.
+    pub fn signal(&mut self, to: PeerId, data: Json) {
+        self.signals_sent += 1;
+        let signal = Signal { to, n: Some(self.signals_sent), data };
+        self.signals_kept.push_back(signal.clone());
+        if self.signals_kept.len() > SIGNALS_KEPT {
+            self.signals_kept.pop_front();
+        }
+        if self.state == State::Online {
+            self.transmit(None, signal.into());
+        }
+    }
+
+    /// Shows the open rooms of a game: see [`Client::listed`]. Goes on by itself after a reconnect.
+    pub fn list(&mut self, list: List) -> RequestId {
+        self.listing = Some(list.clone());
+        self.listed.clear();
+        self.request(list)
+    }
+
+    /// No more list.
+    pub fn unlist(&mut self) -> RequestId {
+        self.listing = None;
+        self.listed.clear();
+        self.request(Unlist {})
+    }
+
+    fn hello(&self) -> ClientMessage {
+        let ClientConfig { key, seat, name, token, ticket, .. } = &self.config;
+        let settings = self.room().map(|room| room.settings.clone());
+        let settings = settings.or(ticket.as_ref().map(|(_, settings)| settings.clone()));
+        Hello {
+            version: None,
+            key: key.clone(),
+            seat: seat.clone(),
+            name: name.clone(),
+            token: token.clone(),
+            resume: self.resume.clone(),
+            seen: self.resume.is_some().then_some(self.signals_seen),
+            settings: settings.filter(|_| self.ticket.is_some()).unwrap_or_default(),
+            ticket: self.ticket.clone(),
+        }
+        .into()
+    }
+
+    fn connect(&mut self, now: Micros) {
+        self.state = State::Connecting;
+        self.attempts += 1;
+        self.overdue_at = Some(now + self.config.answer_within);
+        self.outputs.push_back(Output::Connect);
+    }
+
+    fn go_offline(&mut self, now: Micros, wait: Option<Micros>) {
+        let wait = wait.unwrap_or_else(|| self.config.backoff.wait(self.attempts, &mut self.prng));
+        let retry_at = now + wait;
+        self.state = State::Offline(retry_at);
+        (self.overdue_at, self.touch_at) = (None, None);
+        self.pending.set_unsent();
+        self.listed_lost = true;
+        self.events.push_back(Event::Offline { retry_at });
+    }
+
+    fn is_overdue(&self, now: Micros) -> bool {
+        self.overdue_at.is_some_and(|at| at <= now)
+    }
+
+    fn request(&mut self, message: impl Into<ClientMessage>) -> RequestId {
+        let is_free = match self.state {
+            State::Online => true,
+            State::Greeting => self.seat.is_none() && self.resume.is_none(),
+            _ => false,
+        };
+        let envelope = self.pending.add(message.into(), is_free);
+        let request = RequestId(envelope.id.expect("requests are numbered"));
+        if is_free {
+            self.transmit_envelope(&envelope);
+        }
+        request
+    }
+
+    fn transmit(&mut self, id: Option<u64>, message: ClientMessage) {
+        self.transmit_envelope(&Envelope { id, message });
+    }
+
+    fn transmit_envelope(&mut self, envelope: &Envelope<ClientMessage>) {
+        self.outputs.push_back(Output::Send(envelope.encode()));
+    }
+
+    fn send_take_over(&mut self) {
+        self.wants_take_over = false;
+        let envelope = self.pending.add(TakeOver {}.into(), true);
+        self.transmit_envelope(&envelope);
+    }
+}
+
+/// Everything one can ask for. The answer comes as [`Event::Seated`], [`Event::Done`] or [`Event::Refused`].
+macro_rules! requests {
+    ($($(#[$meta:meta])* $name:ident: $message:ty;)*) => {
+        impl Client {
+            $($(#[$meta])* pub fn $name(&mut self, request: $message) -> RequestId { self.request(request) })*
+        }
+    };
+}
+
+requests! {
+    /// Asks for a seat in the fullest open room, or in a new one.
+    find: Find;
+    /// Asks for a room of our own.
+    create: Create;
+    /// Asks for a seat in this room.
+    join: Join;
+    /// Leaves the room.
+    leave: Leave;
+    /// Says whether we are ready.
+    ready: Ready;
+    /// Host: starts a match.
+    start: Start;
+    /// Host: ends the match.
+    finish: Finish;
+    /// Host: changes the game's settings.
+    set_settings: Settings;
+    /// Host: changes who may come.
+    set_access: Access;
+    /// Host: sends somebody away.
+    kick: Kick;
+    /// Host: makes somebody else host.
+    hand_over: Host;
+    /// Changes our name or colours.
+    set_profile: Profile;
+    /// Reports how the match ended.
+    report: Report;
+    /// Asks for the best of a game.
+    top: Top;
+    /// Asks for our own best.
+    mine: Mine;
+    /// Asks for fresh servers that help to make links.
+    refresh_ice: Ice;
+}

@@ -1,0 +1,217 @@
+//! What the client makes of what the server says.
+
+use gaggle_kit::Micros;
+
+use super::{Client, Event, OwnSeat, RequestId, State};
+use crate::message::server::{Bye, Done, Rooms, SeatState, Seated, Welcome};
+use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
+use crate::view::LeaveReason;
+
+impl Client {
+    pub(super) fn take(&mut self, now: Micros, envelope: Envelope<ServerMessage>) {
+        let Envelope { id, message } = envelope;
+        match message {
+            ServerMessage::Welcome(welcome) => self.welcomed(now, welcome),
+            ServerMessage::Seated(seated) => self.seated(now, id, seated),
+            ServerMessage::Room(message) => {
+                if let Some(seat) = self.seat.as_mut().filter(|seat| seat.room.id == message.room.id) {
+                    let events = seat.room.changes_to(&message.room);
+                    seat.room = message.room;
+                    self.events.extend(events.into_iter().map(Event::Room));
+                }
+            }
+            ServerMessage::Change(change) => {
+                let Some(seat) = &mut self.seat else { return };
+                for event in change.events {
+                    seat.room.apply(&event);
+                    self.events.push_back(Event::Room(event));
+                }
+                seat.room.version = change.version;
+            }
+            ServerMessage::Removed(removed) => {
+                if self.seat.as_ref().is_some_and(|seat| seat.room.id == removed.room) {
+                    self.lose_seat(removed.reason);
+                }
+                // A seat that was promised and lost before it could be told is waited for no longer.
+                self.send_rest();
+            }
+            ServerMessage::Signalled(signal) => {
+                // After a resume the server may repeat what was on its way when the connection broke.
+                if signal.n > self.signals_seen {
+                    self.signals_seen = signal.n;
+                    self.events.push_back(Event::Signal { from: signal.from, data: signal.data });
+                }
+            }
+            ServerMessage::NewTicket(ticket) => {
+                self.set_ticket(now, ticket.ticket, ticket.expires);
+                self.events.push_back(Event::Ticket);
+            }
+            ServerMessage::Rooms(rooms) => {
+                self.take_rooms(rooms.clone());
+                self.events.push_back(Event::Rooms);
+                self.answer(id, rooms.into());
+            }
+            ServerMessage::Refused(refused) => match id.and_then(|id| self.pending.take(id).map(|_| id)) {
+                Some(id) => {
+                    self.events.push_back(Event::Refused { request: RequestId(id), refusal: refused.into() });
+                }
+                // An answered request cannot be refused any more; what was no request is only told.
+                None if id.is_none() => self.events.push_back(Event::Told(refused.into())),
+                None => {}
+            },
+            ServerMessage::Drain(drain) => {
+                // Everybody hears this at the same moment: spread the returns over the time given.
+                let spread = drain.reconnect_ms.min(u64::from(u32::MAX)) as u32;
+                let wait = Micros::from_millis(u64::from(self.prng.below(spread.max(1))));
+                self.outputs.push_back(super::Output::Disconnect);
+                self.go_offline(now, Some(wait));
+            }
+            ServerMessage::Bye(bye) => self.said_bye(now, bye),
+            ServerMessage::IceServers(servers) => {
+                if let Some(seat) = &mut self.seat {
+                    seat.ice = servers.servers.clone();
+                }
+                self.answer(id, servers.into());
+            }
+            message => self.answer(id, message),
+        }
+    }
+
+    fn welcomed(&mut self, now: Micros, welcome: Welcome) {
+        self.state = State::Online;
+        self.attempts = 0;
+        self.touch_at = Some(now + self.config.touch_every);
+        self.clock_ahead_ms = welcome.now as i64 - now.as_millis() as i64;
+        let had_resume = self.resume.replace(welcome.resume).is_some();
+        if welcome.key.is_some() {
+            self.config.key.clone_from(&welcome.key);
+        }
+        self.identity = Some((welcome.player, welcome.peer));
+        self.events.push_back(Event::Welcome {
+            player: welcome.player,
+            peer: welcome.peer,
+            key: welcome.key,
+        });
+        let seen = welcome.got.unwrap_or(0);
+        if welcome.resumed {
+            let unseen: Vec<_> =
+                self.signals_kept.iter().filter(|signal| signal.n > Some(seen)).cloned().collect();
+            unseen.into_iter().for_each(|signal| self.transmit(None, signal.into()));
+        } else {
+            self.signals_seen = 0;
+            self.signals_sent = 0;
+            self.signals_kept.clear();
+            if had_resume && self.seat.is_some() {
+                self.events.push_back(Event::SignalsLost);
+            }
+        }
+        match welcome.seat {
+            // `joined` follows, and then everything else.
+            SeatState::Yours => return,
+            SeatState::None => {
+                if self.seat.is_some() {
+                    self.lose_seat(LeaveReason::Lost);
+                }
+                for request in self.pending.take_leaving() {
+                    self.events.push_back(Event::Done { request, answer: Done {}.into() });
+                }
+            }
+            SeatState::Elsewhere if self.wants_take_over => self.send_take_over(),
+            SeatState::Elsewhere => self.events.push_back(Event::Elsewhere { code: welcome.code }),
+        }
+        self.send_rest();
+    }
+
+    fn seated(&mut self, now: Micros, id: Option<u64>, seated: Seated) {
+        let Seated { created, returned, slot, ticket, expires, room, ice, .. } = seated;
+        let changes = match self.seat.take() {
+            Some(before) if before.room.id == room.id => before.room.changes_to(&room),
+            Some(before) => {
+                self.events.push_back(Event::Left { room: before.room.id, reason: LeaveReason::Left });
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        self.seat = Some(OwnSeat { slot, room, ice });
+        self.set_ticket(now, ticket, expires);
+        let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);
+        let mut requests = if returned { self.pending.take_entering() } else { Vec::new() };
+        requests.extend(answered);
+        if requests.is_empty() {
+            self.events.push_back(Event::Seated { request: None, created, returned });
+        }
+        for request in requests {
+            self.events.push_back(Event::Seated { request: Some(request), created, returned });
+        }
+        self.events.extend(changes.into_iter().map(Event::Room));
+        self.send_rest();
+    }
+
+    /// Sends what waited for the welcome.
+    fn send_rest(&mut self) {
+        if self.state != State::Online {
+            return;
+        }
+        let unsent = self.pending.unsent();
+        let is_listing =
+            |envelope: &Envelope<ClientMessage>| matches!(envelope.message, ClientMessage::List(_));
+        if let Some(list) =
+            self.listing.clone().filter(|_| !unsent.iter().any(is_listing) && self.listed_lost)
+        {
+            self.transmit(None, list.into());
+        }
+        self.listed_lost = false;
+        unsent.into_iter().for_each(|envelope| self.transmit_envelope(&envelope));
+    }
+
+    fn set_ticket(&mut self, now: Micros, ticket: String, expires: u64) {
+        self.ticket = Some(ticket);
+        let left = expires.saturating_sub(self.server_unix_seconds(now));
+        self.renew_at = Some(now + Micros::from_secs(left / 2));
+    }
+
+    fn lose_seat(&mut self, reason: LeaveReason) {
+        self.ticket = None;
+        self.config.ticket = None;
+        self.renew_at = None;
+        if let Some(seat) = self.seat.take() {
+            self.events.push_back(Event::Left { room: seat.room.id, reason });
+        }
+    }
+
+    fn take_rooms(&mut self, rooms: Rooms) {
+        if rooms.whole {
+            self.listed.clear();
+        }
+        rooms.gone.iter().for_each(|room| drop(self.listed.remove(room)));
+        self.listed.extend(rooms.rooms.into_iter().map(|listing| (listing.id, listing)));
+    }
+
+    fn said_bye(&mut self, now: Micros, bye: Bye) {
+        let Bye { code, text, reconnect } = bye;
+        if reconnect {
+            self.outputs.push_back(super::Output::Disconnect);
+            self.go_offline(now, None);
+            return;
+        }
+        self.outputs.push_back(super::Output::Disconnect);
+        self.state = State::Closed;
+        (self.overdue_at, self.touch_at) = (None, None);
+        self.pending.set_unsent();
+        self.listed_lost = true;
+        self.events.push_back(Event::Closed(Refusal::new(code, text)));
+    }
+
+    fn answer(&mut self, id: Option<u64>, answer: ServerMessage) {
+        match id {
+            Some(id) => {
+                if self.pending.take(id).is_some() {
+                    self.events.push_back(Event::Done { request: RequestId(id), answer });
+                }
+            }
+            // The answer to our own sign of life is nobody's business.
+            None if matches!(answer, ServerMessage::Done(_) | ServerMessage::Rooms(_)) => {}
+            None => self.events.push_back(Event::Told(answer)),
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! All rooms, and the promise that nobody is in two of them: what the nodes of a server share.
+//!
+//! This one lives in memory: it is the whole truth of a server that runs as one process, and the model
+//! that one on another store has to behave like. Nodes ask with a [`Request`] and hear of what happened
+//! through [`Directory::poll_notice`]; they never see each other.
+
+mod index;
+mod request;
+
+pub use index::FindKey;
+pub use request::{Copy, JoinBy, Mail, Notice, Origin, Reply, Request, SeatedReply, Wish};
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::id::{NodeId, RoomId};
+use crate::message::{Refusal, RefusalCode};
+use crate::results::MatchRecord;
+use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer, Room};
+use crate::rules::Rules;
+use crate::ticket::Claims;
+use crate::view::{Json, RoomEvent};
+use index::Index;
+
+/// All rooms of a server.
+#[derive(Debug)]
+pub struct Directory {
+    rules: Rules,
+    rooms: BTreeMap<RoomId, Room>,
+    index: Index,
+    mail: BTreeMap<PeerId, VecDeque<Mail>>,
+    nodes: BTreeMap<NodeId, Lease>,
+    /// The last life of each node that was taken for dead.
+    dead: BTreeMap<NodeId, u32>,
+    notices: VecDeque<(NodeId, Notice)>,
+    records: VecDeque<MatchRecord>,
+}
+
+/// That a node is alive, until when.
+#[derive(Debug, Clone, Copy)]
+struct Lease {
+    epoch: u32,
+    until: Micros,
+}
+
+impl Directory {
+    /// A directory without rooms.
+    pub fn new(rules: Rules) -> Directory {
+        Directory {
+            rules,
+            rooms: BTreeMap::new(),
+            index: Index::default(),
+            mail: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            dead: BTreeMap::new(),
+            notices: VecDeque::new(),
+            records: VecDeque::new(),
+        }
+    }
+
+    /// Does what a node asks for.
+    pub fn handle_request(&mut self, now: Micros, request: Request) -> Reply {
+        match request {
+            Request::Lease { node, epoch, until } => self.lease(now, node, epoch, until),
+            Request::Attach { origin, name, resume, displace, ticket } => {
+                self.attach(now, origin, name, resume, displace, ticket)
+            }
+            Request::Find { newcomer, link, wish } => self.find(now, newcomer, link, wish),
+            Request::Create { newcomer, link, new } => self.create(now, newcomer, link, new),
+            Request::Join { newcomer, link, by, build } => self.join(newcomer, link, by, &build),
+            Request::Act { room, peer, link, act } => self.act(now, room, peer, link, act),
+            Request::Detach { room, peer, link, next_signal, got, mail } => {
+                self.detach(now, room, peer, link, next_signal, got, mail)
+            }
+            Request::Mail { room, to, mail } => {
+                // A member that has come back meanwhile gets it at once.
+                let seat = self.rooms.get(&room).and_then(|room| room.seat_of(to));
+                match seat.map(|seat| seat.link) {
+                    Some(Some(link)) => {
+                        self.notices.push_back((link.node, Notice::Signal { room, to, mail }));
+                    }
+                    Some(None) => self.keep_mail(to, mail),
+                    None => {}
+                }
+                Reply::Noted
+            }
+            Request::Stored { room, round, ratings } => {
+                if let Some(known) = self.rooms.get_mut(&room) {
+                    known.set_stored(round, ratings);
+                    self.publish(room);
+                }
+                Reply::Noted
+            }
+            Request::Look { room } => Reply::Room(self.copy(room)),
+            Request::List { game, mode, build, all, stamp } => {
+                self.index.list(&game, &mode, &build, all, stamp)
+            }
+        }
+    }
+
+    /// What a node has to be told, and which. Notices about one room come in the order things happened.
+    pub fn poll_notice(&mut self) -> Option<(NodeId, Notice)> {
+        self.notices.pop_front()
+    }
+
+    /// A match that is decided and has to be stored; say [`Request::Stored`] when it is.
+    pub fn poll_record(&mut self) -> Option<MatchRecord> {
+        self.records.pop_front()
+    }
+
+    /// Does what time alone brings about.
+    pub fn handle_timeout(&mut self, now: Micros) {
+        let dead: Vec<(NodeId, u32)> = self
+            .nodes
+            .iter()
+            .filter(|(_, lease)| lease.until <= now)
+            .map(|(node, lease)| (*node, lease.epoch))
+            .collect();
+        for (node, epoch) in dead {
+            self.nodes.remove(&node);
+            self.lose_node(now, node, epoch);
+        }
+        while let Some(id) = self.index.due(now) {
+            if let Some(room) = self.rooms.get_mut(&id) {
+                room.expire(now, &self.rules);
+            }
+            self.publish(id);
+        }
+    }
+
+    /// When [`Directory::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Micros> {
+        let lease = self.nodes.values().map(|lease| lease.until).min().filter(|until| *until < Micros::MAX);
+        self.index.next_deadline().into_iter().chain(lease).min()
+    }
+
+    /// A room, for those who have to look at all of it: operators and tests.
+    pub fn room(&self, id: RoomId) -> Option<&Room> {
+        self.rooms.get(&id)
+    }
+
+    /// All rooms.
+    pub fn rooms(&self) -> impl Iterator<Item = &Room> {
+        self.rooms.values()
+    }
+
+    /// The room this machine has a seat in.
+    pub fn room_of(&self, peer: PeerId) -> Option<&Room> {
+        self.index.room_of(peer).and_then(|id| self.rooms.get(&id))
+    }
+
+    fn lease(&mut self, now: Micros, node: NodeId, epoch: u32, until: Micros) -> Reply {
+        let known = self.nodes.get(&node).map(|lease| lease.epoch);
+        let died = self.dead.get(&node).copied();
+        if known.max(died).is_some_and(|later| later > epoch) || died == Some(epoch) {
+            return Reply::LeaseLost;
+        }
+        if let Some(earlier) = known.filter(|known| *known < epoch) {
+            self.lose_node(now, node, earlier);
+        }
+        self.nodes.insert(node, Lease { epoch, until });
+        if known == Some(epoch) { Reply::Leased } else { Reply::LeaseNew }
+    }
+
+    fn is_alive(&self, link: Link) -> bool {
+        self.nodes.get(&link.node).is_some_and(|lease| lease.epoch == link.epoch)
+    }
+
+    fn lose_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
+        self.dead.insert(node, epoch);
+        for id in self.index.rooms_on(node) {
+            if let Some(room) = self.rooms.get_mut(&id) {
+                room.lose_node(now, node, epoch);
+            }
+            self.publish(id);
+        }
+    }
+
+    fn attach(
+        &mut self,
+        now: Micros,
+        origin: Origin,
+        name: crate::label::DisplayName,
+        resume: Option<crate::id::SessionId>,
+        displace: Displace,
+        ticket: Option<(Claims, Json)>,
+    ) -> Reply {
+        let Origin { peer, player, link } = origin;
+        if !self.is_alive(link) {
+            return Reply::Refused(node_out_of_date());
+        }
+        let Some(id) = self.index.room_of(peer) else {
+            let Some((claims, settings)) = ticket else { return Reply::NoSeat };
+            let watch = claims.slot.is_none();
+            let newcomer = Newcomer { peer, player, name, palette: 0, watch };
+            return self.restore(now, newcomer, link, &claims, settings);
+        };
+        let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
+        let before = room.seat_of(peer).and_then(|seat| seat.link);
+        // What a dead node holds is free, even if nobody has noticed yet.
+        let is_alive = |link: Link| self.nodes.get(&link.node).is_some_and(|lease| lease.epoch == link.epoch);
+        let displace = match before {
+            Some(old) if !is_alive(old) => Displace::Anybody,
+            _ => displace,
+        };
+        match room.attach(peer, link, resume, displace) {
+            Ok(attached) => {
+                if let Some(old) = before.filter(|old| *old != link) {
+                    let displaced = Notice::Displaced { peer, session: old.session };
+                    self.notices.push_back((old.node, displaced));
+                }
+                self.publish(id);
+                let mail = self.take_mail(peer, attached);
+                self.seated(id, SeatedReply { created: false, returned: true, attached, mail })
+            }
+            Err(current) => Reply::Elsewhere { link: current, code: room.view().code },
+        }
+    }
+
+    fn restore(
+        &mut self,
+        now: Micros,
+        newcomer: Newcomer,
+        link: Link,
+        claims: &Claims,
+        settings: Json,
+    ) -> Reply {
+        if let Some(room) = self.rooms.get_mut(&claims.room) {
+            if room.restore_member(now, claims, newcomer, link).is_err() {
+                return Reply::NoSeat;
+            }
+            self.publish(claims.room);
+        } else {
+            // A watcher alone is no room.
+            if claims.slot.is_none() || self.rooms.len() >= self.rules.rooms_max {
+                return Reply::NoSeat;
+            }
+            let code = Some(claims.code).filter(|code| !self.index.has_code(*code));
+            let Some(code) = code.or_else(|| self.index.free_code(claims.seed.0)) else {
+                return Reply::NoSeat;
+            };
+            // Settings are the member's word unless they match what the ticket was signed with.
+            let settings =
+                if Claims::digest(&settings) == claims.settings { settings } else { Json::default() };
+            let new = NewRoom {
+                id: claims.room,
+                code,
+                seed: claims.seed,
+                game: claims.game.clone(),
+                mode: claims.mode.clone(),
+                build: claims.build.clone(),
+                seats: claims.seats,
+                private: claims.private,
+                drop_in: claims.drop_in,
+                settings,
+            };
+            let room = Room::restore(now, claims, new, newcomer, link);
+            self.rooms.insert(claims.room, room);
+            self.publish(claims.room);
+        }
+        let seated =
+            SeatedReply { created: false, returned: true, attached: Attached::Anew, mail: Vec::new() };
+        self.seated(claims.room, seated)
+    }
+
+    fn find(&mut self, now: Micros, newcomer: Newcomer, link: Link, wish: Wish) -> Reply {
+        if let Err(refusal) = self.check_newcomer(&newcomer, link) {
+            return Reply::Refused(refusal);
+        }
+        let key = FindKey::of(&wish.new.game, &wish.new.mode, &wish.new.build);
+        for id in self.index.open_rooms(&key) {
+            let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
+            // Only somebody who was sent away is refused by an open room.
+            if room.enter(&self.rules, newcomer.clone(), link).is_ok() {
+                self.publish(id);
+                let seated = SeatedReply::newcomer(false);
+                return self.seated(id, seated);
+            }
+        }
+        if !wish.may_create {
+            let text = "too many rooms were made from your address lately";
+            let refusal = Refusal::new(RefusalCode::TooFast, text);
+            return Reply::Refused(Refusal { retry_ms: Some(10_000), ..refusal });
+        }
+        self.create(now, newcomer, link, wish.new)
+    }
+
+    fn create(&mut self, now: Micros, newcomer: Newcomer, link: Link, mut new: NewRoom) -> Reply {
+        if let Err(refusal) = self.check_newcomer(&newcomer, link) {
+            return Reply::Refused(refusal);
+        }
+        if self.rooms.len() >= self.rules.rooms_max {
+            let text = "there are as many rooms as this server can hold";
+            return Reply::Refused(Refusal::new(RefusalCode::ServerFull, text));
+        }
+        if self.index.has_code(new.code) {
+            let Some(code) = self.index.free_code(new.seed.0) else {
+                let text = "no room code is free";
+                return Reply::Refused(Refusal::new(RefusalCode::ServerFull, text));
+            };
+            new.code = code;
+        }
+        let id = new.id;
+        self.rooms.insert(id, Room::create(now, new, newcomer, link));
+        self.publish(id);
+        self.seated(id, SeatedReply::newcomer(true))
+    }
+
+    fn join(&mut self, newcomer: Newcomer, link: Link, by: JoinBy, build: &crate::label::Label) -> Reply {
+        if let Err(refusal) = self.check_newcomer(&newcomer, link) {
+            return Reply::Refused(refusal);
+        }
+        let id = match by {
+            JoinBy::Code(code) => self.index.room_by_code(code),
+            JoinBy::Room(id) => Some(id),
+        };
+        let Some((id, room)) = id.and_then(|id| Some((id, self.rooms.get_mut(&id)?))) else {
+            return Reply::Refused(Refusal::new(RefusalCode::NoSuchRoom, "there is no such room"));
+        };
+        if room.view().build != *build {
+            let text = format!(
+                "this room plays build \"{}\" of {}, you have \"{build}\"",
+                room.view().build,
+                room.view().game
+            );
+            return Reply::Refused(Refusal::new(RefusalCode::BadGame, text));
+        }
+        if let Err(refusal) = room.enter(&self.rules, newcomer, link) {
+            return Reply::Refused(refusal);
+        }
+        self.publish(id);
+        self.seated(id, SeatedReply::newcomer(false))
+    }
+
+    fn act(&mut self, now: Micros, id: RoomId, peer: PeerId, link: Link, act: Act) -> Reply {
+        let room = self.rooms.get_mut(&id).and_then(|room| Some((room.seat_of(peer)?.link, room)));
+        let Some((seat_link, room)) = room else {
+            return Reply::Refused(Refusal::new(RefusalCode::NotInRoom, "you are not in that room"));
+        };
+        if seat_link != Some(link) {
+            let text = "another connection has this seat";
+            return Reply::Refused(Refusal::new(RefusalCode::Replaced, text));
+        }
+        let reported_round = match &act {
+            Act::Report(report) => Some(report.round),
+            _ => None,
+        };
+        if let Err(refusal) = room.act(now, &self.rules, peer, act) {
+            return Reply::Refused(refusal);
+        }
+        let verdict = reported_round.map(|round| room.verdict(round));
+        self.publish(id);
+        Reply::Done { room: self.copy(id), verdict }
+    }
+
+    fn check_newcomer(&self, newcomer: &Newcomer, link: Link) -> Result<(), Refusal> {
+        if !self.is_alive(link) {
+            return Err(node_out_of_date());
+        }
+        if let Some(id) = self.index.room_of(newcomer.peer) {
+            let code = self.rooms[&id].view().code;
+            return Err(Refusal::new(RefusalCode::AlreadyInRoom, format!("you are in room {code}")));
+        }
+        if self.index.seats_of(newcomer.player) >= self.rules.seats_per_player_max {
+            let text = format!("you have {} seats in rooms already", self.rules.seats_per_player_max);
+            return Err(Refusal::new(RefusalCode::TooMany, text));
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one request")]
+    fn detach(
+        &mut self,
+        now: Micros,
+        room: RoomId,
+        peer: PeerId,
+        link: Link,
+        next_signal: u64,
+        got: Option<u64>,
+        mail: Vec<Mail>,
+    ) -> Reply {
+        let Some(known) = self.rooms.get_mut(&room) else { return Reply::Noted };
+        if known.seat_of(peer).is_some_and(|seat| seat.link == Some(link)) {
+            known.detach(now, peer, link, next_signal, got);
+            mail.into_iter().for_each(|mail| self.keep_mail(peer, mail));
+            self.publish(room);
+        }
+        Reply::Noted
+    }
+
+    fn keep_mail(&mut self, to: PeerId, mail: Mail) {
+        let mailbox = self.mail.entry(to).or_default();
+        mailbox.push_back(mail);
+        let bytes =
+            |mailbox: &VecDeque<Mail>| mailbox.iter().map(|mail| mail.data.as_str().len()).sum::<usize>();
+        while mailbox.len() > self.rules.mail_max || bytes(mailbox) > self.rules.mail_bytes_max {
+            mailbox.pop_front();
+        }
+    }
+
+    /// What waited for somebody who is back. Who comes back anew cannot use what was meant for the life before.
+    fn take_mail(&mut self, peer: PeerId, attached: Attached) -> Vec<Mail> {
+        let mail = self.mail.remove(&peer).unwrap_or_default();
+        let is_useful = |mail: &Mail| mail.n.is_none() || matches!(attached, Attached::Resumed { .. });
+        mail.into_iter().filter(is_useful).collect()
+    }
+
+    /// Tells the nodes what happened in a room, and brings the index up to date.
+    fn publish(&mut self, id: RoomId) {
+        let Some(room) = self.rooms.get_mut(&id) else { return };
+        let mut nodes = self.index.nodes_of(id);
+        let change = room.take_change();
+        self.records.extend(change.records);
+        for event in &change.events {
+            if let RoomEvent::Left(left) = event {
+                self.mail.remove(&left.peer);
+            }
+        }
+        nodes.extend(room.links().map(|(_, link)| link.node));
+        if !change.events.is_empty() || !change.links.is_empty() {
+            let notice = Notice::Changed {
+                room: id,
+                version: room.view().version,
+                events: change.events,
+                links: change.links,
+            };
+            nodes.iter().for_each(|node| self.notices.push_back((*node, notice.clone())));
+        }
+        if room.is_over() {
+            self.index.forget(id);
+            self.rooms.remove(&id);
+        } else {
+            self.index.update(room, &self.rules);
+        }
+    }
+
+    fn copy(&self, id: RoomId) -> Option<Box<Copy>> {
+        let room = self.rooms.get(&id)?;
+        Some(Box::new(Copy { view: room.view().clone(), links: room.links().collect() }))
+    }
+
+    fn seated(&self, id: RoomId, seated: SeatedReply) -> Reply {
+        let room = self.copy(id).expect("somebody was just seated there");
+        Reply::Seated { room, seated }
+    }
+}
+
+fn node_out_of_date() -> Refusal {
+    Refusal::new(RefusalCode::Unavailable, "this server was out of touch for too long: try again")
+}

@@ -1,0 +1,277 @@
+//! What nodes ask a directory, what it answers, and what it tells them unasked.
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::id::{NodeId, PlayerId, RoomCode, RoomId, SessionId};
+use crate::label::{DisplayName, Label};
+use crate::message::Refusal;
+use crate::message::server::Listing;
+use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer};
+use crate::ticket::Claims;
+use crate::view::{Json, RatingChange, RoomEvent, RoomView, Verdict};
+
+/// Who asks, and on which connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// The machine.
+    pub peer: PeerId,
+    /// The person.
+    pub player: PlayerId,
+    /// The connection.
+    pub link: Link,
+}
+
+/// What somebody looks for, and the room to be made if there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// The room to be made.
+    pub new: NewRoom,
+    /// Whether it may be made.
+    pub may_create: bool,
+}
+
+/// How a room is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinBy {
+    /// By its letters.
+    Code(RoomCode),
+    /// By its id.
+    Room(RoomId),
+}
+
+/// A signal on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// From whom.
+    pub from: PeerId,
+    /// The number it was sent with over a connection that broke; none if it was never sent.
+    pub n: Option<u64>,
+    /// What is said.
+    pub data: Json,
+}
+
+/// What a node asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Keep me alive until then.
+    Lease {
+        /// Me.
+        node: NodeId,
+        /// Which of my lives.
+        epoch: u32,
+        /// Until when.
+        until: Micros,
+    },
+    /// Somebody said hello: give them the seat they have.
+    Attach {
+        /// Who.
+        origin: Origin,
+        /// What they are called.
+        name: DisplayName,
+        /// The connection they say they had before.
+        resume: Option<SessionId>,
+        /// From whom they may take it.
+        displace: Displace,
+        /// A ticket that was checked, and the settings they say go with it.
+        ticket: Option<(Claims, Json)>,
+    },
+    /// Seat somebody in the fullest open room, or in a new one.
+    Find {
+        /// Whom.
+        newcomer: Newcomer,
+        /// On which connection.
+        link: Link,
+        /// What they look for.
+        wish: Wish,
+    },
+    /// Make a room.
+    Create {
+        /// For whom.
+        newcomer: Newcomer,
+        /// On which connection.
+        link: Link,
+        /// The room.
+        new: NewRoom,
+    },
+    /// Seat somebody in this room.
+    Join {
+        /// Whom.
+        newcomer: Newcomer,
+        /// On which connection.
+        link: Link,
+        /// Which room.
+        by: JoinBy,
+        /// The build of their game.
+        build: Label,
+    },
+    /// A member does something.
+    Act {
+        /// In which room.
+        room: RoomId,
+        /// Who.
+        peer: PeerId,
+        /// On which connection.
+        link: Link,
+        /// What.
+        act: Act,
+    },
+    /// A member's connection is lost.
+    Detach {
+        /// In which room.
+        room: RoomId,
+        /// Whose.
+        peer: PeerId,
+        /// Which connection.
+        link: Link,
+        /// The number of the next signal to the member.
+        next_signal: u64,
+        /// The number of the last signal that came from it.
+        got: Option<u64>,
+        /// What was sent to it lately and may not have arrived.
+        mail: Vec<Mail>,
+    },
+    /// A signal for a member that is away.
+    Mail {
+        /// In which room.
+        room: RoomId,
+        /// To whom.
+        to: PeerId,
+        /// What.
+        mail: Mail,
+    },
+    /// A match is stored.
+    Stored {
+        /// Of which room.
+        room: RoomId,
+        /// Which of its matches.
+        round: u32,
+        /// How the ratings moved.
+        ratings: Vec<RatingChange>,
+    },
+    /// Show me a room.
+    Look {
+        /// Which.
+        room: RoomId,
+    },
+    /// Show me the list of rooms of a game.
+    List {
+        /// Which game.
+        game: Label,
+        /// Only this mode, unless empty.
+        mode: Label,
+        /// Only this build, unless empty.
+        build: Label,
+        /// Also rooms one cannot join.
+        all: bool,
+        /// The stamp of the list I have.
+        stamp: u64,
+    },
+}
+
+/// A room as nodes keep it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copy {
+    /// What members see.
+    pub view: RoomView,
+    /// Where their connections are.
+    pub links: Vec<(PeerId, Link)>,
+}
+
+/// How somebody was seated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeatedReply {
+    /// The room was made for them.
+    pub created: bool,
+    /// They had the seat before.
+    pub returned: bool,
+    /// Whether signals go on where they stopped.
+    pub attached: Attached,
+    /// Signals that waited for them.
+    pub mail: Vec<Mail>,
+}
+
+impl SeatedReply {
+    /// For somebody who was in no room before.
+    pub fn newcomer(created: bool) -> SeatedReply {
+        SeatedReply { created, returned: false, attached: Attached::Anew, mail: Vec::new() }
+    }
+}
+
+/// What a directory answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// The lease goes on.
+    Leased,
+    /// The lease begins: nobody is connected through it yet.
+    LeaseNew,
+    /// This life of the node was taken for dead: whoever was connected through it is away now. Begin another.
+    LeaseLost,
+    /// They have a seat.
+    Seated {
+        /// The room, right after.
+        room: Box<Copy>,
+        /// How.
+        seated: SeatedReply,
+    },
+    /// They have none.
+    NoSeat,
+    /// They have one, and another connection is using it.
+    Elsewhere {
+        /// That connection.
+        link: Link,
+        /// In which room.
+        code: RoomCode,
+    },
+    /// It is done.
+    Done {
+        /// The room, right after; none if that was its end.
+        room: Option<Box<Copy>>,
+        /// After a report: where the match stands.
+        verdict: Option<Verdict>,
+    },
+    /// It is noted.
+    Noted,
+    /// A room, or none.
+    Room(Option<Box<Copy>>),
+    /// The list of rooms.
+    Listings {
+        /// To be given when asked again.
+        stamp: u64,
+        /// The rooms; none if nothing changed since the stamp that was given.
+        rooms: Option<Vec<Listing>>,
+    },
+    /// It was not done.
+    Refused(Refusal),
+}
+
+/// What a directory tells a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// Something happened in a room that has, or had, a member connected here.
+    Changed {
+        /// Which room.
+        room: RoomId,
+        /// Its version after it.
+        version: u64,
+        /// What members see.
+        events: Vec<RoomEvent>,
+        /// Whose connection is where now.
+        links: Vec<(PeerId, Option<Link>)>,
+    },
+    /// Another connection took this one's seat.
+    Displaced {
+        /// Whose.
+        peer: PeerId,
+        /// The connection that lost it.
+        session: SessionId,
+    },
+    /// A signal for a member connected here.
+    Signal {
+        /// In which room.
+        room: RoomId,
+        /// To whom.
+        to: PeerId,
+        /// What.
+        mail: Mail,
+    },
+}

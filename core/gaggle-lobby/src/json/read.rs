@@ -1,0 +1,465 @@
+//! Reads JSON in place. A [`Raw`] is a piece of text that is known to be one well-formed value, so
+//! taking it apart cannot fail for syntax any more.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::MessageError;
+use super::record::Value;
+
+/// Deeper values are refused: the scanner recurses, and no message needs more.
+const DEPTH_MAX: usize = 16;
+/// More fields than any object of the protocol has, with room for those of later versions.
+const FIELDS_MAX: usize = 40;
+
+/// One well-formed JSON value, as it stands in the text, without white space around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// Checks that the text is one JSON value and nothing else.
+    pub(crate) fn parse(text: &'a str) -> Result<Raw<'a>, MessageError> {
+        let mut scanner = Scanner::new(text);
+        scanner.skip_space();
+        let value = scanner.value(0)?;
+        scanner.skip_space();
+        if scanner.at < text.len() {
+            return Err(scanner.wrong("the end of the text"));
+        }
+        Ok(value)
+    }
+
+    /// The text of the value.
+    pub(crate) fn text(self) -> &'a str {
+        self.0
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    pub(crate) fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    pub(crate) fn bool(self) -> Option<bool> {
+        match self.0 {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A whole number without sign, fraction or exponent.
+    pub(crate) fn u64(self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    /// A whole number without fraction or exponent.
+    pub(crate) fn i64(self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+
+    /// The string with its escapes resolved; borrowed when there are none.
+    pub(crate) fn string(self) -> Option<Cow<'a, str>> {
+        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        if !inner.contains('\\') {
+            return Some(Cow::Borrowed(inner));
+        }
+        unescape(inner).map(Cow::Owned)
+    }
+
+    /// The fields, if it is an object with not too many of them and none twice.
+    pub(crate) fn object(self, field: &'static str) -> Result<Object<'a>, MessageError> {
+        if !self.is_object() {
+            return Err(MessageError::Invalid { field, expected: "an object" });
+        }
+        Object::scan(&mut Scanner::new(self.0), 0)
+    }
+
+    /// The items, if it is an array.
+    pub(crate) fn items(self) -> Option<Items<'a>> {
+        if !self.0.starts_with('[') {
+            return None;
+        }
+        let mut scanner = Scanner::new(self.0);
+        scanner.at = 1;
+        Some(Items { scanner })
+    }
+}
+
+/// The items of an array.
+pub(crate) struct Items<'a> {
+    scanner: Scanner<'a>,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Raw<'a>;
+
+    fn next(&mut self) -> Option<Raw<'a>> {
+        self.scanner.skip_space();
+        if matches!(self.scanner.peek(), Some(b',')) {
+            self.scanner.at += 1;
+            self.scanner.skip_space();
+        }
+        if matches!(self.scanner.peek(), Some(b']')) {
+            return None;
+        }
+        // The array was checked as a whole before, so this does not fail.
+        self.scanner.value(0).ok()
+    }
+}
+
+/// The fields of an object, each a name and the value as it stands.
+#[derive(Debug)]
+pub(crate) struct Object<'a> {
+    fields: [(Cow<'a, str>, Raw<'a>); FIELDS_MAX],
+    count: usize,
+    /// The first thing found wrong with a field.
+    error: Cell<Option<MessageError>>,
+}
+
+impl<'a> Object<'a> {
+    /// Checks that the text is one JSON object and nothing else, and finds its fields.
+    pub(crate) fn parse(text: &'a str) -> Result<Object<'a>, MessageError> {
+        let mut scanner = Scanner::new(text);
+        scanner.skip_space();
+        if scanner.peek() != Some(b'{') {
+            return Err(scanner.wrong("an object"));
+        }
+        let object = Object::scan(&mut scanner, 0)?;
+        scanner.skip_space();
+        if scanner.at < text.len() {
+            return Err(scanner.wrong("the end of the text"));
+        }
+        Ok(object)
+    }
+
+    /// The value of a field; a field that is `null` is not there.
+    pub(crate) fn get(&self, name: &str) -> Option<Raw<'a>> {
+        let (_, value) = self.fields[..self.count].iter().find(|(known, _)| known == name)?;
+        Some(*value).filter(|value| !value.is_null())
+    }
+
+    /// A field read as what it must be; something else if it is not, see [`Object::finish`]. A field that
+    /// may be missing has a type that says so.
+    pub(crate) fn read<T: Value>(&self, field: &'static str) -> T {
+        let value = match self.get(field) {
+            Some(raw) => T::read(raw, field),
+            None => T::missing().ok_or(MessageError::Missing { field }),
+        };
+        value.unwrap_or_else(|error| {
+            self.fail(error);
+            T::blank()
+        })
+    }
+
+    /// Notes what is wrong, unless something was wrong before.
+    pub(crate) fn fail(&self, error: MessageError) {
+        self.error.set(self.error.get().or(Some(error)));
+    }
+
+    /// What was read from the object, unless anything was wrong.
+    pub(crate) fn finish<T>(&self, record: T) -> Result<T, MessageError> {
+        match self.error.get() {
+            Some(error) => Err(error),
+            None => Ok(record),
+        }
+    }
+
+    fn scan(scanner: &mut Scanner<'a>, depth: usize) -> Result<Object<'a>, MessageError> {
+        let fields = [const { (Cow::Borrowed(""), Raw("")) }; FIELDS_MAX];
+        let mut object = Object { fields, count: 0, error: Cell::new(None) };
+        scanner.fields(depth, |scanner, key, value| {
+            // The key was checked by the scanner: only a lone surrogate is left to be refused.
+            let key = key.string().ok_or(scanner.wrong("a name"))?;
+            if object.count == FIELDS_MAX {
+                return Err(scanner.wrong("at most 40 fields"));
+            }
+            if object.fields[..object.count].iter().any(|(known, _)| *known == key) {
+                return Err(scanner.wrong("each field once"));
+            }
+            object.fields[object.count] = (key, value);
+            object.count += 1;
+            Ok(())
+        })?;
+        Ok(object)
+    }
+}
+
+/// Walks over a text and finds where values end.
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str) -> Scanner<'a> {
+        Scanner { text, at: 0 }
+    }
+
+    fn wrong(&self, expected: &'static str) -> MessageError {
+        MessageError::NotJson { expected, at: self.at }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), MessageError> {
+        if self.peek() != Some(byte) {
+            return Err(self.wrong(expected));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Raw<'a>, MessageError> {
+        if depth > DEPTH_MAX {
+            return Err(self.wrong("at most 16 levels"));
+        }
+        let start = self.at;
+        match self.peek() {
+            Some(b'{') => self.fields(depth, |_, _, _| Ok(()))?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => self.string()?,
+            Some(b't') => self.word("true")?,
+            Some(b'f') => self.word("false")?,
+            Some(b'n') => self.word("null")?,
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            _ => return Err(self.wrong("a value")),
+        }
+        Ok(Raw(&self.text[start..self.at]))
+    }
+
+    fn fields(
+        &mut self,
+        depth: usize,
+        mut found: impl FnMut(&Scanner<'a>, Raw<'a>, Raw<'a>) -> Result<(), MessageError>,
+    ) -> Result<(), MessageError> {
+        self.expect(b'{', "an object")?;
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.skip_space();
+            let start = self.at;
+            self.string()?;
+            let key = Raw(&self.text[start..self.at]);
+            self.skip_space();
+            self.expect(b':', "a colon")?;
+            self.skip_space();
+            let value = self.value(depth + 1)?;
+            found(self, key, value)?;
+            self.skip_space();
+            if self.peek() == Some(b',') {
+                self.at += 1;
+                continue;
+            }
+            return self.expect(b'}', "a comma or the end of the object");
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<(), MessageError> {
+        self.expect(b'[', "an array")?;
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.skip_space();
+            self.value(depth + 1)?;
+            self.skip_space();
+            if self.peek() == Some(b',') {
+                self.at += 1;
+                continue;
+            }
+            return self.expect(b']', "a comma or the end of the array");
+        }
+    }
+
+    fn string(&mut self) -> Result<(), MessageError> {
+        self.expect(b'"', "a string")?;
+        loop {
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => self.escape()?,
+                Some(0x20..) => self.at += 1,
+                Some(_) => return Err(self.wrong("no bare control character")),
+                None => return Err(self.wrong("the end of the string")),
+            }
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn escape(&mut self) -> Result<(), MessageError> {
+        let rest = &self.text.as_bytes()[self.at + 1..];
+        self.at += match rest {
+            [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
+            [b'u', digits @ ..] if digits.iter().take(4).filter(|d| d.is_ascii_hexdigit()).count() == 4 => 6,
+            _ => return Err(self.wrong("an escape sequence")),
+        };
+        Ok(())
+    }
+
+    fn word(&mut self, word: &'static str) -> Result<(), MessageError> {
+        if !self.text[self.at..].starts_with(word) {
+            return Err(self.wrong(word));
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), MessageError> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), MessageError> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.wrong("a digit")) } else { Ok(()) }
+    }
+}
+
+/// Resolves the escapes of a checked string; none if it contains half a surrogate pair.
+fn unescape(inner: &str) -> Option<String> {
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let kind = *rest.as_bytes().get(at + 1)?;
+        rest = &rest[at + 2..];
+        let plain = match kind {
+            b'u' => {
+                let (character, left) = unescape_unicode(rest)?;
+                rest = left;
+                character
+            }
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            other => char::from(other),
+        };
+        out.push(plain);
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// Reads what follows `\u`: four digits, and the second half of a pair if the first is one.
+fn unescape_unicode(text: &str) -> Option<(char, &str)> {
+    let unit = |text: &str| u32::from_str_radix(text.get(..4)?, 16).ok();
+    let first = unit(text)?;
+    if !(0xd800..0xe000).contains(&first) {
+        return Some((char::from_u32(first)?, &text[4..]));
+    }
+    let second = unit(text[4..].strip_prefix("\\u")?)?;
+    if first >= 0xdc00 || !(0xdc00..0xe000).contains(&second) {
+        return None;
+    }
+    let point = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+    Some((char::from_u32(point)?, &text[10..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn well_formed_values_are_found_whole() {
+        for text in
+            ["null", "true", "-0.5e+10", "\"\\u00e9\\n\"", "[]", "[1, [2,{}]]", "{\"a\":{\"b\":[]}}", "0"]
+        {
+            assert_eq!(Raw::parse(&format!(" {text}\n")), Ok(Raw(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn malformed_texts_name_the_place() {
+        check("", "a value", 0);
+        check("{", "a string", 1);
+        check("{\"a\" 1}", "a colon", 5);
+        check("{\"a\":1,}", "a string", 7);
+        check("[1 2]", "a comma or the end of the array", 3);
+        check("01", "the end of the text", 1);
+        check("1.", "a digit", 2);
+        check("\"a\nb\"", "no bare control character", 2);
+        check("\"\\x\"", "an escape sequence", 1);
+        check("\"\\u12g4\"", "an escape sequence", 1);
+        check("\"open", "the end of the string", 5);
+        check("truth", "true", 0);
+        check("1 1", "the end of the text", 2);
+    }
+
+    #[test]
+    fn nesting_stops_before_the_stack_does() {
+        let deep = "[".repeat(100_000);
+        check(&deep, "at most 16 levels", 17);
+        let fine = format!("{}{}", "[".repeat(16), "]".repeat(16));
+        assert!(Raw::parse(&fine).is_ok());
+    }
+
+    #[test]
+    fn strings_resolve_escapes_and_refuse_half_characters() {
+        let read = |text| Raw::parse(text).unwrap().string().map(Cow::into_owned);
+        assert_eq!(read(r#""plain""#), Some("plain".into()));
+        assert_eq!(read(r#""a\"\\\/\b\f\n\r\t""#), Some("a\"\\/\u{8}\u{c}\n\r\t".into()));
+        assert_eq!(read(r#""\u00e9\ud83e\udebf""#), Some("é🪿".into()));
+        for half in [r#""\ud83e""#, r#""\udebf""#, r#""\ud83e\u0041""#, r#""\ud83ex""#] {
+            assert_eq!(read(half), None, "{half}");
+        }
+    }
+
+    #[test]
+    fn objects_refuse_a_field_given_twice_and_too_many() {
+        assert!(Object::parse(r#"{"a":1,"\u0061":2}"#).is_err());
+        let many: Vec<String> = (0..41).map(|n| format!("\"f{n}\":{n}")).collect();
+        assert!(Object::parse(&format!("{{{}}}", many.join(","))).is_err());
+        assert!(Object::parse(&format!("{{{}}}", many[1..].join(","))).is_ok());
+    }
+
+    #[test]
+    fn arrays_hand_out_their_items() {
+        let items: Vec<&str> =
+            Raw::parse("[ 1,{\"a\":[2]} , \"]\"]").unwrap().items().unwrap().map(Raw::text).collect();
+        assert_eq!(items, ["1", "{\"a\":[2]}", "\"]\""]);
+        assert_eq!(Raw::parse("[]").unwrap().items().unwrap().count(), 0);
+    }
+
+    fn check(text: &str, expected: &'static str, at: usize) {
+        assert_eq!(Raw::parse(text), Err(MessageError::NotJson { expected, at }), "{text:.20}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Writes JSON into a string, field after field, with no tree in between.
+
+use super::record::Value;
+
+/// Writes one object. Fields appear in the order they are given.
+pub(crate) struct ObjectWriter<'a> {
+    out: &'a mut String,
+    empty: bool,
+}
+
+impl<'a> ObjectWriter<'a> {
+    pub(crate) fn new(out: &'a mut String) -> ObjectWriter<'a> {
+        out.push('{');
+        ObjectWriter { out, empty: true }
+    }
+
+    /// Writes a field, unless its value is one that a missing field means too.
+    pub(crate) fn field<T: Value>(&mut self, name: &'static str, value: &T) {
+        if value.is_missing() {
+            return;
+        }
+        self.name(name);
+        value.write(self.out);
+    }
+
+    /// Writes a field whose value is a string that needs no escaping.
+    pub(crate) fn word(&mut self, name: &'static str, word: &str) {
+        self.name(name);
+        self.out.push('"');
+        self.out.push_str(word);
+        self.out.push('"');
+    }
+
+    pub(crate) fn end(self) {
+        self.out.push('}');
+    }
+
+    fn name(&mut self, name: &'static str) {
+        if !self.empty {
+            self.out.push(',');
+        }
+        self.empty = false;
+        self.out.push('"');
+        self.out.push_str(name);
+        self.out.push_str("\":");
+    }
+}
+
+/// Writes a string with what must be escaped escaped.
+pub(crate) fn write_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
+        out.push_str(&rest[..at]);
+        let byte = rest.as_bytes()[at];
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            control => {
+                out.push_str("\\u00");
+                write_hex(u128::from(control), 2, out);
+            }
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+/// Writes a number in decimal.
+pub(crate) fn write_u64(mut number: u64, out: &mut String) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().copied().map(char::from));
+}
+
+/// Writes the lowest so many hexadecimal digits of a number.
+pub(crate) fn write_hex(number: u128, digits: u32, out: &mut String) {
+    for place in (0..digits).rev() {
+        let digit = (number >> (4 * place)) as usize & 0xf;
+        out.push(char::from(b"0123456789abcdef"[digit]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::Raw;
+    use super::*;
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for text in ["", "plain", "\"\\/\n\r\t\u{0}\u{1f}\u{7f}", "é🪿"] {
+            let mut out = String::new();
+            write_string(text, &mut out);
+            assert_eq!(Raw::parse(&out).unwrap().string().as_deref(), Some(text), "{out}");
+        }
+        for number in [0, 9, 10, 1_234, u64::MAX] {
+            let mut out = String::new();
+            write_u64(number, &mut out);
+            assert_eq!(out, number.to_string());
+        }
+        let mut out = String::new();
+        write_hex(0xab, 4, &mut out);
+        assert_eq!(out, "00ab");
+    }
+}

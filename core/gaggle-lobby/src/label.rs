@@ -1,0 +1,234 @@
+//! Words people chose: names of games and modes, and the names players are shown by.
+//!
+//! A player's name appears on other players' screens, in logs and on the operator's page, so what could
+//! break a line, hide or turn text around is refused here, once.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::MessageError;
+use crate::json::{Raw, Value};
+
+/// The name of a game, mode or build: up to 32 of `a-z 0-9 . _ -`, possibly none.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Label(Box<str>);
+
+impl Label {
+    /// Longest label, in bytes.
+    pub const LENGTH_MAX: usize = 32;
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is the empty label.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The text is no label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a label has at most 32 of a-z 0-9 . _ -")]
+pub struct ParseLabelError;
+
+impl FromStr for Label {
+    type Err = ParseLabelError;
+
+    fn from_str(text: &str) -> Result<Label, ParseLabelError> {
+        let fits = text.len() <= Label::LENGTH_MAX;
+        if fits && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-')) {
+            Ok(Label(text.into()))
+        } else {
+            Err(ParseLabelError)
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A label that is not given is the empty one.
+impl Value for Label {
+    fn read(raw: Raw<'_>, field: &'static str) -> Result<Label, MessageError> {
+        let label = raw.string().and_then(|text| text.parse().ok());
+        label.ok_or(MessageError::Invalid { field, expected: "at most 32 of a-z 0-9 . _ -" })
+    }
+
+    fn blank() -> Label {
+        Label::default()
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push('"');
+        out.push_str(&self.0);
+        out.push('"');
+    }
+
+    fn missing() -> Option<Label> {
+        Some(Label::default())
+    }
+
+    fn is_missing(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The name a player is shown by: 1 to 24 visible characters.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DisplayName(Box<str>);
+
+impl DisplayName {
+    /// Longest name, in characters.
+    pub const LENGTH_MAX: usize = 24;
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why a text cannot be a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// Nothing, or nothing that can be seen.
+    #[error("a name needs at least one visible character")]
+    Empty,
+    /// More than [`DisplayName::LENGTH_MAX`] characters.
+    #[error("a name has at most 24 characters")]
+    TooLong,
+    /// A character that breaks, hides or turns text.
+    #[error("a name cannot contain U+{:04X}", *.0 as u32)]
+    Forbidden(char),
+    /// More than two marks on one letter.
+    #[error("a name cannot stack more than two marks on a letter")]
+    Stacked,
+}
+
+impl FromStr for DisplayName {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<DisplayName, NameError> {
+        // Bounded before it is looked at: a character has at most four bytes.
+        let text = text.trim_matches(' ');
+        if text.len() > 4 * DisplayName::LENGTH_MAX || text.chars().count() > DisplayName::LENGTH_MAX {
+            return Err(NameError::TooLong);
+        }
+        if let Some(bad) = text.chars().find(|&c| is_forbidden(c)) {
+            return Err(NameError::Forbidden(bad));
+        }
+        let mut marks = 0;
+        for character in text.chars() {
+            marks = if is_combining(character) { marks + 1 } else { 0 };
+            if marks > 2 {
+                return Err(NameError::Stacked);
+            }
+        }
+        if !text.chars().any(|c| c != ' ' && !is_combining(c)) {
+            return Err(NameError::Empty);
+        }
+        Ok(DisplayName(text.into()))
+    }
+}
+
+impl fmt::Display for DisplayName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for DisplayName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", &*self.0)
+    }
+}
+
+impl Value for DisplayName {
+    fn read(raw: Raw<'_>, field: &'static str) -> Result<DisplayName, MessageError> {
+        let name = raw.string().and_then(|text| text.parse().ok());
+        name.ok_or(MessageError::Invalid { field, expected: "a name of 1 to 24 visible characters" })
+    }
+
+    fn blank() -> DisplayName {
+        DisplayName("".into())
+    }
+
+    fn write(&self, out: &mut String) {
+        crate::json::write_string(&self.0, out);
+    }
+}
+
+/// Control, line-breaking, direction-changing, invisible, private and unassigned-by-design characters.
+fn is_forbidden(character: char) -> bool {
+    character.is_control()
+        || (character.is_whitespace() && character != ' ')
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{ffff}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
+}
+
+/// Marks that are drawn onto the character before them.
+fn is_combining(character: char) -> bool {
+    matches!(character,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_names_of_many_scripts_pass() {
+        for name in
+            ["Nia", "O'Brien 2", "Jürgen", "Łukasz", "Ελένη", "Дарья", "美咲", "محمد", "🪿🎮", "e\u{301}"]
+        {
+            assert_eq!(name.parse::<DisplayName>().map(|n| n.to_string()), Ok(name.to_string()));
+        }
+        assert_eq!("  spaced  ".parse::<DisplayName>().unwrap().as_str(), "spaced");
+    }
+
+    #[test]
+    fn names_that_could_fool_or_break_a_screen_are_refused() {
+        for (name, why) in [
+            ("", NameError::Empty),
+            ("   ", NameError::Empty),
+            ("\u{301}", NameError::Empty),
+            ("line\nbreak", NameError::Forbidden('\n')),
+            ("bell\u{7}", NameError::Forbidden('\u{7}')),
+            ("\u{202e}nimda", NameError::Forbidden('\u{202e}')),
+            ("a\u{2066}b\u{2069}", NameError::Forbidden('\u{2066}')),
+            ("zero\u{200b}width", NameError::Forbidden('\u{200b}')),
+            ("\u{3164}", NameError::Forbidden('\u{3164}')),
+            ("tag\u{e0041}", NameError::Forbidden('\u{e0041}')),
+            ("a\u{a0}b", NameError::Forbidden('\u{a0}')),
+            ("z\u{300}\u{301}\u{302}", NameError::Stacked),
+            ("a name that is far too long", NameError::TooLong),
+        ] {
+            assert_eq!(name.parse::<DisplayName>(), Err(why), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn labels_are_plain_words() {
+        assert_eq!("gander-2.1_b".parse::<Label>().unwrap().as_str(), "gander-2.1_b");
+        for bad in ["Gander", "a b", "ü", "a/b", &"x".repeat(33)] {
+            assert_eq!(bad.parse::<Label>(), Err(ParseLabelError), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Why something was not done: a code for programs, a text for people.
+
+use thiserror::Error;
+
+use super::server::Refused;
+use crate::MessageError;
+use crate::word::words;
+
+words! {
+    /// Why something was not done. PROTOCOL.md lists what a client should make of each.
+    pub enum RefusalCode: "a known code" {
+        /// Not JSON, or not a message.
+        BadMessage = "bad-message",
+        /// Longer than any message may be.
+        TooLarge = "too-large",
+        /// More often than allowed.
+        TooFast = "too-fast",
+        /// The protocol version is not spoken here.
+        BadVersion = "bad-version",
+        /// Something else was said before `hello`, or `hello` twice.
+        OutOfOrder = "out-of-order",
+        /// The key or seat is too short, too long, or has characters it may not have.
+        BadKey = "bad-key",
+        /// The token is expired, altered, or from somebody we don't know.
+        BadToken = "bad-token",
+        /// The name cannot be shown.
+        BadName = "bad-name",
+        /// The game or mode is not played here.
+        BadGame = "bad-game",
+        /// The settings are no object or too large; the seats are out of range.
+        BadSettings = "bad-settings",
+        /// Another tab or machine with the same key has the seat.
+        AlreadyPlaying = "already-playing",
+        /// Already in a room.
+        AlreadyInRoom = "already-in-room",
+        /// Not in a room.
+        NotInRoom = "not-in-room",
+        /// There is no such room.
+        NoSuchRoom = "no-such-room",
+        /// There is no such member in the room.
+        NoSuchMember = "no-such-member",
+        /// No seat is free.
+        RoomFull = "room-full",
+        /// The host let nobody in.
+        RoomLocked = "room-locked",
+        /// It is not possible to join while the match runs.
+        RoomStarted = "room-started",
+        /// The match is over.
+        RoomFinished = "room-finished",
+        /// Sent away by the host earlier.
+        Kicked = "kicked",
+        /// Only the host may do that.
+        NotHost = "not-host",
+        /// Somebody is not ready yet.
+        NotReady = "not-ready",
+        /// It cannot be done at this point of the room's life.
+        WrongStatus = "wrong-status",
+        /// The ticket is expired, altered, or for another room.
+        BadTicket = "bad-ticket",
+        /// The report names people who were not there, or scores that cannot be.
+        BadReport = "bad-report",
+        /// Too many connections, rooms or seats from one place.
+        TooMany = "too-many",
+        /// The server has no room for more.
+        ServerFull = "server-full",
+        /// The server is about to stop.
+        Draining = "draining",
+        /// Another connection with the same key took over.
+        Replaced = "replaced",
+        /// Nothing was heard for too long.
+        Silent = "silent",
+        /// What was sent was not taken fast enough.
+        TooSlow = "too-slow",
+        /// The directory or the storage does not answer.
+        Unavailable = "unavailable",
+    }
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{code}: {text}")]
+pub struct Refusal {
+    /// For programs.
+    pub code: RefusalCode,
+    /// For people.
+    pub text: String,
+    /// Try again after so many milliseconds.
+    pub retry_ms: Option<u64>,
+}
+
+impl Refusal {
+    /// A refusal with nothing to wait for.
+    pub fn new(code: RefusalCode, text: impl Into<String>) -> Refusal {
+        Refusal { code, text: text.into(), retry_ms: None }
+    }
+}
+
+impl From<MessageError> for Refusal {
+    fn from(error: MessageError) -> Refusal {
+        let code = match error {
+            MessageError::TooLong { .. } => RefusalCode::TooLarge,
+            _ => RefusalCode::BadMessage,
+        };
+        Refusal::new(code, error.to_string())
+    }
+}
+
+impl From<Refusal> for Refused {
+    fn from(Refusal { code, text, retry_ms }: Refusal) -> Refused {
+        Refused { code, text, retry_ms }
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(Refused { code, text, retry_ms }: Refused) -> Refusal {
+        Refusal { code, text, retry_ms }
+    }
+}

@@ -1,0 +1,355 @@
+//! What a server says.
+
+use gaggle_kit::{PeerId, Slot};
+
+use super::refusal::RefusalCode;
+use crate::id::{PlayerId, RoomCode, RoomId};
+use crate::json::{record, tagged};
+use crate::label::{DisplayName, Label};
+use crate::view::{Json, LeaveReason, RoomEvent, RoomView, Status, Verdict};
+use crate::word::words;
+
+words! {
+    /// What a connection finds when it says hello.
+    pub enum SeatState: "none, yours or elsewhere" {
+        /// No seat anywhere.
+        None = "none",
+        /// A seat; `joined` follows.
+        Yours = "yours",
+        /// A seat or at least a connection that another tab or machine with the same key is using: see `take_over`.
+        Elsewhere = "elsewhere",
+    }
+}
+
+record! {
+    /// The answer to `hello`.
+    pub struct Welcome {
+        /// The protocol version the server speaks.
+        version: u32,
+        /// The server's name and version.
+        server: String,
+        /// The server's clock, in Unix milliseconds.
+        now: u64,
+        /// Who you are, as a person.
+        player: PlayerId,
+        /// Who you are, as a machine.
+        peer: PeerId,
+        /// What you are called.
+        name: DisplayName,
+        /// Your secret, if you did not bring one: keep it.
+        key: Option<String>,
+        /// To be given with the next `hello` after a lost connection.
+        resume: String,
+        /// Signals in both directions go on where the last connection stopped.
+        resumed: bool,
+        /// With `resumed`: the number of the last signal of yours that arrived.
+        got: Option<u64>,
+        /// Whether you have a seat.
+        seat: SeatState,
+        /// The code of the room that seat is in, if it is elsewhere.
+        code: Option<RoomCode>,
+        /// The key tickets are signed with, in base64url: 32 bytes.
+        ticket_key: String,
+        /// Send `touch` at least this often, in milliseconds.
+        touch_ms: u64,
+    }
+}
+
+record! {
+    /// You have a seat in this room now.
+    pub struct Seated {
+        /// The room was made for you.
+        created: bool,
+        /// You had this seat before.
+        returned: bool,
+        /// Your machine.
+        peer: PeerId,
+        /// Your slot; none if you only watch.
+        slot: Option<Slot>,
+        /// Proves to peers and relays that you may be here.
+        ticket: String,
+        /// Until when the ticket counts, in Unix seconds.
+        expires: u64,
+        /// The whole room.
+        room: RoomView,
+        /// The servers that help to make links.
+        ice: Vec<IceServer>,
+    }
+}
+
+record! {
+    /// A server that helps to make links, as `RTCPeerConnection` takes it.
+    pub struct IceServer {
+        /// Where it is: `stun:` or `turn:` addresses.
+        urls: Vec<String>,
+        /// For TURN: the name to log in with; it ends by itself.
+        username: Option<String>,
+        /// For TURN: the password.
+        credential: Option<String>,
+    }
+}
+
+record! {
+    /// The whole room.
+    pub struct Room {
+        /// As it is now.
+        room: RoomView,
+    }
+}
+
+record! {
+    /// What changed in your room, in order.
+    pub struct Change {
+        /// The room's version after it.
+        version: u64,
+        /// What happened.
+        events: Vec<RoomEvent>,
+    }
+}
+
+record! {
+    /// You are not in this room any more.
+    pub struct Removed {
+        /// Which room.
+        room: RoomId,
+        /// Why.
+        reason: LeaveReason,
+    }
+}
+
+record! {
+    /// Another member of your room hands you this.
+    pub struct Signalled {
+        /// From whom.
+        from: PeerId,
+        /// Counts the signals to this client from 1.
+        n: u64,
+        /// What only the two of you understand.
+        data: Json,
+    }
+}
+
+record! {
+    /// A fresh ticket; the one before counts no longer than it says.
+    pub struct NewTicket {
+        /// The ticket.
+        ticket: String,
+        /// Until when it counts, in Unix seconds.
+        expires: u64,
+    }
+}
+
+record! {
+    /// The servers that help to make links.
+    pub struct IceServers {
+        /// All of them.
+        servers: Vec<IceServer>,
+        /// How long the credentials count, in seconds.
+        ttl: u64,
+    }
+}
+
+record! {
+    /// A room in the list.
+    pub struct Listing {
+        /// Its id.
+        id: RoomId,
+        /// Its code.
+        code: RoomCode,
+        /// Its mode.
+        mode: Label,
+        /// Its build.
+        build: Label,
+        /// Its status.
+        status: Status,
+        /// How many play.
+        players: u8,
+        /// How many may play.
+        seats: u8,
+        /// How many watch.
+        watchers: u8,
+        /// Whether one may join now.
+        open: bool,
+        /// What its host is called.
+        host: DisplayName,
+    }
+}
+
+record! {
+    /// The list of rooms, or what changed in it.
+    pub struct Rooms {
+        /// Of which game.
+        game: Label,
+        /// Whether this is the whole list, replacing what was known.
+        whole: bool,
+        /// Rooms that are new or changed.
+        rooms: Vec<Listing>,
+        /// Rooms that are not in the list any more.
+        gone: Vec<RoomId>,
+    }
+}
+
+record! {
+    /// Looking for people of your skill; `joined` follows when they are found.
+    pub struct Searching {
+        /// Your rating.
+        rating: i64,
+        /// How far from it the others may be at the moment.
+        range: u32,
+        /// How many are looking.
+        waiting: u32,
+    }
+}
+
+record! {
+    /// Where a match's result stands.
+    pub struct MatchResult {
+        /// Which match of the room.
+        round: u32,
+        /// What became of it so far.
+        verdict: Verdict,
+    }
+}
+
+record! {
+    /// One line of the best.
+    pub struct TopEntry {
+        /// Who.
+        player: PlayerId,
+        /// Called so when it happened.
+        name: DisplayName,
+        /// How many points.
+        score: i64,
+        /// How far they came.
+        level: Option<u32>,
+        /// Whether somebody else confirmed it.
+        verified: bool,
+        /// When, in Unix milliseconds.
+        at: u64,
+    }
+}
+
+record! {
+    /// The best of a game and mode.
+    pub struct TopList {
+        /// Which game.
+        game: Label,
+        /// Which mode.
+        mode: Label,
+        /// Best first.
+        entries: Vec<TopEntry>,
+    }
+}
+
+record! {
+    /// One of your last matches.
+    pub struct PastMatch {
+        /// In which room.
+        room: RoomId,
+        /// Which of its matches.
+        round: u32,
+        /// Your points.
+        score: i64,
+        /// Your place.
+        place: u8,
+        /// How many played.
+        players: u8,
+        /// What became of it.
+        verdict: Verdict,
+        /// When, in Unix milliseconds.
+        at: u64,
+    }
+}
+
+record! {
+    /// Your own best and your last matches.
+    pub struct OwnBest {
+        /// Which game.
+        game: Label,
+        /// Which mode.
+        mode: Label,
+        /// Your best.
+        best: Option<TopEntry>,
+        /// Your rating, if you have played for one.
+        rating: Option<i64>,
+        /// Your last matches, the latest first.
+        matches: Vec<PastMatch>,
+    }
+}
+
+record! {
+    /// Done.
+    pub struct Done {}
+}
+
+record! {
+    /// It was not done, and why.
+    pub struct Refused {
+        /// For programs.
+        code: RefusalCode,
+        /// For people.
+        text: String,
+        /// Try again after so many milliseconds.
+        retry_ms: Option<u64>,
+    }
+}
+
+record! {
+    /// The server is going to stop: finish what you are saying and come back after this time.
+    pub struct Drain {
+        /// In milliseconds.
+        reconnect_ms: u64,
+    }
+}
+
+record! {
+    /// The last message on a connection.
+    pub struct Bye {
+        /// For programs.
+        code: RefusalCode,
+        /// For people.
+        text: String,
+        /// Whether it makes sense to come back.
+        reconnect: bool,
+    }
+}
+
+tagged! {
+    /// What a server says.
+    pub enum ServerMessage by "type" {
+        /// The answer to `hello`.
+        "welcome" => Welcome,
+        /// You have a seat.
+        "joined" => Seated,
+        /// The whole room.
+        "room" => Room,
+        /// What changed in it.
+        "change" => Change,
+        /// You are out of it.
+        "left" => Removed,
+        /// Something from another member.
+        "signal" => Signalled,
+        /// A fresh ticket.
+        "ticket" => NewTicket,
+        /// Servers that help to make links.
+        "ice" => IceServers,
+        /// Open rooms.
+        "rooms" => Rooms,
+        /// Looking for people of your skill.
+        "searching" => Searching,
+        /// Where a result stands.
+        "result" => MatchResult,
+        /// The best.
+        "top" => TopList,
+        /// Your own best.
+        "mine" => OwnBest,
+        /// Done.
+        "ok" => Done,
+        /// Not done.
+        "error" => Refused,
+        /// The server is going to stop.
+        "drain" => Drain,
+        /// The end.
+        "bye" => Bye,
+    }
+}

@@ -1,0 +1,525 @@
+//! The server side of the lobby, as one process sees it: its connections, who they are, what they may
+//! say and how often, and copies of the rooms its members are in.
+//!
+//! It decides nothing about rooms: it asks a [directory](crate::directory) and passes on what happened.
+//! It opens no socket and reads no clock: feed it with `handle_…`, then drain [`Node::poll_output`].
+//!
+//! `hello.rs` is about who somebody is, `commands.rs` about what they ask for, `answers.rs` about what the
+//! directory says, `copies.rs` about rooms, `signals.rs` about what members hand to each other, `lists.rs`
+//! about the list of rooms, `connection.rs` and `limits.rs` about connections and how much they may do.
+
+mod answers;
+mod commands;
+mod connection;
+mod copies;
+mod hello;
+mod limits;
+mod lists;
+mod signals;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::directory::{Mail, Notice, Reply, Request};
+use crate::id::{NodeId, PlayerId, RoomId, SessionId};
+use crate::label::{DisplayName, Label};
+use crate::message::server::{Bye, Drain, IceServer};
+use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode, ServerMessage, id_of};
+use crate::rules::Rules;
+use crate::secret::Secrets;
+use crate::ticket::TicketSigner;
+use answers::Asked;
+use connection::{Connection, Phase, Session};
+use copies::{RoomCopy, Strays};
+use limits::Limits;
+use lists::Lists;
+
+/// A connection, as the caller numbers them. Numbers are not used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(pub u64);
+
+/// A question to the directory or to storage, to find the way back to who wanted to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AskId(pub u64);
+
+/// Lends the servers that help to make links, with fresh credentials.
+pub trait IceSource: fmt::Debug + Send {
+    /// For this person, from now on.
+    fn servers(&self, now: Micros, player: PlayerId) -> Vec<IceServer>;
+    /// How long the credentials count, in seconds.
+    fn ttl_seconds(&self) -> u64;
+}
+
+/// No such servers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoIce;
+
+impl IceSource for NoIce {
+    fn servers(&self, _now: Micros, _player: PlayerId) -> Vec<IceServer> {
+        Vec::new()
+    }
+
+    fn ttl_seconds(&self) -> u64 {
+        0
+    }
+}
+
+/// What must be chosen for a node.
+#[derive(Debug)]
+pub struct NodeConfig {
+    /// Its name among the nodes that share a directory.
+    pub id: NodeId,
+    /// 32 random bytes, never used for anything else.
+    pub secret: [u8; 32],
+    /// Signs tickets. The same on all nodes.
+    pub signer: TicketSigner,
+    /// What is told in `welcome`.
+    pub server_name: String,
+    /// Servers that help to make links.
+    pub ice: Box<dyn IceSource>,
+    /// How long the directory waits for a sign of life of this node; `Micros::MAX` if it is the only one.
+    pub lease: Micros,
+}
+
+/// What a node wants done, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Output {
+    /// Send this text.
+    Send {
+        /// On which connection.
+        connection: ConnectionId,
+        /// What.
+        text: Arc<str>,
+    },
+    /// Send a ping that the other side must answer.
+    Ping {
+        /// On which connection.
+        connection: ConnectionId,
+    },
+    /// Close, after everything sent before has gone out. [`Node::handle_closed`] is not expected any more.
+    Close {
+        /// Which connection.
+        connection: ConnectionId,
+        /// Why.
+        code: RefusalCode,
+    },
+    /// Ask the directory and give the answer to [`Node::handle_reply`].
+    Ask {
+        /// To be given back.
+        ask: AskId,
+        /// What.
+        request: Box<Request>,
+    },
+    /// Tell another node.
+    Tell {
+        /// Which.
+        node: NodeId,
+        /// What.
+        message: NodeMessage,
+    },
+    /// Check a token from an outside issuer and say so with [`Node::handle_verified`].
+    Verify {
+        /// Whose.
+        connection: ConnectionId,
+        /// The token.
+        token: String,
+    },
+    /// Look something up in storage and say so with [`Node::handle_answer`].
+    Query {
+        /// To be given back.
+        ask: AskId,
+        /// What.
+        query: Query,
+    },
+}
+
+/// What one node tells another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeMessage {
+    /// A signal for a member connected there.
+    Signal {
+        /// In which room.
+        room: RoomId,
+        /// To whom.
+        to: PeerId,
+        /// What.
+        mail: Mail,
+    },
+    /// Does this connection live?
+    Probe {
+        /// Whose.
+        peer: PeerId,
+        /// Which.
+        session: SessionId,
+        /// Who wants to know.
+        from: NodeId,
+        /// For whom.
+        connection: ConnectionId,
+    },
+    /// Whether it does.
+    Probed {
+        /// For whom.
+        connection: ConnectionId,
+        /// Whether.
+        alive: bool,
+    },
+}
+
+/// What a client wants to know from storage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    /// The best of a game and mode.
+    Top {
+        /// Which game.
+        game: Label,
+        /// Which mode.
+        mode: Label,
+        /// Only confirmed results.
+        verified: bool,
+        /// At most so many.
+        count: u8,
+    },
+    /// One's own best, rating and last matches.
+    Mine {
+        /// Who.
+        player: PlayerId,
+        /// Which game.
+        game: Label,
+        /// Which mode.
+        mode: Label,
+    },
+}
+
+/// Who an outside issuer says somebody is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The issuer.
+    pub issuer: String,
+    /// Whom it means.
+    pub subject: String,
+    /// What they are called there.
+    pub name: Option<String>,
+}
+
+/// What happened so far, for whoever watches over a server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Messages received.
+    pub messages: u64,
+    /// Connections that said hello.
+    pub welcomed: u64,
+    /// Seats given to newcomers.
+    pub seated: u64,
+    /// Rooms made.
+    pub rooms_created: u64,
+    /// Seats given back to those who had them.
+    pub returned: u64,
+    /// Signals handed over.
+    pub signals: u64,
+    /// Things refused, by why.
+    pub refused: BTreeMap<RefusalCode, u64>,
+    /// Connections ended by the server, by why.
+    pub closed: BTreeMap<RefusalCode, u64>,
+}
+
+/// One process of a lobby server.
+#[derive(Debug)]
+pub struct Node {
+    rules: Rules,
+    id: NodeId,
+    epoch: u32,
+    lease: Micros,
+    lease_due: Option<Micros>,
+    signer: TicketSigner,
+    ticket_key: String,
+    server_name: String,
+    ice: Box<dyn IceSource>,
+    secrets: Secrets,
+    connections: BTreeMap<ConnectionId, Connection>,
+    /// The connection that speaks for each machine.
+    by_peer: BTreeMap<PeerId, ConnectionId>,
+    rooms: BTreeMap<RoomId, RoomCopy>,
+    strays: Strays,
+    lists: Lists,
+    limits: Limits,
+    asked: BTreeMap<AskId, Asked>,
+    next_ask: u64,
+    deadlines: BTreeSet<(Micros, ConnectionId)>,
+    draining: Option<u64>,
+    outputs: VecDeque<Output>,
+    tally: Tally,
+}
+
+impl Node {
+    /// A node without connections. It asks the directory for a lease at once.
+    pub fn new(now: Micros, rules: Rules, config: NodeConfig) -> Node {
+        let NodeConfig { id, secret, signer, server_name, ice, lease } = config;
+        let mut node = Node {
+            rules,
+            id,
+            epoch: 1,
+            lease,
+            lease_due: None,
+            ticket_key: signer.key().to_text(),
+            signer,
+            server_name,
+            ice,
+            secrets: Secrets::new(secret),
+            connections: BTreeMap::new(),
+            by_peer: BTreeMap::new(),
+            rooms: BTreeMap::new(),
+            strays: Strays::default(),
+            lists: Lists::default(),
+            limits: Limits::default(),
+            asked: BTreeMap::new(),
+            next_ask: 0,
+            deadlines: BTreeSet::new(),
+            draining: None,
+            outputs: VecDeque::new(),
+            tally: Tally::default(),
+        };
+        node.renew_lease(now);
+        node
+    }
+
+    /// Somebody connected.
+    pub fn handle_connected(&mut self, now: Micros, connection: ConnectionId, address: IpAddr) {
+        let full = self.connections.len() >= self.rules.connections_max;
+        let objection = if self.draining.is_some() {
+            Some(Refusal::new(RefusalCode::Draining, "this server is about to stop"))
+        } else if full {
+            Some(Refusal::new(RefusalCode::ServerFull, "as many as can be are connected"))
+        } else {
+            self.limits.connect(now, address, &self.rules).err()
+        };
+        if let Some(refusal) = objection {
+            self.say_bye(connection, refusal, true);
+            return;
+        }
+        self.connections.insert(connection, Connection::new(now, address));
+        self.deadlines.insert((now + self.rules.hello_within, connection));
+    }
+
+    /// Somebody said something.
+    pub fn handle_text(&mut self, now: Micros, connection: ConnectionId, text: &str) {
+        self.tally.messages += 1;
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        known.heard_at = now;
+        if let Err(wait) = known.messages.take(now, self.rules.rates.message) {
+            let refusal = too_fast(wait);
+            self.refuse(now, connection, id_of(text), refusal);
+            return;
+        }
+        self.answer_probe(now, connection);
+        match Envelope::<ClientMessage>::decode(text) {
+            Ok(envelope) => self.handle_message(now, connection, envelope),
+            Err(error) => self.refuse(now, connection, id_of(text), error.into()),
+        }
+    }
+
+    /// A ping was answered.
+    pub fn handle_pong(&mut self, now: Micros, connection: ConnectionId) {
+        if let Some(known) = self.connections.get_mut(&connection) {
+            known.heard_at = now;
+            self.answer_probe(now, connection);
+        }
+    }
+
+    /// A connection is gone.
+    pub fn handle_closed(&mut self, now: Micros, connection: ConnectionId) {
+        self.forget_connection(now, connection);
+    }
+
+    /// Ends a connection that does not take what it is sent, or breaks the rules of the socket below.
+    pub fn disconnect(&mut self, now: Micros, connection: ConnectionId, refusal: Refusal) {
+        if self.connections.contains_key(&connection) {
+            self.say_bye(connection, refusal, true);
+            self.forget_connection(now, connection);
+        }
+    }
+
+    /// The directory answers.
+    pub fn handle_reply(&mut self, now: Micros, ask: AskId, reply: Reply) {
+        self.take_reply(now, ask, reply);
+    }
+
+    /// The directory tells.
+    pub fn handle_notice(&mut self, now: Micros, notice: Notice) {
+        match notice {
+            Notice::Changed { room, version, events, links } => {
+                self.room_changed(now, room, version, events, links);
+            }
+            Notice::Displaced { peer, session } => self.displace(now, peer, session),
+            Notice::Signal { room, to, mail } => self.deliver(now, room, to, mail),
+        }
+    }
+
+    /// Another node tells.
+    pub fn handle_node_message(&mut self, now: Micros, message: NodeMessage) {
+        match message {
+            NodeMessage::Signal { room, to, mail } => self.deliver(now, room, to, mail),
+            NodeMessage::Probe { peer, session, from, connection } => {
+                self.probe_for(now, peer, session, from, connection);
+            }
+            NodeMessage::Probed { connection, alive } => self.probed(now, connection, alive),
+        }
+    }
+
+    /// A token was checked.
+    pub fn handle_verified(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        identity: Result<Identity, Refusal>,
+    ) {
+        self.verified(now, connection, identity);
+    }
+
+    /// Storage answers.
+    pub fn handle_answer(&mut self, now: Micros, ask: AskId, answer: Result<ServerMessage, Refusal>) {
+        let Some(Asked::Query { connection, id }) = self.asked.remove(&ask) else { return };
+        match answer {
+            Ok(message) => self.send(connection, id, message),
+            Err(refusal) => self.refuse(now, connection, id, refusal),
+        }
+    }
+
+    /// Says goodbye to everybody and lets nobody in any more. They are asked to come back after so long.
+    pub fn drain(&mut self, reconnect_ms: u64) {
+        self.draining = Some(reconnect_ms);
+        let text = encode(None, Drain { reconnect_ms }.into());
+        for connection in self.connections.keys() {
+            self.outputs.push_back(Output::Send { connection: *connection, text: text.clone() });
+        }
+    }
+
+    /// Does what time alone brings about.
+    pub fn handle_timeout(&mut self, now: Micros) {
+        if self.lease_due.is_some_and(|due| due <= now) {
+            self.renew_lease(now);
+        }
+        while let Some(&(at, connection)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
+            self.deadlines.remove(&(at, connection));
+            self.check_connection(now, connection);
+        }
+        self.look_for_missing_rooms(now);
+        self.refresh_lists(now);
+        self.limits.forget_idle(now);
+    }
+
+    /// When [`Node::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Micros> {
+        let first = self.deadlines.first().map(|(at, _)| *at);
+        let missing = self.rooms.values().filter_map(|copy| copy.missing_at).min();
+        [first, self.lease_due, missing, self.lists.due(), self.limits.due()].into_iter().flatten().min()
+    }
+
+    /// What the node wants done. Drain it after every call.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// What happened so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// How many are connected.
+    pub fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// The rooms this node has a member of, as they see them.
+    pub fn rooms(&self) -> impl Iterator<Item = &crate::view::RoomView> {
+        self.rooms.values().map(|copy| &copy.view)
+    }
+
+    /// Whether this machine is a member of the room, as far as this node knows: for relays, which serve
+    /// members of one room only and have checked a ticket before.
+    pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
+        self.rooms.get(&room).is_some_and(|copy| copy.view.member(peer).is_some())
+    }
+
+    /// The machine that speaks on this connection, once it has said who it is.
+    pub fn peer_of(&self, connection: ConnectionId) -> Option<(PeerId, &DisplayName)> {
+        self.session(connection).map(|session| (session.peer, &session.name))
+    }
+
+    fn renew_lease(&mut self, now: Micros) {
+        self.lease_due = (self.lease < Micros::MAX).then(|| now + Micros::new(self.lease.get() / 3));
+        // One question at a time: old ones would be answered for a life that is over.
+        if self.asked.values().any(|asked| matches!(asked, Asked::Lease)) {
+            return;
+        }
+        let until = now.saturating_add(self.lease);
+        let request = Request::Lease { node: self.id, epoch: self.epoch, until };
+        self.ask(Asked::Lease, request);
+    }
+
+    fn ask(&mut self, asked: Asked, request: Request) {
+        let ask = self.remember(asked);
+        self.outputs.push_back(Output::Ask { ask, request: Box::new(request) });
+    }
+
+    fn remember(&mut self, asked: Asked) -> AskId {
+        self.next_ask += 1;
+        if asked.may_bring_room() {
+            self.strays.expect();
+        }
+        let ask = AskId(self.next_ask);
+        self.asked.insert(ask, asked);
+        ask
+    }
+
+    fn session(&self, connection: ConnectionId) -> Option<&Session> {
+        match &self.connections.get(&connection)?.phase {
+            Phase::Known(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    fn session_mut(&mut self, connection: ConnectionId) -> Option<&mut Session> {
+        match &mut self.connections.get_mut(&connection)?.phase {
+            Phase::Known(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    fn send(&mut self, connection: ConnectionId, id: Option<u64>, message: impl Into<ServerMessage>) {
+        let text = encode(id, message.into());
+        self.outputs.push_back(Output::Send { connection, text });
+    }
+
+    /// Says why something was not done. Who keeps doing what is refused is shown out.
+    fn refuse(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, refusal: Refusal) {
+        *self.tally.refused.entry(refusal.code).or_default() += 1;
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        if known.strike(now, refusal.code) {
+            self.disconnect(now, connection, refusal);
+        } else {
+            self.send(connection, id, crate::message::server::Refused::from(refusal));
+        }
+    }
+
+    fn say_bye(&mut self, connection: ConnectionId, refusal: Refusal, reconnect: bool) {
+        let Refusal { code, text, .. } = refusal;
+        *self.tally.closed.entry(code).or_default() += 1;
+        self.send(connection, None, Bye { code, text, reconnect });
+        self.outputs.push_back(Output::Close { connection, code });
+    }
+}
+
+fn encode(id: Option<u64>, message: ServerMessage) -> Arc<str> {
+    Envelope { id, message }.encode().into()
+}
+
+fn too_fast(wait: Micros) -> Refusal {
+    let retry_ms = wait.as_millis() + 1;
+    let text = format!("too often: try again in {retry_ms} ms");
+    Refusal { code: RefusalCode::TooFast, text, retry_ms: Some(retry_ms) }
+}

@@ -1,0 +1,320 @@
+//! What to do when the directory answers: every question remembers who it was for.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::connection::Stage;
+use super::lists::ListKey;
+use super::signals::Signals;
+use super::{ConnectionId, Node, RefusalCode};
+use crate::directory::{Copy, Mail, Reply, Request, SeatedReply};
+use crate::id::RoomId;
+use crate::message::server::{Done, MatchResult, Removed, SeatState, Seated, Signalled};
+use crate::message::{ClientMessage, Envelope, Refusal};
+use crate::room::{Attached, Displace, Link};
+use crate::view::{LeaveReason, Verdict};
+
+/// Who asked, and why.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// The node itself, to stay alive.
+    Lease,
+    /// Nobody waits for it.
+    Nothing,
+    /// A connection that said hello.
+    Attach { connection: ConnectionId, peer: PeerId, link: Link },
+    /// A connection that lost its seat because the node was taken for dead.
+    AttachAgain { connection: ConnectionId, peer: PeerId, link: Link },
+    /// A connection that wants the seat another one has, perhaps to do something with it.
+    TakeOver {
+        connection: ConnectionId,
+        id: Option<u64>,
+        peer: PeerId,
+        link: Link,
+        then: Option<Box<Envelope<ClientMessage>>>,
+    },
+    /// A connection that wants to be in a room.
+    Enter { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link },
+    /// A connection that leaves its room to enter another.
+    Switch { connection: ConnectionId, then: Box<Envelope<ClientMessage>> },
+    /// A member that does something. With the match it reported, if it did.
+    Act { connection: ConnectionId, id: Option<u64>, round: Option<u32> },
+    /// A room some change of which did not arrive.
+    Look { room: RoomId },
+    /// A list.
+    List(ListKey),
+    /// Storage was asked.
+    Query { connection: ConnectionId, id: Option<u64> },
+}
+
+impl Asked {
+    /// Whether the answer may be a room this node has no copy of yet.
+    pub(super) fn may_bring_room(&self) -> bool {
+        matches!(
+            self,
+            Asked::Attach { .. } | Asked::AttachAgain { .. } | Asked::TakeOver { .. } | Asked::Enter { .. }
+        )
+    }
+}
+
+impl Node {
+    pub(super) fn take_reply(&mut self, now: Micros, ask: super::AskId, reply: Reply) {
+        let Some(asked) = self.asked.remove(&ask) else { return };
+        let may_bring_room = asked.may_bring_room();
+        self.take_answer(now, asked, reply);
+        if may_bring_room {
+            self.stop_expecting();
+        }
+    }
+
+    fn take_answer(&mut self, now: Micros, asked: Asked, reply: Reply) {
+        match asked {
+            Asked::Nothing | Asked::Query { .. } => {}
+            Asked::Lease => self.leased(now, &reply),
+            Asked::Look { room } => {
+                if let Reply::Room(copy) = reply {
+                    self.looked(now, room, copy.map(|copy| *copy));
+                }
+            }
+            Asked::List(key) => match reply {
+                Reply::Listings { stamp, rooms } => self.take_list(&key, stamp, rooms),
+                _ => self.list_failed(&key),
+            },
+            Asked::Attach { connection, peer, link } => self.attached(now, connection, peer, link, reply),
+            Asked::AttachAgain { connection, peer, link } => {
+                self.attached_again(now, connection, peer, link, reply);
+            }
+            Asked::TakeOver { connection, id, peer, link, then } => {
+                self.taken_over(now, connection, id, peer, link, then, reply);
+            }
+            Asked::Enter { connection, id, peer, link } => {
+                match reply {
+                    Reply::Seated { room, seated } => {
+                        self.seat(now, connection, id, peer, link, *room, seated);
+                    }
+                    Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
+                    _ => {}
+                }
+                self.go_on(now, connection);
+            }
+            Asked::Switch { connection, then } => {
+                // Whatever came of leaving, the message finds out by itself.
+                if let Some(known) = self.connections.get_mut(&connection) {
+                    known.waiting.push_front(*then);
+                }
+                self.go_on(now, connection);
+            }
+            Asked::Act { connection, id, round } => {
+                match (reply, round) {
+                    (Reply::Refused(refusal), _) => self.refuse(now, connection, id, refusal),
+                    (Reply::Done { verdict, .. }, Some(round)) => {
+                        let verdict = verdict.unwrap_or(Verdict::Pending);
+                        self.send(connection, id, MatchResult { round, verdict });
+                    }
+                    _ => self.send(connection, id, Done {}),
+                }
+                self.go_on(now, connection);
+            }
+        }
+    }
+
+    fn attached(&mut self, now: Micros, connection: ConnectionId, peer: PeerId, link: Link, reply: Reply) {
+        match reply {
+            Reply::Seated { room, seated } => {
+                if let Attached::Resumed { next_signal, got } = seated.attached
+                    && let Some(session) = self.session_mut(connection)
+                    && let Stage::Greeting(greeting) = &mut session.stage
+                    && !greeting.resumed
+                {
+                    greeting.resumed = true;
+                    session.signals = Signals::resumed(next_signal, got);
+                }
+                let seen = self.session(connection).and_then(|session| match &session.stage {
+                    Stage::Greeting(greeting) => greeting.seen,
+                    _ => None,
+                });
+                self.welcome(now, connection, SeatState::Yours, None);
+                let unseen = self.seat(now, connection, None, peer, link, *room, seated);
+                self.send_unseen(now, connection, seen.unwrap_or(0), unseen);
+                self.go_on(now, connection);
+            }
+            Reply::Elsewhere { link: current, code } => self.probe_elsewhere(now, connection, current, code),
+            Reply::Refused(refusal) => {
+                // The directory cannot be asked at the moment: nobody can be let in.
+                self.disconnect(now, connection, refusal);
+            }
+            _ => self.welcome(now, connection, SeatState::None, None),
+        }
+    }
+
+    /// Puts somebody into the copy of a room and tells them. Gives back the signals that waited for them.
+    #[expect(clippy::too_many_arguments, reason = "who, where and how")]
+    fn seat(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        peer: PeerId,
+        link: Link,
+        room: Copy,
+        seated: SeatedReply,
+    ) -> Vec<Mail> {
+        let SeatedReply { created, returned, mail, .. } = seated;
+        let room_id = room.view.id;
+        let is_current = self.session(connection).is_some_and(|session| session.link == link);
+        if !is_current {
+            // Gone while the directory was asked: the seat waits for them as for anybody whose connection broke.
+            let request = Request::Detach { room: room_id, peer, link, next_signal: 1, got: None, mail };
+            self.ask(Asked::Nothing, request);
+            return Vec::new();
+        }
+        self.by_peer.insert(peer, connection);
+        let Some(view) = self.add_local(now, room, peer, connection).cloned() else {
+            // What took it again is known here already, and was not passed on to them.
+            if returned {
+                self.send(connection, None, Removed { room: room_id, reason: LeaveReason::Closed });
+            }
+            if id.is_some() {
+                let text = "the seat was lost again at once";
+                self.refuse(now, connection, id, Refusal::new(RefusalCode::NotInRoom, text));
+            }
+            return Vec::new();
+        };
+        let Some(member) = view.member(peer) else { return Vec::new() };
+        let slot = member.slot;
+        self.tally.rooms_created += u64::from(created);
+        *(if returned { &mut self.tally.returned } else { &mut self.tally.seated }) += 1;
+        if created && let Some(known) = self.connections.get(&connection) {
+            self.limits.count_created(now, known.address, &self.rules);
+        }
+        let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
+        let player = member.player;
+        let ice = self.ice.servers(now, player);
+        self.send(connection, id, Seated { created, returned, peer, slot, ticket, expires, room: view, ice });
+        self.catch_up(now, room_id);
+        mail
+    }
+
+    /// Sends what was sent to an earlier connection and not seen, then what waited meanwhile.
+    fn send_unseen(&mut self, now: Micros, connection: ConnectionId, seen: u64, mail: Vec<Mail>) {
+        let remembered = self.session(connection).map(|session| session.signals.unseen(seen));
+        for (n, from, data) in remembered.unwrap_or_default() {
+            self.send(connection, None, Signalled { from, n, data });
+        }
+        for Mail { from, n, data } in mail {
+            match n {
+                Some(n) if n <= seen => {}
+                Some(n) => self.send(connection, None, Signalled { from, n, data }),
+                None => self.send_signal(now, connection, from, data),
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "who wanted what, and the answer")]
+    fn taken_over(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        peer: PeerId,
+        link: Link,
+        then: Option<Box<Envelope<ClientMessage>>>,
+        reply: Reply,
+    ) {
+        match reply {
+            Reply::Elsewhere { .. } => {
+                let text = "another tab or machine with the same key has the seat: take over or close it";
+                self.refuse(now, connection, id, Refusal::new(RefusalCode::AlreadyPlaying, text));
+            }
+            Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
+            reply => {
+                // Another connection without a seat may still speak for the machine.
+                if let Some(older) = self.by_peer.get(&peer).copied().filter(|older| *older != connection) {
+                    let text = "another tab or machine with the same key took over";
+                    self.say_bye(older, Refusal::new(RefusalCode::Replaced, text), false);
+                    self.forget_connection(now, older);
+                }
+                if let Some(session) = self.session_mut(connection) {
+                    session.stage = Stage::Home;
+                    self.by_peer.insert(peer, connection);
+                }
+                match (reply, then) {
+                    (Reply::Seated { room, seated }, _) => {
+                        let mail = self.seat(now, connection, id, peer, link, *room, seated);
+                        self.send_unseen(now, connection, 0, mail);
+                    }
+                    (_, Some(then)) => {
+                        if let Some(known) = self.connections.get_mut(&connection) {
+                            known.waiting.push_front(*then);
+                        }
+                    }
+                    (_, None) => self.send(connection, id, Done {}),
+                }
+            }
+        }
+        self.go_on(now, connection);
+    }
+
+    /// The directory took this node for dead: begins a new life and asks for everybody's seat again.
+    fn leased(&mut self, now: Micros, reply: &Reply) {
+        match reply {
+            Reply::LeaseLost => {
+                self.epoch += 1;
+                self.renew_lease(now);
+            }
+            Reply::LeaseNew if self.epoch > 1 => self.attach_all_again(),
+            _ => {}
+        }
+    }
+
+    fn attach_all_again(&mut self) {
+        let connections: Vec<ConnectionId> = self.connections.keys().copied().collect();
+        let epoch = self.epoch;
+        for connection in connections {
+            let Some(session) = self.session_mut(connection) else { continue };
+            session.link.epoch = epoch;
+            let (peer, player, link, name) =
+                (session.peer, session.player, session.link, session.name.clone());
+            if let Some(room) = session.room {
+                self.forget_local(room, peer, connection);
+                let origin = crate::directory::Origin { peer, player, link };
+                let request =
+                    Request::Attach { origin, name, resume: None, displace: Displace::Nobody, ticket: None };
+                self.ask(Asked::AttachAgain { connection, peer, link }, request);
+            }
+        }
+    }
+
+    fn attached_again(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        peer: PeerId,
+        link: Link,
+        reply: Reply,
+    ) {
+        let Some(session) = self.session_mut(connection) else {
+            if let Reply::Seated { room, seated } = reply {
+                self.seat(now, connection, None, peer, link, *room, seated);
+            }
+            return;
+        };
+        let room = session.room.take();
+        match reply {
+            Reply::Seated { room, seated } => {
+                session.signals = Signals::default();
+                let mail = self.seat(now, connection, None, peer, link, *room, seated);
+                self.send_unseen(now, connection, 0, mail);
+            }
+            Reply::Elsewhere { .. } => {
+                let text = "another tab or machine with the same key took the seat over";
+                self.say_bye(connection, Refusal::new(RefusalCode::Replaced, text), false);
+                self.forget_connection(now, connection);
+            }
+            _ => {
+                if let Some(room) = room {
+                    self.send(connection, None, Removed { room, reason: LeaveReason::Lost });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! What somebody asks for once it is known who they are: checked here as far as it does not need a room,
+//! then passed on to the directory.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::answers::Asked;
+use super::connection::{Phase, Stage};
+use super::limits::Doing;
+use super::{ConnectionId, Node, Output, Query};
+use crate::directory::{JoinBy, Request, Wish};
+use crate::id::RoomId;
+use crate::label::DisplayName;
+use crate::message::client::{Create, Find, Join, Mine, Profile, Start, Top};
+use crate::message::server::{Done, IceServers, Room};
+use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode};
+use crate::room::{Act, Displace, Link, NewRoom, Newcomer, check_settings};
+
+/// Lines of the best, when nobody says how many.
+const TOP_COUNT: u8 = 10;
+const TOP_COUNT_MAX: u8 = 100;
+
+impl Node {
+    pub(super) fn handle_message(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        envelope: Envelope<ClientMessage>,
+    ) {
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        if let Phase::Known(session) = &mut known.phase {
+            session.touched_at = now;
+        }
+        if known.busy || matches!(known.phase, Phase::Verifying(..)) {
+            let id = envelope.id;
+            if let Err(refusal) = known.wait(envelope) {
+                self.refuse(now, connection, id, refusal);
+            }
+            return;
+        }
+        let Envelope { id, message } = envelope;
+        match (&known.phase, message) {
+            (Phase::New, ClientMessage::Hello(hello)) => self.hello(now, connection, id, hello),
+            (Phase::New, _) => {
+                let refusal = Refusal::new(RefusalCode::OutOfOrder, "say hello first");
+                self.refuse(now, connection, id, refusal);
+            }
+            (_, ClientMessage::Hello(_)) => {
+                let refusal = Refusal::new(RefusalCode::OutOfOrder, "you have said hello already");
+                self.refuse(now, connection, id, refusal);
+            }
+            (_, message) => {
+                if let Err(refusal) = self.command(now, connection, id, message) {
+                    self.refuse(now, connection, id, refusal);
+                }
+            }
+        }
+    }
+
+    /// The directory has answered: takes up what was said meanwhile.
+    pub(super) fn go_on(&mut self, now: Micros, connection: ConnectionId) {
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        known.busy = false;
+        while let Some(known) = self.connections.get_mut(&connection).filter(|known| !known.busy)
+            && let Some(envelope) = known.waiting.pop_front()
+        {
+            self.handle_message(now, connection, envelope);
+        }
+    }
+
+    fn command(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        message: ClientMessage,
+    ) -> Result<(), Refusal> {
+        match message {
+            ClientMessage::Hello(_) => {}
+            ClientMessage::Signal(signal) => self.signal(now, connection, id, signal),
+            ClientMessage::TakeOver(_) => self.take_over(now, connection, id)?,
+            ClientMessage::Find(find) => self.find(now, connection, id, find)?,
+            ClientMessage::Create(create) => self.create(now, connection, id, create)?,
+            ClientMessage::Join(join) => self.join(now, connection, id, join)?,
+            ClientMessage::Leave(_) => self.act(now, connection, id, Act::Leave)?,
+            ClientMessage::Ready(ready) => self.act(now, connection, id, Act::Ready(ready.ready))?,
+            ClientMessage::Start(Start { countdown_ms }) => {
+                let act = Act::Start { countdown_ms: countdown_ms.unwrap_or(0), seed: self.secrets.seed() };
+                self.act(now, connection, id, act)?;
+            }
+            ClientMessage::Finish(_) => self.act(now, connection, id, Act::Finish)?,
+            ClientMessage::Settings(change) => {
+                self.act(now, connection, id, Act::Settings(change.settings))?;
+            }
+            ClientMessage::Access(access) => {
+                let (locked, private, seats) = (access.locked, access.private, access.seats);
+                self.act(now, connection, id, Act::Access { locked, private, seats })?;
+            }
+            ClientMessage::Kick(kick) => self.act(now, connection, id, Act::Kick(kick.peer))?,
+            ClientMessage::Host(host) => self.act(now, connection, id, Act::Host(host.peer))?,
+            ClientMessage::Profile(profile) => self.profile(now, connection, id, profile)?,
+            ClientMessage::Report(report) => {
+                self.meter(now, connection, Doing::Report)?;
+                self.act_unmetered(connection, id, Act::Report(report))?;
+            }
+            ClientMessage::Touch(_) => {
+                self.meter(now, connection, Doing::Look)?;
+                self.send(connection, id, Done {});
+            }
+            ClientMessage::RenewTicket(_) => {
+                self.meter(now, connection, Doing::Look)?;
+                self.own_room(connection)?;
+                self.send_ticket(now, connection, id);
+            }
+            ClientMessage::Ice(_) => {
+                self.meter(now, connection, Doing::Look)?;
+                let player = self.home(connection)?.player;
+                let servers = self.ice.servers(now, player);
+                self.send(connection, id, IceServers { servers, ttl: self.ice.ttl_seconds() });
+            }
+            ClientMessage::Look(_) => {
+                self.meter(now, connection, Doing::Look)?;
+                let (room, ..) = self.own_room(connection)?;
+                if let Some(copy) = self.rooms.get(&room) {
+                    let room = copy.view.clone();
+                    self.send(connection, id, Room { room });
+                }
+            }
+            ClientMessage::List(list) => {
+                self.meter(now, connection, Doing::Look)?;
+                if list.game.is_empty() {
+                    return Err(Refusal::new(RefusalCode::BadGame, "field game is missing"));
+                }
+                self.watch_list(now, connection, id, list);
+            }
+            ClientMessage::Unlist(_) => {
+                self.lists.remove(connection);
+                self.send(connection, id, Done {});
+            }
+            ClientMessage::Top(Top { game, mode, verified, count }) => {
+                self.meter(now, connection, Doing::Look)?;
+                self.rules.mode(&game, &mode)?;
+                let count = count.unwrap_or(TOP_COUNT).min(TOP_COUNT_MAX);
+                self.query(connection, id, Query::Top { game, mode, verified, count });
+            }
+            ClientMessage::Mine(Mine { game, mode }) => {
+                self.meter(now, connection, Doing::Look)?;
+                self.rules.mode(&game, &mode)?;
+                if let Some(player) = self.session(connection).map(|session| session.player) {
+                    self.query(connection, id, Query::Mine { player, game, mode });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn find(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        find: Find,
+    ) -> Result<(), Refusal> {
+        self.may_enter()?;
+        let mode = self.rules.mode(&find.game, &find.mode)?;
+        let (seats, drop_in) = (mode.seats(find.seats)?, mode.drop_in);
+        check_settings(&self.rules, &find.settings)?;
+        let Some(Caller { link, newcomer, address }) =
+            self.caller(connection, id, find.palette, find.switch, || find.clone().into())?
+        else {
+            return Ok(());
+        };
+        self.meter(now, connection, Doing::Find)?;
+        let Find { game, mode, build, settings, .. } = find;
+        let new = self.new_room(game, mode, build, seats, settings);
+        let may_create = self.limits.may_create(now, address, &self.rules);
+        let wish = Wish { new: NewRoom { drop_in, ..new }, may_create };
+        let peer = newcomer.peer;
+        self.ask_busy(
+            connection,
+            Asked::Enter { connection, id, peer, link },
+            Request::Find { newcomer, link, wish },
+        );
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        create: Create,
+    ) -> Result<(), Refusal> {
+        self.may_enter()?;
+        let seats = self.rules.mode(&create.game, &create.mode)?.seats(create.seats)?;
+        check_settings(&self.rules, &create.settings)?;
+        let Some(Caller { link, newcomer, .. }) =
+            self.caller(connection, id, create.palette, create.switch, || create.clone().into())?
+        else {
+            return Ok(());
+        };
+        self.meter(now, connection, Doing::Create)?;
+        let Create { game, mode, build, private, drop_in, settings, .. } = create;
+        let new = NewRoom { private, drop_in, ..self.new_room(game, mode, build, seats, settings) };
+        let peer = newcomer.peer;
+        self.ask_busy(
+            connection,
+            Asked::Enter { connection, id, peer, link },
+            Request::Create { newcomer, link, new },
+        );
+        Ok(())
+    }
+
+    fn join(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        join: Join,
+    ) -> Result<(), Refusal> {
+        self.may_enter()?;
+        let by = match (join.code, join.room) {
+            (Some(code), _) => JoinBy::Code(code),
+            (None, Some(room)) => JoinBy::Room(room),
+            (None, None) => {
+                return Err(Refusal::new(RefusalCode::BadMessage, "field code or room is missing"));
+            }
+        };
+        let Some(Caller { link, newcomer, .. }) =
+            self.caller(connection, id, join.palette, join.switch, || join.clone().into())?
+        else {
+            return Ok(());
+        };
+        self.meter(now, connection, Doing::Join)?;
+        let newcomer = Newcomer { watch: join.watch, ..newcomer };
+        let peer = newcomer.peer;
+        let request = Request::Join { newcomer, link, by, build: join.build };
+        self.ask_busy(connection, Asked::Enter { connection, id, peer, link }, request);
+        Ok(())
+    }
+
+    /// Takes the seat, or just the right to speak for the machine, from the connection that has it.
+    fn take_over(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Refusal> {
+        self.meter(now, connection, Doing::TakeOver)?;
+        let Some(session) = self.session(connection) else { return Ok(()) };
+        let (peer, link) = (session.peer, session.link);
+        if session.stage == Stage::Home {
+            self.send(connection, id, Done {});
+            return Ok(());
+        }
+        let origin = crate::directory::Origin { peer, player: session.player, link };
+        let name = session.name.clone();
+        let request =
+            Request::Attach { origin, name, resume: None, displace: Displace::Anybody, ticket: None };
+        self.ask_busy(connection, Asked::TakeOver { connection, id, peer, link, then: None }, request);
+        Ok(())
+    }
+
+    fn profile(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        profile: Profile,
+    ) -> Result<(), Refusal> {
+        let Profile { name, palette } = profile;
+        let name = name.map(|name| name.parse::<DisplayName>()).transpose();
+        let name = name.map_err(|error| Refusal::new(RefusalCode::BadName, error.to_string()))?;
+        let Some(session) = self.session_mut(connection) else { return Ok(()) };
+        if let Some(name) = &name {
+            session.name = name.clone();
+        }
+        if session.room.is_some() {
+            return self.act(now, connection, id, Act::Profile { name, palette });
+        }
+        self.meter(now, connection, Doing::Change)?;
+        self.send(connection, id, Done {});
+        Ok(())
+    }
+
+    /// Asks for something to be done in one's own room.
+    fn act(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        act: Act,
+    ) -> Result<(), Refusal> {
+        // Leaving is never too often.
+        if act != Act::Leave {
+            self.meter(now, connection, Doing::Change)?;
+        }
+        self.act_unmetered(connection, id, act)
+    }
+
+    fn act_unmetered(&mut self, connection: ConnectionId, id: Option<u64>, act: Act) -> Result<(), Refusal> {
+        let (room, peer, link) = self.own_room(connection)?;
+        let round = match &act {
+            Act::Report(report) => Some(report.round),
+            _ => None,
+        };
+        let request = Request::Act { room, peer, link, act };
+        self.ask_busy(connection, Asked::Act { connection, id, round }, request);
+        Ok(())
+    }
+
+    fn query(&mut self, connection: ConnectionId, id: Option<u64>, query: Query) {
+        let ask = self.remember(Asked::Query { connection, id });
+        self.outputs.push_back(Output::Query { ask, query });
+    }
+
+    fn new_room(
+        &mut self,
+        game: crate::label::Label,
+        mode: crate::label::Label,
+        build: crate::label::Label,
+        seats: u8,
+        settings: crate::view::Json,
+    ) -> NewRoom {
+        let (id, code, seed) = (self.secrets.room_id(), self.secrets.room_code(), self.secrets.seed());
+        NewRoom { id, code, seed, game, mode, build, seats, private: false, drop_in: false, settings }
+    }
+
+    /// Who wants to enter a room; none if something else has to be done first, after which the message is
+    /// taken up again.
+    fn caller(
+        &mut self,
+        connection: ConnectionId,
+        id: Option<u64>,
+        palette: Option<u8>,
+        switch: bool,
+        again: impl FnOnce() -> ClientMessage,
+    ) -> Result<Option<Caller>, Refusal> {
+        let Some(session) = self.session(connection) else { return Ok(None) };
+        let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
+        if session.stage == Stage::Elsewhere {
+            // The other connection may be gone by now.
+            if self.by_peer.contains_key(&peer) {
+                return Err(already_playing());
+            }
+            let origin = crate::directory::Origin { peer, player, link };
+            let request =
+                Request::Attach { origin, name, resume: None, displace: Displace::Nobody, ticket: None };
+            let then = Some(Box::new(Envelope { id, message: again() }));
+            self.ask_busy(connection, Asked::TakeOver { connection, id, peer, link, then }, request);
+            return Ok(None);
+        }
+        if let Some(room) = session.room {
+            if !switch {
+                let code = self.rooms.get(&room).map_or(String::new(), |copy| copy.view.code.to_string());
+                let text = format!("you are in room {code}: leave it first, or ask to switch");
+                return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
+            }
+            let request = Request::Act { room, peer, link, act: Act::Leave };
+            let then = Box::new(Envelope { id, message: again() });
+            self.ask_busy(connection, Asked::Switch { connection, then }, request);
+            return Ok(None);
+        }
+        let address = self.connections.get(&connection).map(|known| known.address);
+        let Some(address) = address else { return Ok(None) };
+        Ok(Some(Caller {
+            link,
+            newcomer: Newcomer { peer, player, name, palette: palette.unwrap_or(0), watch: false },
+            address,
+        }))
+    }
+
+    fn may_enter(&self) -> Result<(), Refusal> {
+        match self.draining {
+            Some(reconnect_ms) => {
+                let text = "this server is about to stop: come back and you will be sent to another";
+                Err(Refusal { retry_ms: Some(reconnect_ms), ..Refusal::new(RefusalCode::Draining, text) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn meter(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        doing: Doing,
+    ) -> Result<(), Refusal> {
+        let Some(known) = self.connections.get(&connection) else { return Ok(()) };
+        let Phase::Known(session) = &known.phase else { return Ok(()) };
+        self.limits.take(now, doing, session.player, known.address, &self.rules)
+    }
+
+    /// Asks the directory, and lets the connection wait for the answer.
+    fn ask_busy(&mut self, connection: ConnectionId, asked: Asked, request: Request) {
+        if let Some(known) = self.connections.get_mut(&connection) {
+            known.busy = true;
+        }
+        self.ask(asked, request);
+    }
+
+    fn home(&self, connection: ConnectionId) -> Result<&super::Session, Refusal> {
+        let session = self.session(connection).filter(|session| session.stage == Stage::Home);
+        session.ok_or_else(already_playing)
+    }
+
+    fn own_room(&self, connection: ConnectionId) -> Result<(RoomId, PeerId, Link), Refusal> {
+        let session = self.home(connection)?;
+        match session.room {
+            Some(room) => Ok((room, session.peer, session.link)),
+            None => Err(Refusal::new(RefusalCode::NotInRoom, "you are in no room")),
+        }
+    }
+}
+
+/// Who wants to enter a room, and from where.
+struct Caller {
+    link: Link,
+    newcomer: Newcomer,
+    address: std::net::IpAddr,
+}
+
+fn already_playing() -> Refusal {
+    let text = "another tab or machine with the same key is connected: take over or close it";
+    Refusal::new(RefusalCode::AlreadyPlaying, text)
+}

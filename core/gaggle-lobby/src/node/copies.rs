@@ -1,0 +1,346 @@
+//! Copies of the rooms that have members connected here, and what those members are told.
+//!
+//! Every connection is told of every change exactly once and in order: a change is passed on when it
+//! follows the version of the copy, and if one is missing the whole room is asked for and compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::answers::Asked;
+use super::{ConnectionId, Node, Output, encode};
+use crate::directory::{Copy, Request};
+use crate::id::RoomId;
+use crate::message::server::{Change, NewTicket, Removed};
+use crate::room::Link;
+use crate::ticket::Claims;
+use crate::view::{LeaveReason, Member, RoomEvent, RoomView, Status};
+
+/// How long a change that came before its predecessor waits for it.
+const PATIENCE: Micros = Micros::from_millis(200);
+/// Changes that wait for their predecessor.
+const EARLY_MAX: usize = 64;
+
+/// What happened in one step of a room.
+type Step = (Vec<RoomEvent>, Vec<(PeerId, Option<Link>)>);
+
+/// Changes of rooms this node has no copy of, kept while it waits for one: the news of what happened right
+/// after somebody was seated may be here before the answer that they were.
+#[derive(Debug, Default)]
+pub(super) struct Strays {
+    expected: usize,
+    /// Copies that nobody here needs, and that may be newer than the one to come.
+    unused: BTreeSet<RoomId>,
+    steps: BTreeMap<RoomId, BTreeMap<u64, Step>>,
+}
+
+impl Strays {
+    /// A copy may come.
+    pub(super) fn expect(&mut self) {
+        self.expected += 1;
+    }
+
+    /// It has come, or not.
+    fn expected(&mut self) {
+        self.expected -= 1;
+    }
+
+    fn keep(&mut self, room: RoomId, version: u64, step: Step) {
+        if self.expected > 0 {
+            self.steps.entry(room).or_default().insert(version, step);
+        }
+    }
+}
+
+/// A room with members connected here.
+#[derive(Debug)]
+pub(super) struct RoomCopy {
+    pub(super) view: RoomView,
+    pub(super) links: BTreeMap<PeerId, Link>,
+    locals: BTreeMap<PeerId, ConnectionId>,
+    early: BTreeMap<u64, Step>,
+    /// When to ask for the whole room because a change is missing.
+    pub(super) missing_at: Option<Micros>,
+}
+
+impl RoomCopy {
+    /// The connection of a member that is connected here.
+    pub(super) fn local(&self, peer: PeerId) -> Option<ConnectionId> {
+        self.locals.get(&peer).copied()
+    }
+}
+
+impl Node {
+    /// Notes that somebody connected here is a member of this room, unless that is over already.
+    pub(super) fn add_local(
+        &mut self,
+        now: Micros,
+        copy: Copy,
+        peer: PeerId,
+        connection: ConnectionId,
+    ) -> Option<&RoomView> {
+        let room = copy.view.id;
+        self.absorb(now, copy);
+        let Some(known) = self.rooms.get_mut(&room).filter(|known| known.view.member(peer).is_some()) else {
+            self.drop_unused(room);
+            return None;
+        };
+        known.locals.insert(peer, connection);
+        if let Some(session) = self.session_mut(connection) {
+            session.room = Some(room);
+        }
+        self.rooms.get(&room).map(|known| &known.view)
+    }
+
+    /// Takes a room that is newer than the copy, and tells members here what is different.
+    fn absorb(&mut self, now: Micros, copy: Copy) {
+        let Copy { view, links } = copy;
+        let room = view.id;
+        let Some(known) = self.rooms.get_mut(&room) else {
+            let mut early = self.strays.steps.remove(&room).unwrap_or_default();
+            early.retain(|version, _| *version > view.version);
+            let missing_at = (!early.is_empty()).then(|| now + PATIENCE);
+            let links = links.into_iter().collect();
+            self.rooms.insert(room, RoomCopy { view, links, locals: BTreeMap::new(), early, missing_at });
+            return;
+        };
+        if view.version <= known.view.version {
+            return;
+        }
+        let events = known.view.changes_to(&view);
+        let version = view.version;
+        known.links = links.into_iter().collect();
+        known.missing_at = None;
+        known.early.retain(|early, _| *early > version);
+        self.pass_on(now, room, version, events);
+        self.take_early(now, room);
+    }
+
+    /// The directory says that something happened in a room.
+    pub(super) fn room_changed(
+        &mut self,
+        now: Micros,
+        room: RoomId,
+        version: u64,
+        events: Vec<RoomEvent>,
+        links: Vec<(PeerId, Option<Link>)>,
+    ) {
+        let Some(known) = self.rooms.get_mut(&room) else {
+            self.strays.keep(room, version, (events, links));
+            return;
+        };
+        if version <= known.view.version {
+            return;
+        }
+        if version == known.view.version + 1 {
+            self.take_change(now, room, version, events, links);
+            self.take_early(now, room);
+            self.drop_unused(room);
+            return;
+        }
+        if known.early.len() < EARLY_MAX {
+            known.early.insert(version, (events, links));
+        }
+        known.missing_at.get_or_insert(now + PATIENCE);
+    }
+
+    /// Passes on what came before its turn and has it now.
+    pub(super) fn catch_up(&mut self, now: Micros, room: RoomId) {
+        self.take_early(now, room);
+        self.drop_unused(room);
+    }
+
+    fn take_early(&mut self, now: Micros, room: RoomId) {
+        while let Some(known) = self.rooms.get_mut(&room) {
+            let version = known.view.version + 1;
+            let Some((events, links)) = known.early.remove(&version) else { break };
+            if known.early.is_empty() {
+                known.missing_at = None;
+            }
+            self.take_change(now, room, version, events, links);
+        }
+    }
+
+    fn take_change(
+        &mut self,
+        now: Micros,
+        room: RoomId,
+        version: u64,
+        events: Vec<RoomEvent>,
+        links: Vec<(PeerId, Option<Link>)>,
+    ) {
+        let Some(known) = self.rooms.get_mut(&room) else { return };
+        for (peer, link) in links {
+            match link {
+                Some(link) => known.links.insert(peer, link),
+                None => known.links.remove(&peer),
+            };
+        }
+        self.pass_on(now, room, version, events);
+    }
+
+    /// Makes changes take effect in the copy and tells members here.
+    fn pass_on(&mut self, now: Micros, room: RoomId, version: u64, events: Vec<RoomEvent>) {
+        let Some(known) = self.rooms.get_mut(&room) else { return };
+        for event in &events {
+            known.view.apply(event);
+        }
+        known.view.version = version;
+        let gone: Vec<(PeerId, ConnectionId, LeaveReason)> = known
+            .locals
+            .iter()
+            .filter(|(peer, _)| known.view.member(**peer).is_none())
+            .map(|(peer, connection)| (*peer, *connection, departure(&events, *peer)))
+            .collect();
+        for (peer, ..) in &gone {
+            known.locals.remove(peer);
+        }
+        let renew = events.iter().any(|event| matches!(event, RoomEvent::EpochChanged(_)));
+        let locals: Vec<(PeerId, ConnectionId)> =
+            known.locals.iter().map(|(peer, connection)| (*peer, *connection)).collect();
+        if !events.is_empty() && !locals.is_empty() {
+            let text: Arc<str> = encode(None, Change { version, events }.into());
+            for (_, connection) in &locals {
+                self.outputs.push_back(Output::Send { connection: *connection, text: text.clone() });
+            }
+        }
+        for (_, connection, reason) in gone {
+            if let Some(session) = self.session_mut(connection) {
+                session.room = None;
+            }
+            self.send(connection, None, Removed { room, reason });
+        }
+        if renew {
+            locals.iter().for_each(|(_, connection)| self.send_ticket(now, *connection, None));
+        }
+    }
+
+    /// A member here is connected no longer. The last one takes the copy along.
+    pub(super) fn forget_local(&mut self, room: RoomId, peer: PeerId, connection: ConnectionId) {
+        let Some(known) = self.rooms.get_mut(&room) else { return };
+        if known.locals.get(&peer) == Some(&connection) {
+            known.locals.remove(&peer);
+        }
+        self.drop_unused(room);
+    }
+
+    fn drop_unused(&mut self, room: RoomId) {
+        if self.rooms.get(&room).is_none_or(|known| !known.locals.is_empty()) {
+            return;
+        }
+        if self.strays.expected > 0 {
+            self.strays.unused.insert(room);
+        } else {
+            self.rooms.remove(&room);
+        }
+    }
+
+    /// A copy that might have come has come, or not. When none can come any more, nothing needs to be kept.
+    pub(super) fn stop_expecting(&mut self) {
+        self.strays.expected();
+        if self.strays.expected == 0 {
+            self.strays.steps.clear();
+            std::mem::take(&mut self.strays.unused).into_iter().for_each(|room| self.drop_unused(room));
+        }
+    }
+
+    /// Asks for rooms of which a change did not arrive.
+    pub(super) fn look_for_missing_rooms(&mut self, now: Micros) {
+        let missing: Vec<RoomId> = self
+            .rooms
+            .iter()
+            .filter(|(_, copy)| copy.missing_at.is_some_and(|at| at <= now))
+            .map(|(room, _)| *room)
+            .collect();
+        for room in missing {
+            self.look_again(now, room);
+        }
+    }
+
+    /// Asks for the whole room, and again later if there is no answer.
+    fn look_again(&mut self, now: Micros, room: RoomId) {
+        if let Some(known) = self.rooms.get_mut(&room) {
+            known.missing_at = Some(now + Micros::from_secs(1));
+            self.ask(Asked::Look { room }, Request::Look { room });
+        }
+    }
+
+    /// Asks for every room again: changes may have been missed, nobody knows which.
+    pub fn resync(&mut self, now: Micros) {
+        let rooms: Vec<RoomId> = self.rooms.keys().copied().collect();
+        rooms.into_iter().for_each(|room| self.look_again(now, room));
+    }
+
+    /// The whole room, or that there is none any more.
+    pub(super) fn looked(&mut self, now: Micros, room: RoomId, copy: Option<Copy>) {
+        if let Some(copy) = copy {
+            let is_missing = |known: &RoomCopy| known.early.keys().any(|early| *early > copy.view.version);
+            if let Some(known) = self.rooms.get_mut(&room)
+                && !is_missing(known)
+            {
+                known.missing_at = None;
+            }
+            self.absorb(now, copy);
+            self.drop_unused(room);
+            return;
+        }
+        let Some(known) = self.rooms.remove(&room) else { return };
+        for connection in known.locals.into_values() {
+            if let Some(session) = self.session_mut(connection) {
+                session.room = None;
+            }
+            self.send(connection, None, Removed { room, reason: LeaveReason::Closed });
+        }
+    }
+
+    /// Gives a member a fresh ticket.
+    pub(super) fn send_ticket(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) {
+        if let Some((ticket, expires)) = self.ticket_for(now, connection) {
+            self.send(connection, id, NewTicket { ticket, expires });
+        }
+    }
+
+    /// A ticket for the member behind this connection, and until when it counts.
+    pub(super) fn ticket_for(&self, now: Micros, connection: ConnectionId) -> Option<(String, u64)> {
+        let session = self.session(connection)?;
+        let view = &self.rooms.get(&session.room?)?.view;
+        let claims = claims(now, self.rules.ticket_ttl, view, view.member(session.peer)?);
+        Some((self.signer.sign(&claims), claims.expires))
+    }
+}
+
+fn claims(now: Micros, ttl: Micros, view: &RoomView, member: &Member) -> Claims {
+    let issued = now.get() / 1_000_000;
+    Claims {
+        room: view.id,
+        player: member.player,
+        peer: member.peer,
+        slot: member.slot,
+        epoch: view.epoch,
+        round: view.round,
+        seed: view.seed,
+        born: view.born,
+        issued,
+        expires: issued + ttl.get() / 1_000_000,
+        code: view.code,
+        seats: view.seats,
+        private: view.private,
+        locked: view.locked,
+        drop_in: view.drop_in,
+        playing: matches!(view.status, Status::Playing | Status::Starting),
+        game: view.game.clone(),
+        mode: view.mode.clone(),
+        build: view.build.clone(),
+        settings: Claims::digest(&view.settings),
+    }
+}
+
+/// Why somebody is not in the room any more, as far as these events tell.
+fn departure(events: &[RoomEvent], peer: PeerId) -> LeaveReason {
+    let reason = events.iter().find_map(|event| match event {
+        RoomEvent::Left(left) if left.peer == peer => Some(left.reason),
+        _ => None,
+    });
+    reason.unwrap_or(LeaveReason::Closed)
+}

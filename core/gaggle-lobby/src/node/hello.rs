@@ -1,0 +1,346 @@
+//! Who somebody is: from `hello` to `welcome`, and what happens when two connections are the same machine.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::answers::Asked;
+use super::connection::{Greeting, Phase, Prober, Session, Stage};
+use super::signals::Signals;
+use super::{ConnectionId, Identity, Node, NodeMessage, Output};
+use crate::directory::{Origin, Request};
+use crate::id::{NodeId, PlayerId, RoomCode, SessionId};
+use crate::label::DisplayName;
+use crate::message::client::Hello;
+use crate::message::server::{SeatState, Welcome};
+use crate::message::{PROTOCOL_VERSION, Refusal, RefusalCode};
+use crate::room::{Displace, Link};
+use crate::secret;
+use crate::view::Json;
+
+impl Node {
+    pub(super) fn hello(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, mut hello: Hello) {
+        let version = hello.version.unwrap_or(PROTOCOL_VERSION);
+        if version != PROTOCOL_VERSION {
+            let text = format!("version {version} is not spoken here, {PROTOCOL_VERSION} is");
+            return self.refuse(now, connection, id, Refusal::new(RefusalCode::BadVersion, text));
+        }
+        if let Some(token) = hello.token.take() {
+            if let Some(known) = self.connections.get_mut(&connection) {
+                known.phase = Phase::Verifying(id, Box::new(hello));
+                self.outputs.push_back(Output::Verify { connection, token });
+            }
+            return;
+        }
+        let made = hello.key.is_none().then(|| self.secrets.token());
+        let key = hello.key.as_ref().or(made.as_ref());
+        match key.and_then(|key| secret::guest(key)) {
+            Some(player) => self.identified(now, connection, id, hello, player, None, made),
+            None => {
+                let text = "a key has 16 to 128 of A-Z a-z 0-9 _ -";
+                self.refuse(now, connection, id, Refusal::new(RefusalCode::BadKey, text));
+            }
+        }
+    }
+
+    pub(super) fn verified(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        identity: Result<Identity, Refusal>,
+    ) {
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Phase::Verifying(id, hello) = std::mem::replace(&mut known.phase, Phase::New) else { return };
+        match identity {
+            Ok(identity) => {
+                let player = secret::account(&identity.issuer, &identity.subject);
+                self.identified(now, connection, id, *hello, player, identity.name, None);
+            }
+            Err(refusal) => {
+                self.refuse(now, connection, id, refusal);
+                self.go_on(now, connection);
+            }
+        }
+    }
+
+    /// It is known which person it is: finds out which machine, and takes up the greeting.
+    #[expect(clippy::too_many_arguments, reason = "what a hello brought, taken apart")]
+    fn identified(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        hello: Hello,
+        player: PlayerId,
+        known_name: Option<String>,
+        made_key: Option<String>,
+    ) {
+        let Some(peer) = secret::seat(player, hello.seat.as_deref().unwrap_or_default()) else {
+            let text = "a seat has at most 64 of A-Z a-z 0-9 _ -";
+            return self.refuse(now, connection, id, Refusal::new(RefusalCode::BadKey, text));
+        };
+        let name = match hello.name.map(|name| name.parse::<DisplayName>()) {
+            Some(Ok(name)) => name,
+            Some(Err(error)) => {
+                let refusal = Refusal::new(RefusalCode::BadName, error.to_string());
+                return self.refuse(now, connection, id, refusal);
+            }
+            // What the issuer calls somebody may be unfit to be shown; then they are a guest like others.
+            None => known_name.and_then(|name| name.parse().ok()).unwrap_or_else(|| guest_name(player)),
+        };
+        let ticket = hello
+            .ticket
+            .and_then(|ticket| self.check_ticket(now, connection, &ticket, player, peer, hello.settings));
+        let resume = self.secrets.token();
+        let link = Link { node: self.id, epoch: self.epoch, session: secret::session(&resume) };
+        let greeting = Greeting {
+            id,
+            key: made_key,
+            resume: hello.resume.as_deref().map(secret::session),
+            seen: hello.seen,
+            ticket,
+            probe_until: None,
+            probed: None,
+            resumed: false,
+        };
+        let session = Session {
+            player,
+            peer,
+            name,
+            link,
+            resume,
+            stage: Stage::Greeting(Box::new(greeting)),
+            room: None,
+            signals: Signals::default(),
+            touched_at: now,
+        };
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        known.phase = Phase::Known(Box::new(session));
+        known.busy = true;
+        self.greet(now, connection);
+    }
+
+    /// A ticket that does not count is no reason to turn somebody away; they are told, and have no seat by it.
+    fn check_ticket(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        ticket: &str,
+        player: PlayerId,
+        peer: PeerId,
+        settings: Json,
+    ) -> Option<(crate::ticket::Claims, Json)> {
+        let opened = self.signer.key().open(ticket, now.get() / 1_000_000);
+        let text = match opened {
+            Ok(claims) if (claims.player, claims.peer) == (player, peer) => return Some((claims, settings)),
+            Ok(_) => "the ticket is somebody else's".to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.refuse(now, connection, None, Refusal::new(RefusalCode::BadTicket, text));
+        None
+    }
+
+    /// Makes sure that no other connection here is the same machine, then asks for its seat.
+    fn greet(&mut self, now: Micros, connection: ConnectionId) {
+        let Some(session) = self.session(connection) else { return };
+        let Stage::Greeting(greeting) = &session.stage else { return };
+        let (peer, resume) = (session.peer, greeting.resume);
+        let older = self.by_peer.get(&peer).copied().filter(|older| *older != connection);
+        let Some(older) = older else { return self.ask_for_seat(connection, Displace::Nobody) };
+        let older_session = self.session(older).map(|session| session.link.session);
+        if resume.is_some() && resume == older_session {
+            self.carry_over(now, older, connection);
+            self.ask_for_seat(connection, Displace::Nobody);
+            return;
+        }
+        let until = now + self.rules.probe_within;
+        self.wait_for_probe(connection, until);
+        self.probe(now, older, Prober::Here(connection));
+    }
+
+    fn wait_for_probe(&mut self, connection: ConnectionId, until: Micros) {
+        if let Some(session) = self.session_mut(connection)
+            && let Stage::Greeting(greeting) = &mut session.stage
+        {
+            greeting.probe_until = Some(until);
+            self.deadlines.insert((until, connection));
+        }
+    }
+
+    /// The new connection of a client takes the place of the one it lost before the server noticed.
+    fn carry_over(&mut self, now: Micros, older: ConnectionId, connection: ConnectionId) {
+        let Some(session) = self.session_mut(older) else { return };
+        let room = session.room.take();
+        let (peer, signals) = (session.peer, std::mem::take(&mut session.signals));
+        if let Some(room) = room {
+            self.forget_local(room, peer, older);
+        }
+        self.by_peer.remove(&peer);
+        if let Some(session) = self.session_mut(connection)
+            && let Stage::Greeting(greeting) = &mut session.stage
+        {
+            greeting.resumed = true;
+            session.signals = signals;
+        }
+        let text = "a newer connection of the same client is here";
+        self.say_bye(older, Refusal::new(RefusalCode::Replaced, text), false);
+        // It has no room any more, so that nothing is detached.
+        self.forget_connection(now, older);
+    }
+
+    /// Asks the directory whether this machine has a seat, and to have it.
+    pub(super) fn ask_for_seat(&mut self, connection: ConnectionId, displace: Displace) {
+        let Some(session) = self.session(connection) else { return };
+        let origin = Origin { peer: session.peer, player: session.player, link: session.link };
+        let (resume, ticket) = match &session.stage {
+            Stage::Greeting(greeting) => (greeting.resume, greeting.ticket.clone()),
+            _ => (None, None),
+        };
+        let request = Request::Attach { origin, name: session.name.clone(), resume, displace, ticket };
+        let (peer, link) = (origin.peer, origin.link);
+        self.ask(Asked::Attach { connection, peer, link }, request);
+    }
+
+    /// The other connection with the same key has shown that it lives, or has not.
+    pub(super) fn probed(&mut self, now: Micros, connection: ConnectionId, alive: bool) {
+        let Some(session) = self.session_mut(connection) else { return };
+        let peer = session.peer;
+        let dead = match &mut session.stage {
+            Stage::Greeting(greeting) if greeting.probe_until.is_some() => {
+                greeting.probe_until = None;
+                greeting.probed.take()
+            }
+            _ => return,
+        };
+        if alive {
+            let code = self.by_peer.get(&peer).and_then(|older| self.code_of(*older));
+            self.welcome(now, connection, SeatState::Elsewhere, code);
+            return;
+        }
+        match self.by_peer.get(&peer).copied() {
+            Some(older) => {
+                // Nobody is there to ask any more: not even this prober.
+                if let Some(known) = self.connections.get_mut(&older) {
+                    known.probed_by.clear();
+                }
+                let text = "no sign of life, and another connection with the same key is here";
+                self.disconnect(now, older, Refusal::new(RefusalCode::Replaced, text));
+                self.ask_for_seat(connection, Displace::Nobody);
+            }
+            None => self.ask_for_seat(connection, dead.map_or(Displace::Nobody, Displace::Session)),
+        }
+    }
+
+    /// Another node's connection claims to be the same machine as one of ours.
+    pub(super) fn probe_for(
+        &mut self,
+        now: Micros,
+        peer: PeerId,
+        session: SessionId,
+        from: NodeId,
+        connection: ConnectionId,
+    ) {
+        let ours = self.by_peer.get(&peer).copied();
+        let ours = ours.filter(|ours| self.session(*ours).is_some_and(|known| known.link.session == session));
+        match ours {
+            Some(ours) => self.probe(now, ours, Prober::There(from, connection)),
+            None => {
+                let message = NodeMessage::Probed { connection, alive: false };
+                self.outputs.push_back(Output::Tell { node: from, message });
+            }
+        }
+    }
+
+    /// The seat is in use by a connection elsewhere: asks whether it lives.
+    pub(super) fn probe_elsewhere(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        current: Link,
+        code: RoomCode,
+    ) {
+        let is_greeting =
+            self.session(connection).is_some_and(|session| matches!(session.stage, Stage::Greeting(_)));
+        let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
+        if current.node == self.id && !self.by_peer.contains_key(&peer) {
+            // Ours, and gone: the directory has yet to hear of it.
+            return self.ask_for_seat(connection, Displace::Session(current.session));
+        }
+        if current.node == self.id || !is_greeting {
+            return self.welcome(now, connection, SeatState::Elsewhere, Some(code));
+        }
+        // Twice the time a node of its own takes, for the way there and back.
+        let until = now + Micros::new(self.rules.probe_within.get() * 2);
+        self.wait_for_probe(connection, until);
+        if let Some(session) = self.session_mut(connection)
+            && let Stage::Greeting(greeting) = &mut session.stage
+        {
+            greeting.probed = Some(current.session);
+        }
+        let message = NodeMessage::Probe { peer, session: current.session, from: self.id, connection };
+        self.outputs.push_back(Output::Tell { node: current.node, message });
+    }
+
+    /// Answers `hello`.
+    pub(super) fn welcome(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        seat: SeatState,
+        code: Option<RoomCode>,
+    ) {
+        let (server, ticket_key) = (self.server_name.clone(), self.ticket_key.clone());
+        let touch_ms = self.rules.silent_after.as_millis() / 4;
+        let Some(session) = self.session_mut(connection) else { return };
+        let stage = if seat == SeatState::Elsewhere { Stage::Elsewhere } else { Stage::Home };
+        let Stage::Greeting(greeting) = std::mem::replace(&mut session.stage, stage) else { return };
+        let welcome = Welcome {
+            version: PROTOCOL_VERSION,
+            server,
+            now: now.as_millis(),
+            player: session.player,
+            peer: session.peer,
+            name: session.name.clone(),
+            key: greeting.key,
+            resume: session.resume.clone(),
+            resumed: greeting.resumed,
+            got: session.signals.got(),
+            seat,
+            code,
+            ticket_key,
+            touch_ms,
+        };
+        let peer = session.peer;
+        if seat != SeatState::Elsewhere {
+            self.by_peer.insert(peer, connection);
+        }
+        self.tally.welcomed += 1;
+        self.send(connection, greeting.id, welcome);
+        if seat != SeatState::Yours {
+            self.go_on(now, connection);
+        }
+    }
+
+    /// Another connection took this one's seat.
+    pub(super) fn displace(&mut self, now: Micros, peer: PeerId, session: SessionId) {
+        let Some(connection) = self.by_peer.get(&peer).copied() else { return };
+        let Some(known) = self.session_mut(connection).filter(|known| known.link.session == session) else {
+            return;
+        };
+        if let Some(room) = known.room.take() {
+            self.forget_local(room, peer, connection);
+        }
+        let text = "another tab or machine with the same key took the seat over";
+        self.say_bye(connection, Refusal::new(RefusalCode::Replaced, text), false);
+        self.forget_connection(now, connection);
+    }
+
+    fn code_of(&self, connection: ConnectionId) -> Option<RoomCode> {
+        let room = self.session(connection)?.room?;
+        self.rooms.get(&room).map(|copy| copy.view.code)
+    }
+}
+
+/// What somebody is called who did not say.
+fn guest_name(player: PlayerId) -> DisplayName {
+    let [a, b, ..] = player.as_bytes();
+    format!("Goose {a:02X}{b:02X}").parse().expect("a plain name")
+}

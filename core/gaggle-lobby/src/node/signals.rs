@@ -1,0 +1,187 @@
+//! What members of a room hand to each other through the server, and how none of it is lost or doubled
+//! when a connection breaks.
+//!
+//! Both ways are numbered. The server remembers what it sent lately; a client that resumes says what it
+//! has seen and gets the rest.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::limits::Doing;
+use super::{ConnectionId, Node, NodeMessage, Output};
+use crate::directory::{Mail, Request};
+use crate::id::RoomId;
+use crate::message::client::Signal;
+use crate::message::server::Signalled;
+use crate::message::{Refusal, RefusalCode};
+use crate::view::Json;
+
+/// A broken connection is noticed within this time; what was sent before that has arrived.
+const REMEMBER: Micros = Micros::from_secs(45);
+const REMEMBER_MAX: usize = 64;
+const REMEMBER_BYTES_MAX: usize = 65_536;
+
+/// What went over one connection.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    sent: u64,
+    got: Option<u64>,
+    recent: VecDeque<Recent>,
+    recent_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Recent {
+    n: u64,
+    at: Micros,
+    from: PeerId,
+    data: Json,
+}
+
+impl Signals {
+    /// Goes on where an earlier connection stopped.
+    pub(super) fn resumed(next: u64, got: Option<u64>) -> Signals {
+        Signals { sent: next.saturating_sub(1), got, ..Signals::default() }
+    }
+
+    /// The number of the last signal that came.
+    pub(super) fn got(&self) -> Option<u64> {
+        self.got
+    }
+
+    /// Numbers a signal and remembers it.
+    fn number(&mut self, now: Micros, from: PeerId, data: &Json) -> u64 {
+        self.sent += 1;
+        self.recent_bytes += data.as_str().len();
+        self.recent.push_back(Recent { n: self.sent, at: now, from, data: data.clone() });
+        let is_excess = |signals: &Signals| {
+            signals.recent.len() > REMEMBER_MAX || signals.recent_bytes > REMEMBER_BYTES_MAX
+        };
+        while is_excess(self) || self.recent.front().is_some_and(|recent| recent.at + REMEMBER < now) {
+            let Some(forgotten) = self.recent.pop_front() else { break };
+            self.recent_bytes -= forgotten.data.as_str().len();
+        }
+        self.sent
+    }
+
+    /// Whether a numbered signal from the client is new.
+    fn take(&mut self, n: Option<u64>) -> bool {
+        let Some(n) = n else { return true };
+        let is_new = self.got.is_none_or(|got| n > got);
+        if is_new {
+            self.got = Some(n);
+        }
+        is_new
+    }
+
+    /// What a client that resumes has not seen.
+    pub(super) fn unseen(&self, seen: u64) -> Vec<(u64, PeerId, Json)> {
+        let unseen = self.recent.iter().filter(|recent| recent.n > seen);
+        unseen.map(|recent| (recent.n, recent.from, recent.data.clone())).collect()
+    }
+
+    /// What may not have arrived when the connection broke.
+    pub(super) fn into_mail(self, now: Micros) -> (u64, Option<u64>, Vec<Mail>) {
+        let recent = self.recent.into_iter().filter(|recent| recent.at + REMEMBER >= now);
+        let mail = recent.map(|recent| Mail { from: recent.from, n: Some(recent.n), data: recent.data });
+        (self.sent + 1, self.got, mail.collect())
+    }
+}
+
+impl Node {
+    pub(super) fn signal(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, signal: Signal) {
+        let Signal { to, n, data } = signal;
+        let max = self.rules.signal_bytes_max;
+        if data.as_str().len() > max {
+            let text = format!("a signal has at most {max} bytes");
+            return self.refuse(now, connection, id, Refusal::new(RefusalCode::TooLarge, text));
+        }
+        if let Err(refusal) = self.meter(now, connection, Doing::Signal) {
+            return self.refuse(now, connection, id, refusal);
+        }
+        let Some(session) = self.session_mut(connection) else { return };
+        let (from, Some(room)) = (session.peer, session.room) else {
+            let text = "signals go between members of a room";
+            return self.refuse(now, connection, id, Refusal::new(RefusalCode::NotInRoom, text));
+        };
+        if !session.signals.take(n) {
+            return;
+        }
+        let copy = self.rooms.get(&room).filter(|copy| to != from && copy.view.member(to).is_some());
+        let Some(copy) = copy else {
+            let text = "there is no such other member in your room";
+            return self.refuse(now, connection, id, Refusal::new(RefusalCode::NoSuchMember, text));
+        };
+        self.tally.signals += 1;
+        let local = copy.local(to);
+        let link = copy.links.get(&to).copied();
+        match (local, link) {
+            (Some(target), _) => self.send_signal(now, target, from, data),
+            (None, Some(link)) if link.node != self.id => {
+                let message = NodeMessage::Signal { room, to, mail: Mail { from, n: None, data } };
+                self.outputs.push_back(Output::Tell { node: link.node, message });
+            }
+            (None, _) => {
+                let request = Request::Mail { room, to, mail: Mail { from, n: None, data } };
+                self.ask(super::Asked::Nothing, request);
+            }
+        }
+    }
+
+    /// A signal from elsewhere for somebody connected here.
+    pub(super) fn deliver(&mut self, now: Micros, room: RoomId, to: PeerId, mail: Mail) {
+        let target = self.rooms.get(&room).and_then(|copy| copy.local(to));
+        match target {
+            Some(target) => self.send_signal(now, target, mail.from, mail.data),
+            // Gone a moment ago: it waits where all mail for those who are away waits.
+            None => {
+                let is_ours = self.rooms.get(&room).is_none_or(|copy| !copy.links.contains_key(&to));
+                if is_ours {
+                    let request = Request::Mail { room, to, mail };
+                    self.ask(super::Asked::Nothing, request);
+                }
+            }
+        }
+    }
+
+    pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: Json) {
+        let Some(session) = self.session_mut(target) else { return };
+        let n = session.signals.number(now, from, &data);
+        self.send(target, None, Signalled { from, n, data });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_lately_is_remembered_within_bounds() {
+        let mut signals = Signals::default();
+        let from = PeerId::from_u128(1);
+        let data = Json::new(&format!("\"{}\"", "x".repeat(1_022))).unwrap();
+        for _ in 0..100 {
+            signals.number(Micros::from_secs(1), from, &data);
+        }
+        assert_eq!(signals.recent.len(), 64);
+        assert_eq!(signals.recent_bytes, 65_536);
+        assert_eq!(signals.unseen(98).iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [99, 100]);
+        signals.number(Micros::from_secs(60), from, &Json::default());
+        assert_eq!((signals.recent.len(), signals.recent_bytes), (1, 2));
+    }
+
+    #[test]
+    fn a_numbered_signal_counts_once() {
+        let mut signals = Signals::default();
+        assert!(signals.take(Some(1)));
+        assert!(!signals.take(Some(1)));
+        assert!(signals.take(Some(2)));
+        assert!(signals.take(None));
+        let (next, got, mail) = signals.into_mail(Micros::ZERO);
+        assert_eq!((next, got, mail.len()), (1, Some(2), 0));
+        let mut resumed = Signals::resumed(7, Some(2));
+        assert!(!resumed.take(Some(2)));
+        assert_eq!(resumed.number(Micros::ZERO, PeerId::from_u128(1), &Json::default()), 7);
+    }
+}

@@ -1,0 +1,71 @@
+//! Counts how often somebody does something, in one number each.
+
+use gaggle_kit::Micros;
+
+use crate::rules::Rate;
+
+/// What is left of a [`Rate`]: the moment at which it would be as if nothing had been done (the *generic
+/// cell rate algorithm*: one number, no timer, nothing to refill).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Meter {
+    clear_at: Micros,
+}
+
+impl Meter {
+    /// Counts one, or says how long to wait until one more is allowed.
+    pub(crate) fn take(&mut self, now: Micros, rate: Rate) -> Result<(), Micros> {
+        if rate.every == Micros::ZERO {
+            return Ok(());
+        }
+        let start = self.clear_at.max(now);
+        let burst = Micros::new(rate.every.get().saturating_mul(u64::from(rate.burst)));
+        let clear_at = start.saturating_add(rate.every);
+        let allowed_until = now.saturating_add(burst);
+        if clear_at > allowed_until {
+            return Err(clear_at.since(allowed_until));
+        }
+        self.clear_at = clear_at;
+        Ok(())
+    }
+
+    /// Whether one more would be allowed.
+    pub(crate) fn has_left(mut self, now: Micros, rate: Rate) -> bool {
+        self.take(now, rate).is_ok()
+    }
+
+    /// Whether it would make no difference to forget this meter.
+    pub(crate) fn is_clear(&self, now: Micros) -> bool {
+        self.clear_at <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_passes_and_then_one_at_a_time() {
+        let rate = Rate::per_secs(5, 10);
+        let mut meter = Meter::default();
+        let now = Micros::from_secs(100);
+        for _ in 0..5 {
+            assert_eq!(meter.take(now, rate), Ok(()));
+        }
+        assert_eq!(meter.take(now, rate), Err(Micros::from_secs(2)));
+        assert_eq!(meter.take(now + Micros::from_secs(1), rate), Err(Micros::from_secs(1)));
+        assert_eq!(meter.take(now + Micros::from_secs(2), rate), Ok(()));
+        assert!(!meter.is_clear(now + Micros::from_secs(11)));
+        assert!(meter.is_clear(now + Micros::from_secs(12)));
+    }
+
+    #[test]
+    fn refused_attempts_cost_nothing() {
+        let rate = Rate::per_secs(1, 10);
+        let mut meter = Meter::default();
+        assert_eq!(meter.take(Micros::ZERO, rate), Ok(()));
+        for _ in 0..1_000 {
+            assert!(meter.take(Micros::from_secs(5), rate).is_err());
+        }
+        assert_eq!(meter.take(Micros::from_secs(10), rate), Ok(()));
+    }
+}

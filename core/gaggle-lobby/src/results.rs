@@ -1,0 +1,271 @@
+//! Whether a match's result counts: those who were there report it, and it does if they agree.
+//!
+//! One liar among three is outvoted; two who disagree: neither counts; what only one person says is kept
+//! but marked. What is done with a result afterwards is not known here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gaggle_kit::{Micros, PeerId, Slot};
+
+use crate::id::{PlayerId, RoomId};
+use crate::json::record;
+use crate::label::{DisplayName, Label};
+use crate::message::client::{Report, Score};
+use crate::message::{Refusal, RefusalCode};
+use crate::rules::ModeRules;
+use crate::view::Verdict;
+
+/// Longest digest a report may carry.
+const DIGEST_LENGTH_MAX: usize = 64;
+
+record! {
+    /// Somebody who played in a match, also if they left before its end.
+    pub struct Participant {
+        /// The machine.
+        peer: PeerId,
+        /// The person.
+        player: PlayerId,
+        /// What they were called.
+        name: DisplayName,
+        /// Where they sat.
+        slot: Slot,
+    }
+}
+
+record! {
+    /// One person's part in a decided match.
+    pub struct PlayerScore {
+        /// The machine.
+        peer: PeerId,
+        /// The person.
+        player: PlayerId,
+        /// What they were called.
+        name: DisplayName,
+        /// Where they sat.
+        slot: Slot,
+        /// How many points.
+        score: i64,
+        /// First, second …; equal for a tie.
+        place: u8,
+    }
+}
+
+record! {
+    /// A decided match, to be stored.
+    pub struct MatchRecord {
+        /// In which room.
+        room: RoomId,
+        /// Which of its matches. Room and round together name a match for ever.
+        round: u32,
+        /// What was played.
+        game: Label,
+        /// In which of its ways.
+        mode: Label,
+        /// What became of it.
+        verdict: Verdict,
+        /// Everybody's part; nobody's if it is disputed.
+        scores: Vec<PlayerScore>,
+        /// How far they came.
+        level: Option<u32>,
+        /// A hash of the final state.
+        digest: Option<String>,
+        /// When it began, in Unix milliseconds.
+        born: u64,
+        /// When it was decided, in Unix milliseconds.
+        ended: u64,
+    }
+}
+
+record! {
+    /// One member's report, as it is kept until the match is decided.
+    pub struct Testimony {
+        /// Whose machine.
+        peer: PeerId,
+        /// Which person.
+        player: PlayerId,
+        /// What they say.
+        report: Report,
+    }
+}
+
+/// Whether a report could be true, and in the one form that can be compared with others.
+pub(crate) fn check(
+    mut report: Report,
+    cast: &[Participant],
+    rules: &ModeRules,
+    played: Micros,
+) -> Result<Report, Refusal> {
+    let bad = |text: String| Refusal::new(RefusalCode::BadReport, text);
+    let slots: BTreeSet<Slot> = report.scores.iter().map(|score| score.slot).collect();
+    if slots.is_empty() || slots.len() != report.scores.len() {
+        return Err(bad("a report names each slot that played once".into()));
+    }
+    if report.digest.as_ref().is_some_and(|digest| digest.len() > DIGEST_LENGTH_MAX) {
+        return Err(bad(format!("a digest has at most {DIGEST_LENGTH_MAX} characters")));
+    }
+    if report.level.is_some_and(|level| !(1..=rules.level_max).contains(&level)) {
+        return Err(bad(format!("a level is 1 to {}", rules.level_max)));
+    }
+    // A second more than the clock says: the match began before the server heard of it.
+    let seconds = played.get() / 1_000_000 + 1;
+    let speed_max = rules.score_per_second_max.map(|points| i64::from(points).saturating_mul(seconds as i64));
+    let score_max = rules.score_max.min(speed_max.unwrap_or(i64::MAX));
+    for Score { peer, score, place, .. } in &report.scores {
+        if !cast.iter().any(|participant| participant.peer == *peer) {
+            return Err(bad(format!("{peer} did not play in this match")));
+        }
+        if !(rules.score_min..=score_max).contains(score) {
+            return Err(bad(format!("a score is {} to {score_max} after {seconds} s", rules.score_min)));
+        }
+        if place.is_some_and(|place| place == 0 || usize::from(place) > report.scores.len()) {
+            return Err(bad(format!("a place is 1 to {}", report.scores.len())));
+        }
+    }
+    report.scores.sort_by_key(|score| score.slot);
+    Ok(report)
+}
+
+/// What the reports amount to, and which one counts.
+pub(crate) fn judge<'a>(testimonies: &'a [Testimony], cast: &[Participant]) -> (Verdict, Option<&'a Report>) {
+    // A person with two tabs has one voice, and none if the tabs disagree.
+    let mut voices: BTreeMap<PlayerId, Option<&Report>> = BTreeMap::new();
+    for Testimony { player, report, .. } in testimonies {
+        let voice = voices.entry(*player).or_insert(Some(report));
+        if voice.is_some_and(|known| known != report) {
+            *voice = None;
+        }
+    }
+    let agreeing = |report: &Report| voices.values().filter(|voice| **voice == Some(report)).count();
+    let best = voices.values().flatten().map(|report| (agreeing(report), *report));
+    let Some((agree, report)) = best.max_by_key(|(agree, _)| *agree) else {
+        return (Verdict::Disputed, None);
+    };
+    let people: BTreeSet<PlayerId> = cast.iter().map(|participant| participant.player).collect();
+    if voices.len() == 1 || people.len() == 1 {
+        (Verdict::Unverified, Some(report))
+    } else if agree >= 2 && agree * 2 > voices.len() {
+        (Verdict::Accepted, Some(report))
+    } else {
+        (Verdict::Disputed, None)
+    }
+}
+
+/// Everybody's part with who they are and which place they took.
+pub(crate) fn score_sheet(report: &Report, cast: &[Participant]) -> Vec<PlayerScore> {
+    let better = |score: &Score| report.scores.iter().filter(|other| other.score > score.score).count() as u8;
+    let line = |score: &Score| {
+        // The slot tells apart two local players of one machine; the machine must be right in any case.
+        let here = cast.iter().filter(|participant| participant.peer == score.peer);
+        let participant = here.max_by_key(|participant| participant.slot == score.slot)?;
+        Some(PlayerScore {
+            peer: score.peer,
+            player: participant.player,
+            name: participant.name.clone(),
+            slot: score.slot,
+            score: score.score,
+            place: score.place.unwrap_or(better(score) + 1),
+        })
+    };
+    report.scores.iter().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_agree_are_believed() {
+        expect(&[(1, 10), (2, 10)], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 10), (3, 10), (4, 10)], Verdict::Accepted, Some(10));
+    }
+
+    #[test]
+    fn one_who_dissents_cannot_forge() {
+        expect(&[(1, 10), (2, 99), (3, 10)], Verdict::Accepted, Some(10));
+    }
+
+    #[test]
+    fn when_two_disagree_neither_counts() {
+        expect(&[(1, 10), (2, 99)], Verdict::Disputed, None);
+        expect(&[(1, 10), (2, 99), (3, 10), (4, 99)], Verdict::Disputed, None);
+        expect(&[(1, 10), (2, 99), (3, 50)], Verdict::Disputed, None);
+    }
+
+    #[test]
+    fn what_one_alone_says_is_unverified() {
+        expect(&[(1, 10)], Verdict::Unverified, Some(10));
+    }
+
+    #[test]
+    fn two_tabs_of_one_person_are_one_voice() {
+        let mut testimonies = testimonies(&[(1, 10), (2, 10), (3, 99)]);
+        testimonies[1].player = testimonies[0].player;
+        assert_eq!(judge(&testimonies, &cast(3)).0, Verdict::Disputed);
+        // Tabs that contradict each other make their owner no witness at all.
+        testimonies[1].report = report(11);
+        testimonies[2].report = report(10);
+        assert_eq!(judge(&testimonies, &cast(3)).0, Verdict::Disputed);
+    }
+
+    #[test]
+    fn impossible_reports_are_refused_by_name() {
+        let rules = ModeRules { score_per_second_max: Some(100), ..ModeRules::default() };
+        let check = |report| check(report, &cast(2), &rules, Micros::from_secs(9));
+        assert!(check(report(1_000)).is_ok());
+        assert!(check(report(1_001)).unwrap_err().text.contains("after 10 s"));
+        assert!(check(Report { level: Some(1_001), ..report(1) }).is_err());
+        assert!(check(Report { level: Some(0), ..report(1) }).is_err());
+        assert!(check(Report { scores: Vec::new(), ..report(1) }).is_err());
+        let mut twice = report(1);
+        twice.scores.push(twice.scores[0].clone());
+        assert!(check(twice).is_err());
+        let mut stranger = report(1);
+        stranger.scores[0].peer = PeerId::from_u128(77);
+        assert!(check(stranger).unwrap_err().text.contains("did not play"));
+        let mut placed = report(1);
+        placed.scores[0].place = Some(2);
+        assert!(check(placed).is_err());
+        assert!(check(Report { digest: Some("x".repeat(65)), ..report(1) }).is_err());
+    }
+
+    #[test]
+    fn places_follow_from_scores_and_ties_share() {
+        let mut report = report(10);
+        for (slot, score) in [(1, 30), (2, 10), (3, 20)] {
+            let peer = PeerId::from_u128(slot as u128 + 1);
+            report.scores.push(Score { peer, slot: Slot::at(slot), score, place: None });
+        }
+        let places: Vec<u8> = score_sheet(&report, &cast(4)).iter().map(|line| line.place).collect();
+        assert_eq!(places, [3, 1, 3, 2]);
+    }
+
+    fn expect(reports: &[(u8, i64)], verdict: Verdict, score: Option<i64>) {
+        let testimonies = testimonies(reports);
+        let (decided, report) = judge(&testimonies, &cast(4));
+        assert_eq!((decided, report.map(|report| report.scores[0].score)), (verdict, score), "{reports:?}");
+    }
+
+    fn testimonies(reports: &[(u8, i64)]) -> Vec<Testimony> {
+        let testimony = |&(who, score): &(u8, i64)| Testimony {
+            peer: PeerId::from_u128(u128::from(who)),
+            player: PlayerId::from_bytes([who; 16]),
+            report: report(score),
+        };
+        reports.iter().map(testimony).collect()
+    }
+
+    fn report(score: i64) -> Report {
+        let score = Score { peer: PeerId::from_u128(1), slot: Slot::at(0), score, place: None };
+        Report { round: 1, scores: vec![score], level: None, digest: None }
+    }
+
+    fn cast(count: u8) -> Vec<Participant> {
+        let participant = |who: u8| Participant {
+            peer: PeerId::from_u128(u128::from(who)),
+            player: PlayerId::from_bytes([who; 16]),
+            name: "Nia".parse().unwrap(),
+            slot: Slot::at(usize::from(who) - 1),
+        };
+        (1..=count).map(participant).collect()
+    }
+}

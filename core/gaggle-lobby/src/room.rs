@@ -1,0 +1,430 @@
+//! The rules of one room: who may do what, and what follows from it.
+//!
+//! A room knows no sockets and no other rooms. Each call either changes nothing and says why, or leaves
+//! what happened in [`Room::take_change`] for those who keep copies. `roles.rs` has what only a host may
+//! do, `coming.rs` how people come, vanish and return, `verdict.rs` how a result is found.
+
+mod coming;
+mod roles;
+mod verdict;
+
+pub use coming::{Attached, Displace};
+pub(crate) use roles::check_settings;
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::{Micros, PeerId, Slot};
+
+use crate::MessageError;
+use crate::id::{NodeId, PlayerId, RoomCode, RoomId, Seed, SessionId};
+use crate::json::{Raw, Value, record};
+use crate::label::{DisplayName, Label};
+use crate::message::client::Report;
+use crate::message::server::Listing;
+use crate::message::{Refusal, RefusalCode};
+use crate::results::{MatchRecord, Participant, Testimony};
+use crate::rules::Rules;
+use crate::view::{HostChanged, Json, LeaveReason, Left, Member, RoomEvent, RoomView, Status};
+
+record! {
+    /// Where a member's connection is: node, which life of that node, and which connection there.
+    #[derive(Copy, PartialOrd, Ord)]
+    pub struct Link {
+        /// The node.
+        node: NodeId,
+        /// Which life of the node: after a crash, or when it was taken for dead, it gets a new one.
+        epoch: u32,
+        /// The connection.
+        session: SessionId,
+    }
+}
+
+record! {
+    /// What the server knows about a member and others need not.
+    pub struct Seat {
+        /// The connection, if there is one.
+        link: Option<Link>,
+        /// The last connection there was.
+        session: SessionId,
+        /// When the connection was lost, if it is.
+        away_since: Option<Micros>,
+        /// Rises with each newcomer: who has been here longest has the lowest.
+        order: u64,
+        /// The number of the next signal to this member.
+        next_signal: u64,
+        /// The number of the last signal from this member, if it numbers them.
+        got: Option<u64>,
+        /// The epoch of the ticket this member was seated again by, after the server had forgotten the room.
+        restored: Option<u32>,
+    }
+}
+
+/// Somebody about to be seated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Newcomer {
+    /// The machine.
+    pub peer: PeerId,
+    /// The person.
+    pub player: PlayerId,
+    /// What they are called.
+    pub name: DisplayName,
+    /// The colours they wish for.
+    pub palette: u8,
+    /// Only to watch.
+    pub watch: bool,
+}
+
+/// A room about to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRoom {
+    /// Its id.
+    pub id: RoomId,
+    /// Its code.
+    pub code: RoomCode,
+    /// The seed of its first match.
+    pub seed: Seed,
+    /// What is played.
+    pub game: Label,
+    /// In which of its ways.
+    pub mode: Label,
+    /// By which build.
+    pub build: Label,
+    /// How many may play.
+    pub seats: u8,
+    /// Not in the list.
+    pub private: bool,
+    /// Playing at once, joinable while it does.
+    pub drop_in: bool,
+    /// The game's settings.
+    pub settings: Json,
+}
+
+/// What a member does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// Goes.
+    Leave,
+    /// Is taken out by the server because nothing is heard of it.
+    FallSilent,
+    /// Is ready, or not any more.
+    Ready(bool),
+    /// Starts a match.
+    Start {
+        /// After so many milliseconds.
+        countdown_ms: u32,
+        /// The seed of the match.
+        seed: Seed,
+    },
+    /// Ends the match.
+    Finish,
+    /// Changes the game's settings.
+    Settings(Json),
+    /// Changes who may come.
+    Access {
+        /// Nobody may join.
+        locked: Option<bool>,
+        /// Not in the list.
+        private: Option<bool>,
+        /// How many may play.
+        seats: Option<u8>,
+    },
+    /// Sends somebody away.
+    Kick(PeerId),
+    /// Makes somebody else host.
+    Host(PeerId),
+    /// Changes name or colours.
+    Profile {
+        /// The name.
+        name: Option<DisplayName>,
+        /// The colours.
+        palette: Option<u8>,
+    },
+    /// Says how the match ended.
+    Report(Report),
+}
+
+/// What a call changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoomChange {
+    /// What members see, in order.
+    pub events: Vec<RoomEvent>,
+    /// Whose connection is where now.
+    pub links: Vec<(PeerId, Option<Link>)>,
+    /// Matches to be stored.
+    pub records: Vec<MatchRecord>,
+}
+
+/// A room, as the server knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    view: RoomView,
+    seats: BTreeMap<PeerId, Seat>,
+    state: RoomState,
+    change: RoomChange,
+}
+
+record! {
+    /// What a room keeps beside its members.
+    pub struct RoomState {
+        /// The order of the next newcomer.
+        next_order: u64,
+        /// Who has played in this match.
+        cast: Vec<Participant>,
+        /// What was reported about it.
+        testimonies: Vec<Testimony>,
+        /// When the first report came.
+        reported_at: Option<Micros>,
+        /// Decided matches that are not stored yet, and the last one that is.
+        decided: Vec<MatchRecord>,
+        /// The last match that is stored.
+        stored_round: u32,
+        /// Who was sent away.
+        banned: Vec<PlayerId>,
+        /// When the match was over.
+        finished_at: Option<Micros>,
+    }
+}
+
+impl Room {
+    /// A new room with its founder in it.
+    pub fn create(now: Micros, new: NewRoom, founder: Newcomer, link: Link) -> Room {
+        let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, settings } = new;
+        let status = if drop_in { Status::Playing } else { Status::Waiting };
+        let (round, born) = if drop_in { (1, now.as_millis()) } else { (0, 0) };
+        let view = RoomView {
+            id,
+            code,
+            game,
+            mode,
+            build,
+            seats,
+            private,
+            locked: false,
+            drop_in,
+            status,
+            round,
+            seed,
+            epoch: 1,
+            born,
+            starts_at: None,
+            host: founder.peer,
+            settings,
+            version: 0,
+            members: Vec::new(),
+        };
+        let mut room = Room::empty(view);
+        room.seat(founder, Some(Slot::at(0)), link, None);
+        room.view.version = 1;
+        room.change.events.clear();
+        room
+    }
+
+    fn empty(view: RoomView) -> Room {
+        let state = RoomState {
+            next_order: 0,
+            cast: Vec::new(),
+            testimonies: Vec::new(),
+            reported_at: None,
+            decided: Vec::new(),
+            stored_round: 0,
+            banned: Vec::new(),
+            finished_at: None,
+        };
+        Room { view, seats: BTreeMap::new(), state, change: RoomChange::default() }
+    }
+
+    /// The room as its members see it.
+    pub fn view(&self) -> &RoomView {
+        &self.view
+    }
+
+    /// What the server knows about a member.
+    pub fn seat_of(&self, peer: PeerId) -> Option<&Seat> {
+        self.seats.get(&peer)
+    }
+
+    /// Everybody's connection.
+    pub fn links(&self) -> impl Iterator<Item = (PeerId, Link)> {
+        self.seats.iter().filter_map(|(peer, seat)| seat.link.map(|link| (*peer, link)))
+    }
+
+    /// Whether nobody is left who could play.
+    pub fn is_over(&self) -> bool {
+        self.view.players().next().is_none()
+    }
+
+    /// Whether `find` may put somebody here: there is a seat, it is not shut, and somebody is really there.
+    pub fn is_open(&self) -> bool {
+        !self.view.private && self.objection_to_join().is_none() && self.links().next().is_some()
+    }
+
+    /// The room in the list; none for one that is not listed.
+    pub fn listing(&self) -> Option<Listing> {
+        let view = &self.view;
+        let host = view.member(view.host).filter(|_| !view.private && self.links().next().is_some())?;
+        let players = view.players().count() as u8;
+        Some(Listing {
+            id: view.id,
+            code: view.code,
+            mode: view.mode.clone(),
+            build: view.build.clone(),
+            status: view.status,
+            players,
+            seats: view.seats,
+            watchers: view.members.len() as u8 - players,
+            open: self.is_open(),
+            host: host.name.clone(),
+        })
+    }
+
+    /// Does what a member wants, if it may.
+    ///
+    /// # Errors
+    /// If it may not; nothing changed then.
+    pub fn act(&mut self, now: Micros, rules: &Rules, peer: PeerId, act: Act) -> Result<(), Refusal> {
+        let Some(member) = self.view.member(peer) else {
+            return Err(Refusal::new(RefusalCode::NotInRoom, "you are not in this room"));
+        };
+        match act {
+            Act::Leave => self.remove(now, peer, LeaveReason::Left),
+            Act::FallSilent => self.remove(now, peer, LeaveReason::Silent),
+            Act::Ready(ready) => return self.set_ready(peer, ready),
+            Act::Profile { name, palette } => {
+                let (name, palette) =
+                    (name.unwrap_or(member.name.clone()), palette.unwrap_or(member.palette));
+                self.set_profile(peer, name, palette);
+            }
+            Act::Report(report) => return self.report(now, rules, peer, report),
+            act if self.view.host != peer => {
+                let _ = act;
+                return Err(Refusal::new(RefusalCode::NotHost, "only the host may do that"));
+            }
+            Act::Start { countdown_ms, seed } => return self.start(now, countdown_ms, seed),
+            Act::Finish => return self.finish(now),
+            Act::Settings(settings) => return self.set_settings(rules, settings),
+            Act::Access { locked, private, seats } => return self.set_access(rules, locked, private, seats),
+            Act::Kick(target) => return self.kick(now, target),
+            Act::Host(target) => return self.hand_over(target),
+        }
+        Ok(())
+    }
+
+    /// What the calls since the last time have changed. Raises the version if copies have to change.
+    pub fn take_change(&mut self) -> RoomChange {
+        if !self.change.events.is_empty() || !self.change.links.is_empty() {
+            self.view.version += 1;
+        }
+        std::mem::take(&mut self.change)
+    }
+
+    /// Makes an event take effect and keeps it for others.
+    fn happen(&mut self, event: impl Into<RoomEvent>) {
+        let event = event.into();
+        self.view.apply(&event);
+        self.change.events.push(event);
+    }
+
+    fn set_link(&mut self, peer: PeerId, link: Option<Link>) {
+        if let Some(seat) = self.seats.get_mut(&peer) {
+            seat.link = link;
+            if let Some(link) = link {
+                seat.session = link.session;
+            }
+            self.change.links.push((peer, link));
+        }
+    }
+
+    /// Takes somebody out, whoever wanted it, and finds a new host if it was the host.
+    fn remove(&mut self, now: Micros, peer: PeerId, reason: LeaveReason) {
+        self.set_link(peer, None);
+        self.seats.remove(&peer);
+        self.happen(Left { peer, reason });
+        if self.is_over() {
+            self.close(now);
+        } else if self.view.host == peer {
+            let host = self.successor(|_| true).expect("somebody is left who could play");
+            self.happen(HostChanged { peer: host });
+        }
+        self.settle_if_complete(now);
+    }
+
+    /// Sends everybody who is still here away.
+    fn close(&mut self, now: Micros) {
+        if !self.state.testimonies.is_empty() {
+            self.decide(now);
+        }
+        let members: Vec<PeerId> = self.view.members.iter().map(|member| member.peer).collect();
+        for peer in members {
+            self.set_link(peer, None);
+            self.seats.remove(&peer);
+            self.happen(Left { peer, reason: LeaveReason::Closed });
+        }
+    }
+
+    /// Who should be host: of the players asked for, those who are there before those who are away, and
+    /// among them who has been here longest.
+    fn successor(&self, fits: impl Fn(&Member) -> bool) -> Option<PeerId> {
+        let players = self.view.players().filter(|member| fits(member));
+        let rank = |member: &&Member| (member.away, self.seats.get(&member.peer).map(|seat| seat.order));
+        players.min_by_key(rank).map(|member| member.peer)
+    }
+}
+
+record! {
+    /// A member as a store keeps it.
+    pub struct StoredMember {
+        /// What others see.
+        member: Member,
+        /// What the server knows.
+        seat: Seat,
+    }
+}
+
+/// A room taken apart into texts that can be kept outside: one for the room, one for each member. Joining
+/// adds one text and changes no other, so that a store can do it by itself.
+impl Room {
+    /// The text of everything but the members.
+    pub fn head_text(&self) -> String {
+        let mut view = self.view.clone();
+        view.members.clear();
+        let mut out = String::from("[");
+        view.write(&mut out);
+        out.push(',');
+        self.state.write(&mut out);
+        out.push(']');
+        out
+    }
+
+    /// The text of each member.
+    pub fn member_texts(&self) -> Vec<(PeerId, String)> {
+        let text = |member: &Member| {
+            let seat = self.seats.get(&member.peer)?.clone();
+            let mut out = String::new();
+            StoredMember { member: member.clone(), seat }.write(&mut out);
+            Some((member.peer, out))
+        };
+        self.view.members.iter().filter_map(text).collect()
+    }
+
+    /// The room these texts are of.
+    ///
+    /// # Errors
+    /// If they were not written by [`Room::head_text`] and [`Room::member_texts`].
+    pub fn from_texts<'a>(
+        head: &str,
+        version: u64,
+        members: impl Iterator<Item = &'a str>,
+    ) -> Result<Room, MessageError> {
+        let invalid = MessageError::Invalid { field: "head", expected: "a room and its state" };
+        let mut parts = Raw::parse(head)?.items().ok_or(invalid)?;
+        let mut room = Room::empty(RoomView::read(parts.next().ok_or(invalid)?, "head")?);
+        room.state = RoomState::read(parts.next().ok_or(invalid)?, "state")?;
+        room.view.version = version;
+        for text in members {
+            let StoredMember { member, seat } = StoredMember::read(Raw::parse(text)?, "member")?;
+            room.seats.insert(member.peer, seat);
+            room.view.apply(&crate::view::Joined { member }.into());
+        }
+        Ok(room)
+    }
+}

@@ -1,0 +1,326 @@
+//! How people come into a room, vanish, return, and are given up.
+
+use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
+
+use super::{Link, NewRoom, Newcomer, Room, Seat};
+use crate::id::{NodeId, SessionId};
+use crate::message::{Refusal, RefusalCode};
+use crate::results::Participant;
+use crate::rules::Rules;
+use crate::ticket::Claims;
+use crate::view::{Away, EpochChanged, HostChanged, Joined, LeaveReason, Member, Returned, Status};
+
+/// More people than ever play in one match; those who left longest ago are forgotten first.
+const CAST_MAX: usize = 256;
+
+/// Whose connection may lose a seat to the one that claims it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Displace {
+    /// Nobody's that is alive.
+    Nobody,
+    /// This one's, which was found dead. Not that of one who came after it.
+    Session(SessionId),
+    /// Whoever's: the owner wants it here.
+    Anybody,
+}
+
+/// How somebody got their seat back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attached {
+    /// On the connection after the one that was lost: signals go on where they stopped.
+    Resumed {
+        /// The number of the next signal to the member.
+        next_signal: u64,
+        /// The number of the last signal that came from it.
+        got: Option<u64>,
+    },
+    /// As somebody who knows nothing any more: after a reload, from another tab, through another node.
+    Anew,
+}
+
+impl Room {
+    /// Gives a newcomer a seat, or a place to watch from.
+    ///
+    /// # Errors
+    /// If there is none, or they may not have it.
+    pub fn enter(&mut self, rules: &Rules, newcomer: Newcomer, link: Link) -> Result<(), Refusal> {
+        if self.view.member(newcomer.peer).is_some() {
+            return Err(Refusal::new(RefusalCode::AlreadyInRoom, "you are in this room already"));
+        }
+        if self.state.banned.contains(&newcomer.player) {
+            return Err(Refusal::new(RefusalCode::Kicked, "the host of this room sent you away"));
+        }
+        if newcomer.watch {
+            let watchers = self.view.members.len() - self.view.players().count();
+            if watchers >= rules.watchers_max {
+                return Err(Refusal::new(RefusalCode::RoomFull, "as many as may are watching already"));
+            }
+            self.seat(newcomer, None, link, None);
+            return Ok(());
+        }
+        if let Some(objection) = self.objection_to_join() {
+            return Err(objection);
+        }
+        let slot = self.lowest_free_slot().expect("a room that takes people in has a free seat");
+        self.seat(newcomer, Some(slot), link, None);
+        Ok(())
+    }
+
+    /// A room made again from the ticket of its first member to return.
+    pub(crate) fn restore(
+        now: Micros,
+        claims: &Claims,
+        new: NewRoom,
+        newcomer: Newcomer,
+        link: Link,
+    ) -> Room {
+        let mut room = Room::create(now, new, newcomer.clone(), link);
+        room.view.members.clear();
+        room.seats.clear();
+        room.state.cast.clear();
+        room.take_epoch(claims);
+        let slot = claims.slot.or(Some(Slot::at(0)));
+        room.seat(newcomer, slot, link, Some(claims.epoch));
+        room.change = super::RoomChange::default();
+        room
+    }
+
+    /// Seats somebody again whom the room does not know, but who has a ticket for it.
+    ///
+    /// # Errors
+    /// If the ticket is too old, or somebody else has the seat and no other is free.
+    pub fn restore_member(
+        &mut self,
+        now: Micros,
+        claims: &Claims,
+        newcomer: Newcomer,
+        link: Link,
+    ) -> Result<(), Refusal> {
+        claims
+            .admit(self.view.id, self.view.epoch)
+            .map_err(|error| Refusal::new(RefusalCode::BadTicket, error.to_string()))?;
+        if self.state.banned.contains(&newcomer.player) {
+            return Err(Refusal::new(RefusalCode::Kicked, "the host of this room sent you away"));
+        }
+        let slot = match claims.slot {
+            None => None,
+            Some(slot) if !self.taken_slots().contains(slot) && slot.number() < self.view.seats => Some(slot),
+            Some(_) => Some(self.lowest_free_slot().ok_or_else(room_full)?),
+        };
+        // A newer ticket than those the room was made again by: whoever came with an older one may have
+        // been sent away since.
+        if claims.epoch > self.view.epoch {
+            let outdated = |seat: &Seat| seat.restored.is_some_and(|epoch| epoch < claims.epoch);
+            let outdated: Vec<PeerId> =
+                self.seats.iter().filter(|(_, seat)| outdated(seat)).map(|(peer, _)| *peer).collect();
+            self.take_epoch(claims);
+            self.happen(EpochChanged { epoch: claims.epoch });
+            self.happen(self.view.status_change());
+            self.seat(newcomer, slot, link, Some(claims.epoch));
+            outdated.into_iter().for_each(|peer| self.remove(now, peer, LeaveReason::Kicked));
+        } else {
+            self.seat(newcomer, slot, link, Some(claims.epoch));
+        }
+        Ok(())
+    }
+
+    fn take_epoch(&mut self, claims: &Claims) {
+        self.view.epoch = claims.epoch;
+        (self.view.round, self.view.seed, self.view.born) = (claims.round, claims.seed, claims.born);
+        self.view.locked = claims.locked;
+        self.view.status = match (claims.playing, claims.round) {
+            (true, _) => Status::Playing,
+            (false, 0) => Status::Waiting,
+            (false, _) => Status::Finished,
+        };
+    }
+
+    /// Why nobody can join as a player at the moment, if so.
+    pub(super) fn objection_to_join(&self) -> Option<Refusal> {
+        let refuse = |code, text: &str| Some(Refusal::new(code, text));
+        if self.view.locked {
+            refuse(RefusalCode::RoomLocked, "the host has locked this room")
+        } else if self.lowest_free_slot().is_none() {
+            Some(room_full())
+        } else {
+            match (self.view.drop_in, self.view.status) {
+                (_, Status::Waiting) | (true, _) => None,
+                (false, Status::Finished) => refuse(RefusalCode::RoomFinished, "the match is over"),
+                (false, _) => refuse(RefusalCode::RoomStarted, "the match has started"),
+            }
+        }
+    }
+
+    /// Puts somebody into a seat that is known to be free.
+    pub(super) fn seat(&mut self, newcomer: Newcomer, slot: Option<Slot>, link: Link, restored: Option<u32>) {
+        let Newcomer { peer, player, name, palette, watch: _ } = newcomer;
+        let palette = self.free_palette(peer, palette);
+        let order = self.state.next_order;
+        self.state.next_order += 1;
+        let seat = Seat {
+            link: None,
+            session: link.session,
+            away_since: None,
+            order,
+            next_signal: 1,
+            got: None,
+            restored,
+        };
+        self.seats.insert(peer, seat);
+        let member = Member { peer, player, name, slot, palette, ready: false, away: false };
+        let participant = slot.map(|slot| Participant { peer, player, name: member.name.clone(), slot });
+        self.happen(Joined { member });
+        self.set_link(peer, Some(link));
+        if matches!(self.view.status, Status::Playing | Status::Starting) {
+            self.state.cast.extend(participant);
+            self.trim_cast();
+        }
+    }
+
+    /// Gives somebody their seat on a new connection. `resume` is the connection they say they had before.
+    ///
+    /// # Errors
+    /// The connection that has the seat now, if it is another one, alive as far as the room knows, and may not be
+    /// displaced.
+    pub fn attach(
+        &mut self,
+        peer: PeerId,
+        link: Link,
+        resume: Option<SessionId>,
+        displace: Displace,
+    ) -> Result<Attached, Link> {
+        let seat = self.seats.get_mut(&peer).expect("the directory asks a room about its members only");
+        if seat.link == Some(link) {
+            return Ok(Attached::Anew);
+        }
+        let is_same = resume == Some(seat.session);
+        let yields = |current: Link| match displace {
+            Displace::Nobody => false,
+            Displace::Session(session) => current.session == session,
+            Displace::Anybody => true,
+        };
+        match seat.link {
+            Some(current) if !is_same && !yields(current) => return Err(current),
+            // One connection right after another at the same node: nothing was lost and nobody needs to know.
+            Some(current) if is_same && current.node == link.node => {
+                let attached = Attached::Resumed { next_signal: seat.next_signal, got: seat.got };
+                self.set_link(peer, Some(link));
+                return Ok(attached);
+            }
+            Some(_) => self.happen(Away { peer }),
+            None => {}
+        }
+        let seat = self.seats.get_mut(&peer).expect("it was there before");
+        let attached = if is_same && seat.link.is_none() {
+            Attached::Resumed { next_signal: seat.next_signal, got: seat.got }
+        } else {
+            seat.next_signal = 1;
+            seat.got = None;
+            Attached::Anew
+        };
+        seat.away_since = None;
+        self.set_link(peer, Some(link));
+        self.happen(Returned { peer });
+        Ok(attached)
+    }
+
+    /// Notes that a connection is lost. A connection that had been replaced before does not matter.
+    pub fn detach(&mut self, now: Micros, peer: PeerId, link: Link, next_signal: u64, got: Option<u64>) {
+        let Some(seat) = self.seats.get_mut(&peer).filter(|seat| seat.link == Some(link)) else { return };
+        (seat.next_signal, seat.got) = (next_signal, got);
+        seat.away_since = Some(now);
+        self.set_link(peer, None);
+        self.happen(Away { peer });
+    }
+
+    /// Notes that a node is gone with everybody's connection on it. Their signals in flight are lost.
+    pub fn lose_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
+        let on_node = |link: Link| link.node == node && link.epoch <= epoch;
+        let lost: Vec<PeerId> =
+            self.links().filter(|(_, link)| on_node(*link)).map(|(peer, _)| peer).collect();
+        for peer in lost {
+            let seat = self.seats.get_mut(&peer).expect("it was there before");
+            seat.away_since = Some(now);
+            // No next connection can be the one after this one as far as signals go.
+            seat.session = SessionId(0);
+            self.set_link(peer, None);
+            self.happen(Away { peer });
+        }
+    }
+
+    /// When [`Room::expire`] has something to do.
+    pub fn deadline(&self, rules: &Rules) -> Option<Micros> {
+        let seats = self.seats.values().filter_map(|seat| seat.away_since).map(|since| since + rules.grace);
+        let host = self.host_gives_way_at(rules);
+        let start = self.view.starts_at.map(Micros::from_millis);
+        let report = self.state.reported_at.map(|at| at + rules.report_wait);
+        let finish = self.state.finished_at.map(|at| at + rules.finished_after);
+        seats.chain(host).chain(start).chain(report).chain(finish).min()
+    }
+
+    /// Does what time alone brings about: gives up those who are away too long, moves the host on, starts a
+    /// match whose countdown is over, decides a result nobody else will report, closes a room that is over.
+    pub fn expire(&mut self, now: Micros, rules: &Rules) {
+        if self.state.reported_at.is_some_and(|at| at + rules.report_wait <= now) {
+            self.decide(now);
+        }
+        if self.view.starts_at.is_some_and(|at| Micros::from_millis(at) <= now) {
+            let mut change = self.view.status_change();
+            (change.status, change.starts_at) = (Status::Playing, None);
+            self.happen(change);
+        }
+        let given_up = |seat: &Seat| seat.away_since.is_some_and(|since| since + rules.grace <= now);
+        let given_up: Vec<PeerId> =
+            self.seats.iter().filter(|(_, seat)| given_up(seat)).map(|(peer, _)| *peer).collect();
+        for peer in given_up {
+            // Taking the last player out may have closed the room meanwhile.
+            if self.seats.contains_key(&peer) {
+                self.remove(now, peer, LeaveReason::Lost);
+            }
+        }
+        if self.host_gives_way_at(rules).is_some_and(|at| at <= now)
+            && let Some(peer) = self.successor(|member| !member.away)
+        {
+            self.happen(HostChanged { peer });
+        }
+        if self.state.finished_at.is_some_and(|at| at + rules.finished_after <= now) {
+            self.close(now);
+        }
+    }
+
+    /// When a host that is away loses the role; never, if nobody is there to take it.
+    fn host_gives_way_at(&self, rules: &Rules) -> Option<Micros> {
+        let since = self.seats.get(&self.view.host)?.away_since?;
+        self.successor(|member| !member.away).map(|_| since + rules.host_grace)
+    }
+
+    fn taken_slots(&self) -> SlotSet {
+        self.view.members.iter().filter_map(|member| member.slot).collect()
+    }
+
+    fn lowest_free_slot(&self) -> Option<Slot> {
+        SlotSet::first(usize::from(self.view.seats)).difference(self.taken_slots()).lowest()
+    }
+
+    /// The palette wished for, or the lowest nobody wears.
+    pub(super) fn free_palette(&self, peer: PeerId, wished: u8) -> u8 {
+        let taken =
+            |palette: u8| self.view.players().any(|member| member.palette == palette && member.peer != peer);
+        if !taken(wished) {
+            return wished;
+        }
+        (0..=u8::MAX).find(|&palette| !taken(palette)).unwrap_or(wished)
+    }
+
+    fn trim_cast(&mut self) {
+        while self.state.cast.len() > CAST_MAX {
+            let gone = |participant: &Participant| self.view.member(participant.peer).is_none();
+            let at = self.state.cast.iter().position(gone).unwrap_or(0);
+            self.state.cast.remove(at);
+        }
+    }
+}
+
+fn room_full() -> Refusal {
+    Refusal::new(RefusalCode::RoomFull, "no seat is free in this room")
+}

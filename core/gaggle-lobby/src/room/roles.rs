@@ -1,0 +1,179 @@
+//! What members may change about themselves, and what only the host may change.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::Room;
+use crate::id::Seed;
+use crate::label::DisplayName;
+use crate::message::{Refusal, RefusalCode};
+use crate::results::Participant;
+use crate::rules::Rules;
+use crate::view::{
+    AccessChanged, EpochChanged, HostChanged, Json, LeaveReason, ProfileChanged, ReadyChanged,
+    SettingsChanged, Status, StatusChanged,
+};
+
+/// Longest countdown a host can start.
+const COUNTDOWN_MS_MAX: u32 = 60_000;
+/// More people than a host sends away in earnest; beyond that the earliest may come back.
+const BANNED_MAX: usize = 64;
+
+impl Room {
+    pub(super) fn set_ready(&mut self, peer: PeerId, ready: bool) -> Result<(), Refusal> {
+        if matches!(self.view.status, Status::Starting | Status::Playing) {
+            return Err(wrong_status("the match has started"));
+        }
+        let member = self.view.member(peer).filter(|member| member.slot.is_some());
+        let member = member.ok_or_else(|| Refusal::new(RefusalCode::WrongStatus, "you only watch"))?;
+        if member.ready != ready {
+            self.happen(ReadyChanged { peer, ready });
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_profile(&mut self, peer: PeerId, name: DisplayName, palette: u8) {
+        let palette = self.free_palette(peer, palette);
+        let change = ProfileChanged { peer, name, palette };
+        if self
+            .view
+            .member(peer)
+            .is_some_and(|member| (&member.name, member.palette) != (&change.name, palette))
+        {
+            self.happen(change);
+        }
+    }
+
+    pub(super) fn start(&mut self, now: Micros, countdown_ms: u32, seed: Seed) -> Result<(), Refusal> {
+        if countdown_ms > COUNTDOWN_MS_MAX {
+            let text = format!("a countdown has at most {COUNTDOWN_MS_MAX} ms");
+            return Err(Refusal::new(RefusalCode::BadSettings, text));
+        }
+        if !matches!(self.view.status, Status::Waiting | Status::Finished) {
+            return Err(wrong_status("the match has started already"));
+        }
+        // Whoever is away cannot be asked, and whoever starts is ready.
+        let host = self.view.host;
+        let unready = self.view.players().find(|member| !member.ready && !member.away && member.peer != host);
+        if let Some(member) = unready.filter(|_| !self.view.drop_in) {
+            return Err(Refusal::new(RefusalCode::NotReady, format!("{} is not ready", member.name)));
+        }
+        if !self.state.testimonies.is_empty() {
+            self.decide(now);
+        }
+        let begins = now + Micros::from_millis(u64::from(countdown_ms));
+        let change = StatusChanged {
+            status: if countdown_ms == 0 { Status::Playing } else { Status::Starting },
+            round: self.view.round + 1,
+            seed,
+            born: begins.as_millis(),
+            starts_at: (countdown_ms > 0).then(|| begins.as_millis()),
+        };
+        self.happen(EpochChanged { epoch: self.view.epoch + 1 });
+        self.happen(change);
+        self.state.finished_at = None;
+        let participant = |member: &crate::view::Member| {
+            let (peer, player, name) = (member.peer, member.player, member.name.clone());
+            member.slot.map(|slot| Participant { peer, player, name, slot })
+        };
+        self.state.cast = self.view.members.iter().filter_map(participant).collect();
+        Ok(())
+    }
+
+    pub(super) fn finish(&mut self, now: Micros) -> Result<(), Refusal> {
+        if self.view.status != Status::Playing {
+            return Err(wrong_status("no match is running"));
+        }
+        self.set_finished(now);
+        Ok(())
+    }
+
+    pub(super) fn set_finished(&mut self, now: Micros) {
+        let mut change = self.view.status_change();
+        change.status = Status::Finished;
+        self.happen(change);
+        self.state.finished_at = Some(now);
+    }
+
+    pub(super) fn set_settings(&mut self, rules: &Rules, settings: Json) -> Result<(), Refusal> {
+        check_settings(rules, &settings)?;
+        if self.view.settings != settings {
+            self.happen(SettingsChanged { settings });
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_access(
+        &mut self,
+        rules: &Rules,
+        locked: Option<bool>,
+        private: Option<bool>,
+        seats: Option<u8>,
+    ) -> Result<(), Refusal> {
+        let seats = match seats {
+            Some(_) => rules.mode(&self.view.game, &self.view.mode)?.seats(seats)?,
+            None => self.view.seats,
+        };
+        if self.view.players().any(|member| member.slot.is_some_and(|slot| slot.number() >= seats)) {
+            return Err(Refusal::new(RefusalCode::BadSettings, "somebody sits on one of those seats"));
+        }
+        let change = AccessChanged {
+            locked: locked.unwrap_or(self.view.locked),
+            private: private.unwrap_or(self.view.private),
+            seats,
+        };
+        let current = (self.view.locked, self.view.private, self.view.seats);
+        if current != (change.locked, change.private, change.seats) {
+            self.happen(change);
+        }
+        Ok(())
+    }
+
+    pub(super) fn kick(&mut self, now: Micros, target: PeerId) -> Result<(), Refusal> {
+        let host = self.view.host;
+        let member = self.view.member(target).filter(|_| target != host).ok_or_else(no_such_member)?;
+        let host_player = self.view.member(host).map(|member| member.player);
+        // A host that sends another tab of its own away does not shut itself out.
+        if Some(member.player) != host_player {
+            self.state.banned.push(member.player);
+            let excess = self.state.banned.len().saturating_sub(BANNED_MAX);
+            self.state.banned.drain(..excess);
+        }
+        self.remove(now, target, LeaveReason::Kicked);
+        // Their ticket is still valid. In the next epoch it is not.
+        self.happen(EpochChanged { epoch: self.view.epoch + 1 });
+        Ok(())
+    }
+
+    pub(super) fn hand_over(&mut self, target: PeerId) -> Result<(), Refusal> {
+        let member = self.view.member(target).filter(|member| member.slot.is_some());
+        let member = member.ok_or_else(no_such_member)?;
+        if member.away {
+            return Err(Refusal::new(RefusalCode::NoSuchMember, format!("{} is away", member.name)));
+        }
+        if self.view.host != target {
+            self.happen(HostChanged { peer: target });
+        }
+        Ok(())
+    }
+}
+
+/// Whether these can be a room's settings.
+pub(crate) fn check_settings(rules: &Rules, settings: &Json) -> Result<(), Refusal> {
+    let refuse = |text: String| Err(Refusal::new(RefusalCode::BadSettings, text));
+    if !settings.is_object() {
+        return refuse("settings must be an object".into());
+    }
+    let (length, max) = (settings.as_str().len(), rules.settings_bytes_max);
+    if length > max {
+        return refuse(format!("settings of {length} bytes are too long, at most {max} are allowed"));
+    }
+    Ok(())
+}
+
+fn wrong_status(text: &str) -> Refusal {
+    Refusal::new(RefusalCode::WrongStatus, text)
+}
+
+fn no_such_member() -> Refusal {
+    Refusal::new(RefusalCode::NoSuchMember, "there is no such other player in this room")
+}

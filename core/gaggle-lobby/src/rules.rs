@@ -1,0 +1,300 @@
+//! What an operator can set: times, bounds, rates, and the games that are played.
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::Micros;
+
+use crate::label::Label;
+use crate::message::{Refusal, RefusalCode};
+
+/// Most seats a room can have.
+pub const SEATS_MAX: u8 = 64;
+/// Fewest seats a room can have.
+pub const SEATS_MIN: u8 = 2;
+
+/// Times, bounds, rates and games. The defaults suit one server for strangers on the open internet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    /// The games that are played, by name.
+    pub games: BTreeMap<Label, GameRules>,
+    /// The rules for games that are not in the list; none: they are refused.
+    pub unlisted: Option<ModeRules>,
+
+    /// How long the seat of somebody whose connection is lost is kept.
+    pub grace: Micros,
+    /// How long a host may be away before another member becomes host.
+    pub host_grace: Micros,
+    /// A connected member that says nothing for so long is taken out of its room.
+    pub silent_after: Micros,
+    /// A room whose match ended so long ago is closed.
+    pub finished_after: Micros,
+    /// How long the others' reports of a result are waited for, from the first one on.
+    pub report_wait: Micros,
+    /// How long a ticket counts.
+    pub ticket_ttl: Micros,
+
+    /// How long a new connection may take to say hello.
+    pub hello_within: Micros,
+    /// A connection that was silent for so long is pinged.
+    pub ping_after: Micros,
+    /// A ping must be answered within this time.
+    pub pong_within: Micros,
+    /// How long the older of two connections with one key has to show that it lives.
+    pub probe_within: Micros,
+    /// How often a changed list of rooms is told.
+    pub list_every: Micros,
+
+    /// How many may watch one room.
+    pub watchers_max: usize,
+    /// Rooms on all nodes together.
+    pub rooms_max: usize,
+    /// Connections of this node.
+    pub connections_max: usize,
+    /// Connections from one address (of IPv6, from one /64).
+    pub connections_per_address_max: usize,
+    /// Seats one person can have at the same time, in all tabs together.
+    pub seats_per_player_max: usize,
+    /// Longest settings of a room, in bytes.
+    pub settings_bytes_max: usize,
+    /// Longest signal, in bytes.
+    pub signal_bytes_max: usize,
+    /// Signals kept for a member that is away.
+    pub mail_max: usize,
+    /// Bytes of signals kept for a member that is away.
+    pub mail_bytes_max: usize,
+
+    /// How often things may be said.
+    pub rates: Rates,
+    /// How the search for people of one's skill widens.
+    pub search: SearchRules,
+}
+
+/// How often things may be said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rates {
+    /// New connections from one address.
+    pub connect: Rate,
+    /// Any message on one connection.
+    pub message: Rate,
+    /// `find`, per person.
+    pub find: Rate,
+    /// `create`, per person.
+    pub create: Rate,
+    /// `create` and rooms made by `find`, per address.
+    pub create_per_address: Rate,
+    /// `join`, per person. Together with `join_per_address` it makes guessing codes hopeless.
+    pub join: Rate,
+    /// `join`, per address.
+    pub join_per_address: Rate,
+    /// `take_over`, per person.
+    pub take_over: Rate,
+    /// What changes the room: `ready`, `start`, `settings`, `profile` and the like, per person.
+    pub change: Rate,
+    /// `signal`, per person. A newcomer in a room of 64 sends an offer and a dozen candidates to each.
+    pub signal: Rate,
+    /// `list`, `top`, `mine`, `look`, `ticket`, `ice`, `touch`, per person.
+    pub look: Rate,
+    /// `report`, per person.
+    pub report: Rate,
+}
+
+/// So many at once, and then one every `every`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// How many may come at once.
+    pub burst: u32,
+    /// How long until one more may come.
+    pub every: Micros,
+}
+
+impl Rate {
+    /// So many in so many seconds, in one go or spread.
+    pub const fn per_secs(count: u32, secs: u64) -> Rate {
+        Rate { burst: count, every: Micros::new(secs * 1_000_000 / count as u64) }
+    }
+
+    /// No limit.
+    pub const UNLIMITED: Rate = Rate { burst: u32::MAX, every: Micros::ZERO };
+}
+
+/// How the search for people of one's skill widens with waiting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRules {
+    /// How far ratings may be apart at first.
+    pub range: u32,
+    /// How much further each second.
+    pub range_per_second: u32,
+    /// How far at most.
+    pub range_max: u32,
+    /// After this time a match starts with fewer people than there are seats, if there are at least two.
+    pub patience: Micros,
+    /// The rating of somebody who has not played yet.
+    pub rating_start: i64,
+}
+
+/// The rules for one game.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GameRules {
+    /// Its modes, by name. The empty name is the mode of a client that names none.
+    pub modes: BTreeMap<Label, ModeRules>,
+}
+
+/// The rules for one mode of a game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModeRules {
+    /// Fewest seats a room may be made with.
+    pub seats_min: u8,
+    /// Most seats a room may be made with.
+    pub seats_max: u8,
+    /// Seats, when nobody says how many.
+    pub seats: u8,
+    /// Whether rooms made by `find` play at once and take people in while they run.
+    pub drop_in: bool,
+    /// Whether `find` looks for people of one's skill instead of the fullest room.
+    pub skill: bool,
+    /// Lowest score a report may name.
+    pub score_min: i64,
+    /// Highest score a report may name.
+    pub score_max: i64,
+    /// Most points a second of play can bring; none: no bound but `score_max`.
+    pub score_per_second_max: Option<u32>,
+    /// Highest level a report may name.
+    pub level_max: u32,
+}
+
+impl Default for ModeRules {
+    fn default() -> ModeRules {
+        ModeRules {
+            seats_min: SEATS_MIN,
+            seats_max: SEATS_MAX,
+            seats: 4,
+            drop_in: true,
+            skill: false,
+            score_min: -1_000_000_000,
+            score_max: 10_000_000,
+            score_per_second_max: None,
+            level_max: 1_000,
+        }
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            games: BTreeMap::new(),
+            unlisted: Some(ModeRules::default()),
+            grace: Micros::from_secs(60),
+            host_grace: Micros::from_secs(10),
+            silent_after: Micros::from_secs(300),
+            finished_after: Micros::from_secs(300),
+            report_wait: Micros::from_secs(10),
+            ticket_ttl: Micros::from_secs(2 * 3_600),
+            hello_within: Micros::from_secs(10),
+            ping_after: Micros::from_secs(25),
+            pong_within: Micros::from_secs(15),
+            probe_within: Micros::from_millis(1_500),
+            list_every: Micros::from_millis(500),
+            watchers_max: 32,
+            rooms_max: 50_000,
+            connections_max: 18_000,
+            connections_per_address_max: 200,
+            seats_per_player_max: 8,
+            settings_bytes_max: 4_096,
+            signal_bytes_max: 16_384,
+            mail_max: 64,
+            mail_bytes_max: 65_536,
+            rates: Rates::default(),
+            search: SearchRules::default(),
+        }
+    }
+}
+
+impl Default for Rates {
+    fn default() -> Rates {
+        Rates {
+            connect: Rate { burst: 200, every: Micros::from_millis(50) },
+            message: Rate { burst: 2_000, every: Micros::from_millis(5) },
+            find: Rate::per_secs(5, 10),
+            create: Rate::per_secs(5, 10),
+            create_per_address: Rate { burst: 60, every: Micros::from_secs(1) },
+            join: Rate::per_secs(10, 10),
+            join_per_address: Rate { burst: 120, every: Micros::from_millis(500) },
+            take_over: Rate::per_secs(3, 10),
+            change: Rate::per_secs(20, 10),
+            signal: Rate { burst: 1_500, every: Micros::from_millis(10) },
+            look: Rate::per_secs(20, 20),
+            report: Rate::per_secs(10, 10),
+        }
+    }
+}
+
+impl Rates {
+    /// No limits at all: for tests and measurements.
+    pub fn unlimited() -> Rates {
+        let unlimited = Rate::UNLIMITED;
+        Rates {
+            connect: unlimited,
+            message: unlimited,
+            find: unlimited,
+            create: unlimited,
+            create_per_address: unlimited,
+            join: unlimited,
+            join_per_address: unlimited,
+            take_over: unlimited,
+            change: unlimited,
+            signal: unlimited,
+            look: unlimited,
+            report: unlimited,
+        }
+    }
+}
+
+impl Default for SearchRules {
+    fn default() -> SearchRules {
+        SearchRules {
+            range: 100,
+            range_per_second: 20,
+            range_max: 2_000,
+            patience: Micros::from_secs(20),
+            rating_start: 1_500,
+        }
+    }
+}
+
+impl Rules {
+    /// The rules for a mode of a game.
+    ///
+    /// # Errors
+    /// If it is not played here.
+    pub fn mode(&self, game: &Label, mode: &Label) -> Result<&ModeRules, Refusal> {
+        if game.is_empty() {
+            return Err(Refusal::new(RefusalCode::BadGame, "field game is missing"));
+        }
+        let known = match self.games.get(game) {
+            Some(rules) => rules.modes.get(mode),
+            None => self.unlisted.as_ref(),
+        };
+        known.ok_or_else(|| {
+            let text = match mode.as_str() {
+                "" => format!("{game} is not played here without naming a mode"),
+                mode => format!("{game} in mode {mode} is not played here"),
+            };
+            Refusal::new(RefusalCode::BadGame, text)
+        })
+    }
+}
+
+impl ModeRules {
+    /// The seats of a new room, if so many were asked for.
+    ///
+    /// # Errors
+    /// If it cannot have so many.
+    pub fn seats(&self, wanted: Option<u8>) -> Result<u8, Refusal> {
+        let seats = wanted.unwrap_or(self.seats);
+        if (self.seats_min..=self.seats_max).contains(&seats) {
+            return Ok(seats);
+        }
+        let text = format!("{seats} seats are not possible: {} to {} are", self.seats_min, self.seats_max);
+        Err(Refusal::new(RefusalCode::BadSettings, text))
+    }
+}

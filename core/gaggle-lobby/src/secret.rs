@@ -1,0 +1,127 @@
+//! What must not be guessed, made from one secret: ids, codes, seeds, resume tokens. And who somebody is,
+//! made from what only they know.
+//!
+//! Entropy is an argument: 32 bytes when a server starts. Everything else follows from it and a counter.
+
+use base64ct::{Base64UrlUnpadded, Encoding};
+use gaggle_kit::PeerId;
+use sha2::{Digest, Sha256};
+
+use crate::id::{PlayerId, RoomCode, RoomId, Seed, SessionId};
+
+/// Shortest guest key: 16 random characters of 64 kinds are 96 bits.
+const KEY_LENGTH_MIN: usize = 16;
+const KEY_LENGTH_MAX: usize = 128;
+const SEAT_LENGTH_MAX: usize = 64;
+
+/// Draws what must not be guessed.
+#[derive(Debug)]
+pub(crate) struct Secrets {
+    secret: [u8; 32],
+    drawn: u64,
+}
+
+impl Secrets {
+    pub(crate) fn new(secret: [u8; 32]) -> Secrets {
+        Secrets { secret, drawn: 0 }
+    }
+
+    pub(crate) fn room_id(&mut self) -> RoomId {
+        RoomId::from_bytes(self.draw())
+    }
+
+    pub(crate) fn room_code(&mut self) -> RoomCode {
+        RoomCode::from_number(u64::from_le_bytes(self.draw()))
+    }
+
+    pub(crate) fn seed(&mut self) -> Seed {
+        Seed(u64::from_le_bytes(self.draw()))
+    }
+
+    /// A text of 128 bits: a guest's key, a resume token.
+    pub(crate) fn token(&mut self) -> String {
+        Base64UrlUnpadded::encode_string(&self.draw::<16>())
+    }
+
+    fn draw<const N: usize>(&mut self) -> [u8; N] {
+        self.drawn += 1;
+        let hash = hash(b"draw", &[&self.secret, &self.drawn.to_le_bytes()]);
+        std::array::from_fn(|at| hash[at])
+    }
+}
+
+/// The person a guest's key stands for. The server keeps the person, never the key.
+pub(crate) fn guest(key: &str) -> Option<PlayerId> {
+    let fits = (KEY_LENGTH_MIN..=KEY_LENGTH_MAX).contains(&key.len()) && key.bytes().all(is_key_byte);
+    fits.then(|| PlayerId::from_bytes(first_half(hash(b"guest", &[key.as_bytes()]))))
+}
+
+/// The person an outside issuer vouches for.
+pub(crate) fn account(issuer: &str, subject: &str) -> PlayerId {
+    let length = (issuer.len() as u64).to_le_bytes();
+    PlayerId::from_bytes(first_half(hash(b"account", &[&length, issuer.as_bytes(), subject.as_bytes()])))
+}
+
+/// The machine or tab of a person that uses this seat key.
+pub(crate) fn seat(player: PlayerId, seat: &str) -> Option<PeerId> {
+    let fits = seat.len() <= SEAT_LENGTH_MAX && seat.bytes().all(is_key_byte);
+    fits.then(|| PeerId::from_bytes(first_half(hash(b"seat", &[player.as_bytes(), seat.as_bytes()]))))
+}
+
+/// What can be stored and shown of a resume token without giving it away.
+pub(crate) fn session(resume: &str) -> SessionId {
+    let hash = hash(b"session", &[resume.as_bytes()]);
+    SessionId(u64::from_le_bytes(std::array::from_fn(|at| hash[at])))
+}
+
+fn is_key_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+/// Parts but the last have a fixed length or carry it, so that no two lists hash alike by accident.
+fn hash(purpose: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    hasher.update(b"gaggle ");
+    hasher.update(purpose);
+    hasher.update([0]);
+    parts.iter().for_each(|part| hasher.update(part));
+    hasher.finalize().into()
+}
+
+fn first_half(hash: [u8; 32]) -> [u8; 16] {
+    std::array::from_fn(|at| hash[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_always_names_the_same_person_and_each_tab_its_own_seat() {
+        let player = guest("a-key-of-sixteen").unwrap();
+        assert_eq!(guest("a-key-of-sixteen"), Some(player));
+        assert_ne!(guest("a-key-of-sixteeN"), Some(player));
+        assert_ne!(seat(player, "tab-1"), seat(player, "tab-2"));
+        assert_eq!(seat(player, "tab-1"), seat(player, "tab-1"));
+        assert_ne!(account("a", "bc"), account("ab", "c"));
+    }
+
+    #[test]
+    fn keys_that_are_too_short_or_odd_are_refused() {
+        for bad in ["", "fifteen-letters", "sixteen letters!", &"x".repeat(129)] {
+            assert_eq!(guest(bad), None, "{bad}");
+        }
+        assert_eq!(seat(PlayerId::from_bytes([0; 16]), &"x".repeat(65)), None);
+    }
+
+    #[test]
+    fn draws_differ_and_repeat_only_with_the_secret() {
+        let mut a = Secrets::new([1; 32]);
+        let mut again = Secrets::new([1; 32]);
+        let mut other = Secrets::new([2; 32]);
+        let first = a.token();
+        assert_ne!(first, a.token());
+        assert_eq!(first, again.token());
+        assert_ne!(first, other.token());
+    }
+}

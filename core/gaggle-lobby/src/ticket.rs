@@ -1,0 +1,368 @@
+//! Tickets: who may be in which room, in which slot, until when; signed, so that peers and relays check
+//! them without asking the server.
+//!
+//! The layout is in PROTOCOL.md, "Tickets". A ticket also carries what a server needs to seat people
+//! again in a room it has forgotten, so that a crash of the server costs nobody their seat.
+
+use base64ct::{Base64UrlUnpadded, Encoding};
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use gaggle_kit::{ByteReader, ByteSink, DecodeError, PeerId, Slot};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::id::{PlayerId, RoomCode, RoomId, Seed};
+use crate::label::Label;
+use crate::view::Json;
+
+/// Signed in front of the ticket, so that no other signature of the same key can be taken for one.
+const CONTEXT: &[u8] = b"gaggle ticket 1\0";
+const VERSION: u8 = 1;
+const SIGNATURE_BYTES: usize = 64;
+/// Claims have 106 bytes and three labels of up to 32 with a byte of length each.
+const TICKET_BYTES_MAX: usize = 106 + 3 * 33 + SIGNATURE_BYTES;
+const NO_SLOT: u8 = u8::MAX;
+
+/// What a ticket says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claims {
+    /// The room it is for.
+    pub room: RoomId,
+    /// The person it is for.
+    pub player: PlayerId,
+    /// The machine it is for.
+    pub peer: PeerId,
+    /// The seat; none for somebody who only watches.
+    pub slot: Option<Slot>,
+    /// Tickets of one epoch belong together. It rises when somebody is sent away and when a match starts.
+    pub epoch: u32,
+    /// Which match of the room.
+    pub round: u32,
+    /// The match's seed.
+    pub seed: Seed,
+    /// When the match began, in Unix milliseconds.
+    pub born: u64,
+    /// When the ticket was made, in Unix seconds.
+    pub issued: u64,
+    /// From when on it does not count any more, in Unix seconds.
+    pub expires: u64,
+    /// The room's code.
+    pub code: RoomCode,
+    /// How many may play.
+    pub seats: u8,
+    /// The room is not in the list.
+    pub private: bool,
+    /// Nobody may join the room.
+    pub locked: bool,
+    /// One may join while a match is running.
+    pub drop_in: bool,
+    /// A match is running.
+    pub playing: bool,
+    /// What is played.
+    pub game: Label,
+    /// In which of its ways.
+    pub mode: Label,
+    /// By which build.
+    pub build: Label,
+    /// The first bytes of the SHA-256 of the room's settings.
+    pub settings: [u8; 8],
+}
+
+/// Why a ticket does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TicketError {
+    /// It is not base64url, too long, or not laid out as a ticket.
+    #[error("the ticket cannot be read")]
+    Unreadable,
+    /// It was not signed with the server's key, or changed since.
+    #[error("the ticket's signature is wrong")]
+    Forged,
+    /// Its time is over.
+    #[error("the ticket expired {seconds} seconds ago")]
+    Expired {
+        /// How long ago.
+        seconds: u64,
+    },
+    /// It is for another room.
+    #[error("the ticket is for another room")]
+    ForeignRoom,
+    /// It is of an earlier epoch: somebody was sent away since, or a new match began.
+    #[error("the ticket is of epoch {epoch}, but the room is in {current}")]
+    OldEpoch {
+        /// The ticket's.
+        epoch: u32,
+        /// The room's.
+        current: u32,
+    },
+}
+
+impl From<DecodeError> for TicketError {
+    fn from(_: DecodeError) -> TicketError {
+        TicketError::Unreadable
+    }
+}
+
+/// The key a server signs tickets with.
+#[derive(Debug)]
+pub struct TicketSigner(SigningKey);
+
+impl TicketSigner {
+    /// The signer with this secret, which the server keeps. Equal secrets on several nodes make them one server.
+    pub fn from_secret(secret: &[u8; 32]) -> TicketSigner {
+        TicketSigner(SigningKey::from_bytes(secret))
+    }
+
+    /// What others check tickets with.
+    pub fn key(&self) -> TicketKey {
+        TicketKey(self.0.verifying_key())
+    }
+
+    /// Makes a ticket.
+    pub fn sign(&self, claims: &Claims) -> String {
+        let mut bytes = Vec::with_capacity(CONTEXT.len() + TICKET_BYTES_MAX);
+        bytes.put(CONTEXT);
+        claims.write(&mut bytes);
+        let signature = self.0.sign(&bytes);
+        bytes.put(&signature.to_bytes());
+        Base64UrlUnpadded::encode_string(&bytes[CONTEXT.len()..])
+    }
+}
+
+/// The key tickets are checked with: public, told in `welcome`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TicketKey(VerifyingKey);
+
+impl TicketKey {
+    /// The key with these bytes, if they are one.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Option<TicketKey> {
+        VerifyingKey::from_bytes(bytes).ok().map(TicketKey)
+    }
+
+    /// The key by its text, as `welcome` gives it.
+    pub fn from_text(text: &str) -> Option<TicketKey> {
+        let mut bytes = [0; 32];
+        let decoded = Base64UrlUnpadded::decode(text, &mut bytes).ok()?;
+        TicketKey::from_bytes(decoded.try_into().ok()?)
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
+    /// The text `welcome` gives.
+    pub fn to_text(&self) -> String {
+        Base64UrlUnpadded::encode_string(self.0.as_bytes())
+    }
+
+    /// Reads a ticket, checks the signature and the time.
+    ///
+    /// # Errors
+    /// If it cannot be read, is forged, or expired. Which room and epoch it is for is the caller's to check:
+    /// see [`Claims::admit`].
+    pub fn open(&self, ticket: &str, now_unix_seconds: u64) -> Result<Claims, TicketError> {
+        // Four characters stand for three bytes.
+        if ticket.len() > TICKET_BYTES_MAX.div_ceil(3) * 4 {
+            return Err(TicketError::Unreadable);
+        }
+        let bytes = Base64UrlUnpadded::decode_vec(ticket).map_err(|_| TicketError::Unreadable)?;
+        let at = bytes.len().checked_sub(SIGNATURE_BYTES).ok_or(TicketError::Unreadable)?;
+        let (body, signature) = bytes.split_at(at);
+        let claims = Claims::read(body)?;
+        let signature = Signature::from_slice(signature).map_err(|_| TicketError::Unreadable)?;
+        let signed = [CONTEXT, body].concat();
+        // Strict: of the many signatures that other checks let through for one text, only one counts here.
+        self.0.verify_strict(&signed, &signature).map_err(|_| TicketError::Forged)?;
+        if now_unix_seconds >= claims.expires {
+            return Err(TicketError::Expired { seconds: now_unix_seconds - claims.expires });
+        }
+        Ok(claims)
+    }
+}
+
+impl Claims {
+    /// Whether the ticket lets its holder into this room as it is now.
+    ///
+    /// # Errors
+    /// If it is for another room, or of an earlier epoch.
+    pub fn admit(&self, room: RoomId, epoch: u32) -> Result<(), TicketError> {
+        if self.room != room {
+            return Err(TicketError::ForeignRoom);
+        }
+        if self.epoch < epoch {
+            return Err(TicketError::OldEpoch { epoch: self.epoch, current: epoch });
+        }
+        Ok(())
+    }
+
+    /// What stands for settings in a ticket.
+    pub fn digest(settings: &Json) -> [u8; 8] {
+        let hash = Sha256::digest(settings.as_str().as_bytes());
+        std::array::from_fn(|at| hash[at])
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.put(&[VERSION]);
+        out.put(self.room.as_bytes());
+        out.put(self.player.as_bytes());
+        out.put(self.peer.as_bytes());
+        out.put(&[self.slot.map_or(NO_SLOT, Slot::number)]);
+        out.put(&self.epoch.to_le_bytes());
+        out.put(&self.round.to_le_bytes());
+        for number in [self.seed.0, self.born, self.issued, self.expires] {
+            out.put(&number.to_le_bytes());
+        }
+        out.put(self.code.as_str().as_bytes());
+        let flags = [self.private, self.locked, self.drop_in, self.playing];
+        let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
+        out.put(&[self.seats, flags]);
+        out.put(&self.settings);
+        for label in [&self.game, &self.mode, &self.build] {
+            out.put(&[label.as_str().len() as u8]);
+            out.put(label.as_str().as_bytes());
+        }
+    }
+
+    fn read(bytes: &[u8]) -> Result<Claims, TicketError> {
+        let mut r = ByteReader::new(bytes);
+        if r.u8("version")? != VERSION {
+            return Err(TicketError::Unreadable);
+        }
+        let room = RoomId::from_bytes(r.array("room")?);
+        let player = PlayerId::from_bytes(r.array("player")?);
+        let peer = PeerId::from_bytes(r.array("peer")?);
+        let slot = match r.u8("slot")? {
+            NO_SLOT => None,
+            number => Some(Slot::new(number).ok_or(TicketError::Unreadable)?),
+        };
+        let (epoch, round) = (r.u32("epoch")?, r.u32("round")?);
+        let (seed, born) = (Seed(r.u64("seed")?), r.u64("born")?);
+        let (issued, expires) = (r.u64("issued")?, r.u64("expires")?);
+        let code = str::from_utf8(r.take("code", 6)?).ok().and_then(|text| text.parse().ok());
+        let code = code.ok_or(TicketError::Unreadable)?;
+        let (seats, flags) = (r.u8("seats")?, r.u8("flags")?);
+        let flag = |bit: u8| flags >> bit & 1 == 1;
+        let settings = r.array("settings")?;
+        let mut label = || -> Result<Label, TicketError> {
+            let length = r.u8("label")?;
+            let text = str::from_utf8(r.take("label", usize::from(length))?);
+            text.ok().and_then(|text| text.parse().ok()).ok_or(TicketError::Unreadable)
+        };
+        let (game, mode, build) = (label()?, label()?, label()?);
+        r.finish("ticket")?;
+        if flags > 0b1111 {
+            return Err(TicketError::Unreadable);
+        }
+        let (private, locked, drop_in, playing) = (flag(0), flag(1), flag(2), flag(3));
+        Ok(Claims {
+            room,
+            player,
+            peer,
+            slot,
+            epoch,
+            round,
+            seed,
+            born,
+            issued,
+            expires,
+            code,
+            seats,
+            private,
+            locked,
+            drop_in,
+            playing,
+            game,
+            mode,
+            build,
+            settings,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_says_what_was_signed() {
+        for claims in [claims(), Claims { slot: None, private: true, playing: false, ..claims() }] {
+            let ticket = signer().sign(&claims);
+            assert_eq!(signer().key().open(&ticket, 1_999), Ok(claims));
+        }
+    }
+
+    #[test]
+    fn every_altered_character_is_noticed() {
+        let ticket = signer().sign(&claims());
+        for at in 0..ticket.len() {
+            let mut altered = ticket.clone().into_bytes();
+            altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
+            let altered = String::from_utf8(altered).unwrap();
+            let error = signer().key().open(&altered, 1_000).unwrap_err();
+            assert!(matches!(error, TicketError::Forged | TicketError::Unreadable), "{at}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_truncation_and_extension_is_noticed() {
+        let ticket = signer().sign(&claims());
+        for length in 0..ticket.len() {
+            assert!(signer().key().open(&ticket[..length], 1_000).is_err(), "{length}");
+        }
+        assert!(signer().key().open(&format!("{ticket}AAAA"), 1_000).is_err());
+        assert_eq!(signer().key().open(&"A".repeat(100_000), 1_000), Err(TicketError::Unreadable));
+    }
+
+    #[test]
+    fn foreign_keys_and_old_tickets_do_not_count() {
+        let ticket = signer().sign(&claims());
+        let stranger = TicketSigner::from_secret(&[8; 32]).key();
+        assert_eq!(stranger.open(&ticket, 1_000), Err(TicketError::Forged));
+        assert_eq!(signer().key().open(&ticket, 2_000), Err(TicketError::Expired { seconds: 0 }));
+        assert_eq!(signer().key().open(&ticket, 2_060), Err(TicketError::Expired { seconds: 60 }));
+    }
+
+    #[test]
+    fn a_ticket_admits_to_its_room_and_not_to_a_later_epoch() {
+        let ticket = claims();
+        assert_eq!(ticket.admit(ticket.room, 3), Ok(()));
+        assert_eq!(ticket.admit(ticket.room, 4), Err(TicketError::OldEpoch { epoch: 3, current: 4 }));
+        assert_eq!(ticket.admit(RoomId::from_bytes([9; 16]), 3), Err(TicketError::ForeignRoom));
+    }
+
+    #[test]
+    fn the_key_has_a_text() {
+        let key = signer().key();
+        assert_eq!(TicketKey::from_text(&key.to_text()), Some(key));
+        assert_eq!(TicketKey::from_text("short"), None);
+    }
+
+    fn signer() -> TicketSigner {
+        TicketSigner::from_secret(&[7; 32])
+    }
+
+    fn claims() -> Claims {
+        Claims {
+            room: RoomId::from_bytes([1; 16]),
+            player: PlayerId::from_bytes([2; 16]),
+            peer: PeerId::from_u128(3),
+            slot: Some(Slot::at(2)),
+            epoch: 3,
+            round: 1,
+            seed: Seed(0x0123_4567_89ab_cdef),
+            born: 1_700_000_000_000,
+            issued: 1_000,
+            expires: 2_000,
+            code: RoomCode::from_number(42),
+            seats: 4,
+            private: false,
+            locked: false,
+            drop_in: true,
+            playing: true,
+            game: "gander".parse().unwrap(),
+            mode: "team".parse().unwrap(),
+            build: Label::default(),
+            settings: Claims::digest(&Json::default()),
+        }
+    }
+}

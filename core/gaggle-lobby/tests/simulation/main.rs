@@ -1,0 +1,208 @@
+//! Thousands of clients, reconnects and crashing nodes in virtual time, with everything that must hold
+//! checked after every step.
+
+#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+
+mod world;
+
+use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_lobby::directory::{Directory, Reply, Request, Wish};
+use gaggle_lobby::message::client::{Create, Find, Join, Leave, Ready};
+use gaggle_lobby::room::{Link, NewRoom, Newcomer};
+use gaggle_lobby::view::Json;
+use gaggle_lobby::{NodeId, PlayerId, RoomCode, RoomId, Seed, SessionId};
+
+use world::{Delays, SECOND, World, guest};
+
+#[test]
+fn packing_is_exact_for_a_hundred_thousand_joins() {
+    let mut directory = Directory::new(world::generous());
+    let link = link(1);
+    let lease = Request::Lease { node: link.node, epoch: 1, until: Micros::MAX };
+    let _ = directory.handle_request(Micros::ZERO, lease);
+    let mut prng = Prng::new(1);
+    let mut created = 0;
+    for number in 0..100_000 {
+        let reply = directory.handle_request(Micros::new(number), find_request(number, link, &mut prng));
+        let Reply::Seated { seated, .. } = reply else { panic!("{reply:?}") };
+        created += u32::from(seated.created);
+        while directory.poll_notice().is_some() {}
+    }
+    assert_eq!(created, 25_000);
+    assert_eq!(directory.rooms().count(), 25_000);
+    assert!(directory.rooms().all(|room| room.view().seats_free() == 0));
+}
+
+#[test]
+fn a_storm_of_clients_and_crashing_nodes_breaks_no_promise() {
+    // LOBBY_SEEDS=1..200 looks further.
+    let seeds = std::env::var("LOBBY_SEEDS").unwrap_or("1..7".into());
+    let (first, end) = seeds.split_once("..").expect("LOBBY_SEEDS is FIRST..END");
+    for seed in first.parse().unwrap()..end.parse().unwrap() {
+        storm(seed, 400, 120);
+    }
+}
+
+#[test]
+fn thousands_of_clients_survive_the_crash_of_every_node() {
+    let mut world = storm(77, 3_000, 40);
+    assert!(world.checker.returns > 1_000, "{}", world.checker.returns);
+    world.run_for(SECOND);
+}
+
+/// People come, go, vanish and return; nodes crash and start again; then all is well and must be right.
+fn storm(seed: u64, clients: usize, rounds: usize) -> World {
+    let delays = Delays { socket: Micros::from_millis(80), directory: Micros::from_millis(10) };
+    let mut world = World::new(seed, 3, delays);
+    for _ in 0..clients {
+        world.add_guest();
+    }
+    for round in 0..rounds {
+        for _ in 0..clients / 10 {
+            let client = world.prng.below(clients as u32) as usize;
+            disturb(&mut world, client);
+        }
+        if round % 10 == 5 {
+            let slot = world.prng.below(3) as usize;
+            if world.is_node_up(slot) {
+                world.crash_node(slot);
+            }
+        }
+        if round % 10 == 3 {
+            // Longer than a node may be silent: it is taken for dead, and comes back.
+            let slot = world.prng.below(3) as usize;
+            world.partition_node(slot, Micros::from_secs(9));
+        }
+        if round % 10 == 8 {
+            (0..3).filter(|slot| !world.is_node_up(*slot)).collect::<Vec<_>>().into_iter().for_each(|slot| {
+                world.start_node(slot);
+            });
+        }
+        let pause = Micros::from_millis(u64::from(world.prng.below(2_000)));
+        world.run_for(pause);
+    }
+    for slot in 0..3 {
+        if !world.is_node_up(slot) {
+            world.start_node(slot);
+        }
+    }
+    // Longer than any grace time, backoff or missing pong.
+    world.run_for(Micros::from_secs(150));
+    let machines: Vec<_> = world.running_clients();
+    world.checker.settled(&world.directory, &machines);
+    let seated = machines.iter().filter(|(_, machine)| machine.room().is_some()).count();
+    println!(
+        "seed {seed}: {} steps, {seated} seated in {} rooms, {} rooms made, {} returns, {} seats given up, {} hosts",
+        world.steps,
+        world.directory.rooms().count(),
+        world.checker.rooms_created,
+        world.checker.returns,
+        world.checker.seats_given_up,
+        world.checker.host_changes,
+    );
+    // It must have been a storm, or it proves nothing.
+    assert!(machines.iter().all(|(_, machine)| machine.is_online()));
+    assert!(seated > clients / 4);
+    assert!(world.checker.returns > clients as u64 / 4);
+    assert!(world.checker.seats_given_up > 10);
+    assert!(world.checker.host_changes > 10);
+    world
+}
+
+fn disturb(world: &mut World, client: usize) {
+    let running = world.clients[client].running;
+    match world.prng.below(100) {
+        0..30 if !running => world.reload_client(client, guest(client)),
+        _ if !running => {}
+        0..50 => {
+            let mode = ["team", "versus"][world.prng.below(2) as usize].parse().unwrap();
+            let find = Find { game: "gander".parse().unwrap(), mode, seats: Some(4), ..Find::default() };
+            world.with_client(client, |machine, _| machine.find(find));
+        }
+        50..55 => {
+            let private = world.prng.chance(1, 2);
+            let create =
+                Create { game: "gander".parse().unwrap(), private, drop_in: true, ..Create::default() };
+            world.with_client(client, |machine, _| machine.create(create));
+        }
+        55..60 => {
+            let rooms: Vec<RoomCode> =
+                world.directory.rooms().take(50).map(|room| room.view().code).collect();
+            if let Some(&code) = world.prng.pick(&rooms) {
+                let watch = world.prng.chance(1, 3);
+                let join = Join { code: Some(code), watch, switch: true, ..Join::default() };
+                world.with_client(client, |machine, _| machine.join(join));
+            }
+        }
+        60..70 => drop(world.with_client(client, |machine, _| machine.leave(Leave {}))),
+        70..75 => drop(world.with_client(client, |machine, _| machine.ready(Ready { ready: true }))),
+        75..88 => world.lose_connection(client),
+        88..94 => world.reload_client(client, guest(client)),
+        _ => world.stop_client(client),
+    }
+}
+
+#[test]
+fn a_server_that_forgot_its_rooms_seats_everybody_again_by_their_tickets() {
+    let delays = Delays { socket: Micros::from_millis(20), directory: Micros::ZERO };
+    let mut world = World::new(5, 1, delays);
+    for _ in 0..40 {
+        let client = world.add_guest();
+        let find = Find { game: "gander".parse().unwrap(), ..Find::default() };
+        world.with_client(client, |machine, _| machine.find(find));
+    }
+    world.run_for(SECOND);
+    let seats: Vec<_> = seats(&world);
+    assert!(seats.iter().all(Option::is_some));
+    world.crash_node(0);
+    world.forget_rooms();
+    world.run_for(SECOND);
+    world.start_node(0);
+    world.run_for(Micros::from_secs(30));
+    assert_eq!(self::seats(&world), seats);
+    assert_eq!(world.directory.rooms().count(), 10);
+    world.checker.settled(&world.directory, &world.running_clients());
+}
+
+/// A room, a slot in it, and the match that is played.
+type Place = (RoomId, Option<u8>, Seed, u32);
+
+/// Everybody's place.
+fn seats(world: &World) -> Vec<Option<Place>> {
+    let seat = |client: &world::SimClient| {
+        let room = client.machine.room()?;
+        Some((room.id, client.machine.slot().map(|slot| slot.number()), room.seed, room.epoch))
+    };
+    world.clients.iter().map(seat).collect()
+}
+
+fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&number.to_le_bytes());
+    let newcomer = Newcomer {
+        peer: PeerId::from_bytes(bytes),
+        player: PlayerId::from_bytes(bytes),
+        name: "Nia".parse().unwrap(),
+        palette: 0,
+        watch: false,
+    };
+    let mut id = [0; 16];
+    prng.fill(&mut id);
+    let new = NewRoom {
+        id: RoomId::from_bytes(id),
+        code: RoomCode::from_number(prng.next_u64()),
+        seed: Seed(prng.next_u64()),
+        game: "gander".parse().unwrap(),
+        mode: "team".parse().unwrap(),
+        build: "".parse().unwrap(),
+        seats: 4,
+        private: false,
+        drop_in: true,
+        settings: Json::default(),
+    };
+    Request::Find { newcomer, link, wish: Wish { new, may_create: true } }
+}
+
+fn link(session: u64) -> Link {
+    Link { node: NodeId(1), epoch: 1, session: SessionId(session) }
+}

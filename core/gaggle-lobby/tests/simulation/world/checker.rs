@@ -1,0 +1,199 @@
+//! What must hold after every step, judged from outside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_lobby::client::{Client, Event};
+use gaggle_lobby::directory::{Directory, Notice, Reply, Request};
+use gaggle_lobby::rules::Rules;
+use gaggle_lobby::view::{LeaveReason, RoomEvent};
+use gaggle_lobby::{MatchRecord, RoomId};
+
+/// Books kept apart from the code they check.
+#[derive(Default)]
+pub(crate) struct Checker {
+    room_of: BTreeMap<PeerId, RoomId>,
+    members: BTreeMap<RoomId, BTreeSet<PeerId>>,
+    away_since: BTreeMap<PeerId, Micros>,
+    /// Who each client believes to be in its room, from nothing but the events it was told.
+    believed: BTreeMap<usize, BTreeSet<PeerId>>,
+    believed_host: BTreeMap<usize, PeerId>,
+    pub(crate) records: Vec<MatchRecord>,
+    pub(crate) rooms_created: u64,
+    pub(crate) seats_given_up: u64,
+    pub(crate) returns: u64,
+    pub(crate) host_changes: u64,
+}
+
+impl Checker {
+    pub(crate) fn before(&mut self, directory: &Directory, request: &Request) {
+        if let Request::Attach { origin, .. } = request
+            && let Some(room) = directory.room_of(origin.peer)
+        {
+            assert!(room.seat_of(origin.peer).is_some());
+        }
+    }
+
+    pub(crate) fn after(&mut self, directory: &Directory, request: &Request, reply: &Reply) {
+        if let Reply::Seated { room, seated } = reply {
+            let peer = match request {
+                Request::Attach { origin, .. } => origin.peer,
+                Request::Find { newcomer, .. }
+                | Request::Create { newcomer, .. }
+                | Request::Join { newcomer, .. } => newcomer.peer,
+                other => panic!("nobody is seated by {other:?}"),
+            };
+            if seated.created {
+                self.rooms_created += 1;
+            }
+            if let (Request::Find { wish, .. }, true) = (request, seated.created) {
+                // Whoever was sent away from an open room may have to get a new one; nobody is in that test.
+                let same = |open: &&gaggle_lobby::room::Room| {
+                    let view = open.view();
+                    (&view.game, &view.mode, &view.build) == (&wish.new.game, &wish.new.mode, &wish.new.build)
+                        && view.id != room.view.id
+                        && open.is_open()
+                };
+                let open = directory.rooms().find(same);
+                assert!(open.is_none(), "{:?} had space, and {:?} was made", open, room.view);
+            }
+            self.check_room(directory, room.view.id);
+            assert_eq!(self.room_of.get(&peer), Some(&room.view.id));
+        }
+    }
+
+    pub(crate) fn noticed(&mut self, now: Micros, directory: &Directory, rules: &Rules, notice: &Notice) {
+        let Notice::Changed { room, events, .. } = notice else { return };
+        for event in events {
+            match event {
+                RoomEvent::Away(away) => {
+                    self.away_since.entry(away.peer).or_insert(now);
+                }
+                RoomEvent::Returned(returned) => {
+                    self.away_since.remove(&returned.peer);
+                    self.returns += 1;
+                }
+                RoomEvent::Left(left) => {
+                    let since = self.away_since.remove(&left.peer);
+                    if left.reason == LeaveReason::Lost
+                        && let Some(since) = since
+                    {
+                        self.seats_given_up += 1;
+                        assert!(
+                            since + rules.grace <= now,
+                            "{:?} was given up after {}",
+                            left.peer,
+                            now.since(since)
+                        );
+                    }
+                }
+                RoomEvent::HostChanged(_) => self.host_changes += 1,
+                _ => {}
+            }
+        }
+        self.check_room(directory, *room);
+    }
+
+    /// Capacity, slots, host, and that nobody is in two rooms.
+    fn check_room(&mut self, directory: &Directory, id: RoomId) {
+        for peer in self.members.remove(&id).unwrap_or_default() {
+            if self.room_of.get(&peer) == Some(&id) {
+                self.room_of.remove(&peer);
+            }
+        }
+        let Some(room) = directory.room(id) else { return };
+        let view = room.view();
+        let slots: Vec<Slot> = view.members.iter().filter_map(|member| member.slot).collect();
+        let distinct: BTreeSet<Slot> = slots.iter().copied().collect();
+        assert_eq!(slots.len(), distinct.len(), "two on one seat: {view:?}");
+        assert!(slots.len() <= usize::from(view.seats), "more people than seats: {view:?}");
+        assert!(slots.iter().all(|slot| slot.number() < view.seats), "a seat that is not there: {view:?}");
+        let host = view.member(view.host).expect("the host is in the room");
+        assert!(host.slot.is_some(), "the host plays: {view:?}");
+        let palettes: BTreeSet<u8> = view.players().map(|member| member.palette).collect();
+        assert_eq!(palettes.len(), slots.len(), "two wear the same: {view:?}");
+        for member in &view.members {
+            assert_eq!(member.away, room.seat_of(member.peer).unwrap().link.is_none());
+            let other = self.room_of.insert(member.peer, id).and_then(|other| directory.room(other));
+            // A room that ended with nobody connected tells nobody, so the books may name it still.
+            let other = other.filter(|other| other.view().member(member.peer).is_some());
+            assert!(other.is_none(), "{:?} is in two rooms", member.peer);
+        }
+        self.members.insert(id, view.members.iter().map(|member| member.peer).collect());
+    }
+
+    /// Each client is told of each coming and going once, in an order that makes sense.
+    pub(crate) fn told(&mut self, client: usize, machine: &Client, event: &Event) {
+        let believed = self.believed.entry(client).or_default();
+        match event {
+            Event::Seated { returned, .. } => {
+                let room = machine.room().expect("who is seated has a room");
+                let (_, me) = machine.identity().unwrap();
+                assert!(room.member(me).is_some());
+                // Back in the room one knew: what is different is told as events that follow.
+                if !returned || believed.is_empty() {
+                    *believed = room.members.iter().map(|member| member.peer).collect();
+                    self.believed_host.insert(client, room.host);
+                }
+            }
+            Event::Left { .. } => {
+                believed.clear();
+                self.believed_host.remove(&client);
+            }
+            Event::Room(RoomEvent::Joined(joined)) => {
+                assert!(
+                    believed.insert(joined.member.peer),
+                    "client {client}: {:?} joined twice",
+                    joined.member
+                );
+            }
+            Event::Room(RoomEvent::Left(left)) => {
+                assert!(believed.remove(&left.peer), "client {client}: {:?} left twice", left.peer);
+            }
+            Event::Room(RoomEvent::HostChanged(host)) => {
+                let before = self.believed_host.insert(client, host.peer);
+                assert_ne!(before, Some(host.peer), "client {client}: told of the same host twice");
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn client_reloaded(&mut self, client: usize) {
+        self.believed.remove(&client);
+        self.believed_host.remove(&client);
+    }
+
+    pub(crate) fn recorded(&mut self, record: MatchRecord) {
+        self.records.push(record);
+    }
+
+    pub(crate) fn forget_rooms(&mut self) {
+        self.room_of.clear();
+        self.members.clear();
+        self.away_since.clear();
+    }
+
+    /// After a time without trouble: nobody is away who did not come back, every client's copy is the directory's room, and what it believes from
+    /// events alone is who is there.
+    pub(crate) fn settled(&self, directory: &Directory, clients: &[(usize, &Client)]) {
+        for room in directory.rooms() {
+            let away = room.view().members.iter().find(|member| member.away);
+            assert_eq!(away, None, "a ghost in {:?}", room.view());
+        }
+        for (number, client) in clients {
+            let Some((_, peer)) = client.identity() else { continue };
+            let mut truth = directory.room_of(peer).map(|room| room.view().clone());
+            if let (Some(truth), Some(seen)) = (&mut truth, client.room()) {
+                // Where a connection is concerns nodes only: such a change raises the version unseen.
+                assert!(seen.version <= truth.version);
+                truth.version = seen.version;
+            }
+            assert_eq!(client.room(), truth.as_ref(), "client {number} sees another room than there is");
+            if let Some(room) = truth {
+                let members: BTreeSet<PeerId> = room.members.iter().map(|member| member.peer).collect();
+                assert_eq!(self.believed.get(number), Some(&members), "client {number} believes others");
+                assert_eq!(self.believed_host.get(number), Some(&room.host));
+            }
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! Whole lobbies in virtual time: clients, nodes and a directory, with delays in between, from one seed.
+//!
+//! The machines are the real ones; only sockets and clocks are made up. What must always hold is checked
+//! in `checker.rs`, which keeps its own books.
+
+pub(crate) mod checker;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gaggle_kit::{Micros, Prng};
+use gaggle_lobby::client::{Client, ClientConfig, Event, Output as ClientOutput};
+use gaggle_lobby::directory::{Directory, Notice, Reply, Request};
+use gaggle_lobby::node::{AskId, ConnectionId, NoIce, Node, NodeConfig, NodeMessage, Output};
+use gaggle_lobby::rules::{Rates, Rules};
+use gaggle_lobby::{NodeId, TicketSigner};
+
+use checker::Checker;
+
+/// 2027-01-15, so that tickets have believable times.
+const EPOCH: Micros = Micros::from_secs(1_800_000_000);
+pub(crate) const SECOND: Micros = Micros::from_secs(1);
+
+/// How long things take on their way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Delays {
+    /// Between client and node, at most.
+    pub(crate) socket: Micros,
+    /// Between node and directory, at most.
+    pub(crate) directory: Micros,
+}
+
+/// A client and its socket.
+pub(crate) struct SimClient {
+    pub(crate) machine: Client,
+    pub(crate) events: Vec<Event>,
+    /// The connection it has or is opening.
+    connection: Option<(usize, ConnectionId)>,
+    /// Its program was ended; nothing happens until it is started again.
+    pub(crate) running: bool,
+    wake_at: Option<Micros>,
+}
+
+struct SimNode {
+    machine: Node,
+    id: NodeId,
+    wake_at: Option<Micros>,
+}
+
+#[derive(Debug)]
+enum Happening {
+    Connected { slot: usize, connection: ConnectionId, client: usize },
+    Opened { client: usize, connection: ConnectionId },
+    ToNode { slot: usize, connection: ConnectionId, text: String },
+    ToClient { client: usize, connection: ConnectionId, text: String },
+    Ping { client: usize, slot: usize, connection: ConnectionId },
+    Pong { slot: usize, connection: ConnectionId },
+    ClosedAtNode { slot: usize, connection: ConnectionId },
+    ClosedAtClient { client: usize, connection: ConnectionId },
+    Ask { slot: usize, node: NodeId, ask: AskId, request: Box<Request> },
+    Reply { slot: usize, node: NodeId, ask: AskId, reply: Reply },
+    Notice { node: NodeId, notice: Notice },
+    Tell { node: NodeId, message: NodeMessage },
+    WakeClient(usize),
+    WakeNode(usize, NodeId),
+    WakeDirectory,
+}
+
+pub(crate) struct World {
+    pub(crate) now: Micros,
+    pub(crate) rules: Rules,
+    pub(crate) directory: Directory,
+    pub(crate) clients: Vec<SimClient>,
+    pub(crate) prng: Prng,
+    pub(crate) checker: Checker,
+    pub(crate) steps: u64,
+    delays: Delays,
+    directory_wake_at: Option<Micros>,
+    nodes: Vec<Option<SimNode>>,
+    queue: BTreeMap<(Micros, u64), Happening>,
+    /// Texts on one connection, and answers to one node, never overtake each other.
+    lanes: BTreeMap<(u8, u64), Micros>,
+    owners: BTreeMap<ConnectionId, (usize, usize)>,
+    next_sequence: u64,
+    next_connection: u64,
+    next_node: u64,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, nodes: usize, delays: Delays) -> World {
+        World::with_rules(seed, nodes, delays, generous())
+    }
+
+    pub(crate) fn with_rules(seed: u64, nodes: usize, delays: Delays, rules: Rules) -> World {
+        let mut world = World {
+            now: EPOCH,
+            directory: Directory::new(rules.clone()),
+            rules,
+            clients: Vec::new(),
+            prng: Prng::new(seed),
+            checker: Checker::default(),
+            steps: 0,
+            delays,
+            directory_wake_at: None,
+            nodes: (0..nodes).map(|_| None).collect(),
+            queue: BTreeMap::new(),
+            lanes: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            next_sequence: 0,
+            next_connection: 0,
+            next_node: 0,
+        };
+        (0..nodes).for_each(|slot| world.start_node(slot));
+        world
+    }
+
+    pub(crate) fn start_node(&mut self, slot: usize) {
+        self.next_node += 1;
+        let id = NodeId(self.next_node);
+        let mut secret = [0; 32];
+        secret[..8].copy_from_slice(&self.next_node.to_le_bytes());
+        let config = NodeConfig {
+            id,
+            secret,
+            signer: TicketSigner::from_secret(&[7; 32]),
+            server_name: "simulated".into(),
+            ice: Box::new(NoIce),
+            lease: Micros::from_secs(6),
+        };
+        let machine = Node::new(self.now, self.rules.clone(), config);
+        self.nodes[slot] = Some(SimNode { machine, id, wake_at: None });
+        self.drain_node(slot);
+    }
+
+    /// Ends a node without a word. Clients notice at once or only when nothing answers any more.
+    pub(crate) fn crash_node(&mut self, slot: usize) {
+        self.nodes[slot] = None;
+        let clients: Vec<(ConnectionId, usize)> =
+            self.owners.iter().filter(|(_, owner)| owner.1 == slot).map(|(c, owner)| (*c, owner.0)).collect();
+        for (connection, client) in clients {
+            self.owners.remove(&connection);
+            if self.prng.chance(3, 4) {
+                let happening = Happening::ClosedAtClient { client, connection };
+                self.later(self.delays.socket, (1, connection.0), happening);
+            }
+        }
+    }
+
+    /// Keeps a node and the directory from hearing of each other for a while. Nothing is lost, all is late.
+    pub(crate) fn partition_node(&mut self, slot: usize, span: Micros) {
+        let Some(id) = self.nodes[slot].as_ref().map(|node| node.id) else { return };
+        for lane in 2..=5 {
+            self.lanes.insert((lane, id.0), self.now + span);
+        }
+    }
+
+    pub(crate) fn is_node_up(&self, slot: usize) -> bool {
+        self.nodes[slot].is_some()
+    }
+
+    /// Forgets all rooms, as a server does that keeps them in memory and is started again.
+    pub(crate) fn forget_rooms(&mut self) {
+        self.directory = Directory::new(self.rules.clone());
+        self.checker.forget_rooms();
+    }
+
+    pub(crate) fn add_client(&mut self, config: ClientConfig) -> usize {
+        let seed = self.prng.next_u64();
+        let machine = Client::new(self.now, config, seed);
+        self.clients.push(SimClient {
+            machine,
+            events: Vec::new(),
+            connection: None,
+            running: true,
+            wake_at: None,
+        });
+        let client = self.clients.len() - 1;
+        self.drain_client(client);
+        client
+    }
+
+    /// A guest with a key and seat of its own.
+    pub(crate) fn add_guest(&mut self) -> usize {
+        let number = self.clients.len();
+        self.add_client(guest(number))
+    }
+
+    /// Ends a client's program without a word and starts it again with what it had stored.
+    pub(crate) fn reload_client(&mut self, client: usize, config: ClientConfig) {
+        self.cut_connection(client);
+        let seed = self.prng.next_u64();
+        self.clients[client].machine = Client::new(self.now, config, seed);
+        self.clients[client].events.clear();
+        self.clients[client].running = true;
+        self.checker.client_reloaded(client);
+        self.drain_client(client);
+    }
+
+    /// Ends a client's program without a word.
+    pub(crate) fn stop_client(&mut self, client: usize) {
+        self.cut_connection(client);
+        self.clients[client].running = false;
+        self.checker.client_reloaded(client);
+    }
+
+    /// Breaks a client's connection: its own end notices at once, the node's end now or by a missing pong.
+    pub(crate) fn cut_connection(&mut self, client: usize) {
+        if let Some((slot, connection)) = self.clients[client].connection.take() {
+            self.owners.remove(&connection);
+            if self.prng.chance(1, 2) {
+                self.later(
+                    self.delays.socket,
+                    (0, connection.0),
+                    Happening::ClosedAtNode { slot, connection },
+                );
+            }
+        }
+    }
+
+    pub(crate) fn lose_connection(&mut self, client: usize) {
+        if self.clients[client].connection.is_some() {
+            self.cut_connection(client);
+            self.with_client(client, |machine, now| machine.handle_closed(now));
+        }
+    }
+
+    pub(crate) fn with_client<T>(&mut self, client: usize, call: impl FnOnce(&mut Client, Micros) -> T) -> T {
+        let result = call(&mut self.clients[client].machine, self.now);
+        self.drain_client(client);
+        result
+    }
+
+    pub(crate) fn run_for(&mut self, span: Micros) {
+        let end = self.now + span;
+        while let Some((&(at, _), _)) = self.queue.first_key_value().filter(|((at, _), _)| *at <= end) {
+            let (_, happening) = self.queue.pop_first().expect("it was just looked at");
+            self.now = self.now.max(at);
+            self.steps += 1;
+            self.happen(happening);
+        }
+        self.now = end;
+    }
+
+    pub(crate) fn running_clients(&self) -> Vec<(usize, &Client)> {
+        let running = self.clients.iter().enumerate().filter(|(_, client)| client.running);
+        running.map(|(number, client)| (number, &client.machine)).collect()
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Connected { slot, connection, client } => {
+                let address = format!("10.{}.{}.1", client / 256, client % 256).parse().unwrap();
+                if self.nodes[slot].is_none() {
+                    self.later(
+                        Micros::ZERO,
+                        (1, connection.0),
+                        Happening::ClosedAtClient { client, connection },
+                    );
+                    return;
+                }
+                self.owners.insert(connection, (client, slot));
+                self.later(self.delays.socket, (1, connection.0), Happening::Opened { client, connection });
+                self.with_live_node(slot, |node, now| node.handle_connected(now, connection, address));
+            }
+            Happening::Opened { client, connection } => {
+                if self.is_current(client, connection) {
+                    self.with_client(client, |machine, now| machine.handle_open(now));
+                }
+            }
+            Happening::ToNode { slot, connection, text } => {
+                self.with_live_node(slot, |node, now| node.handle_text(now, connection, &text));
+            }
+            Happening::ToClient { client, connection, text } => {
+                if self.is_current(client, connection) {
+                    self.with_client(client, |machine, now| machine.handle_text(now, &text));
+                }
+            }
+            Happening::Ping { client, slot, connection } => {
+                // A browser answers pings by itself, whatever the page does.
+                if self.is_current(client, connection) && self.clients[client].running {
+                    self.later(self.delays.socket, (0, connection.0), Happening::Pong { slot, connection });
+                }
+            }
+            Happening::Pong { slot, connection } => {
+                self.with_live_node(slot, |node, now| node.handle_pong(now, connection));
+            }
+            Happening::ClosedAtNode { slot, connection } => {
+                self.owners.remove(&connection);
+                self.with_live_node(slot, |node, now| node.handle_closed(now, connection));
+            }
+            Happening::ClosedAtClient { client, connection } => {
+                if self.is_current(client, connection) {
+                    self.clients[client].connection = None;
+                    self.with_client(client, |machine, now| machine.handle_closed(now));
+                }
+            }
+            Happening::Ask { slot, node, ask, request } => self.ask_directory(slot, node, ask, *request),
+            Happening::Reply { slot, node, ask, reply } => {
+                if self.nodes[slot].as_ref().is_some_and(|known| known.id == node) {
+                    self.with_live_node(slot, |machine, now| machine.handle_reply(now, ask, reply));
+                }
+            }
+            Happening::Notice { node, notice } => {
+                if let Some(slot) = self.slot_of(node) {
+                    self.with_live_node(slot, |machine, now| machine.handle_notice(now, notice));
+                }
+            }
+            Happening::Tell { node, message } => {
+                if let Some(slot) = self.slot_of(node) {
+                    self.with_live_node(slot, |machine, now| machine.handle_node_message(now, message));
+                }
+            }
+            Happening::WakeClient(client) => {
+                self.clients[client].wake_at = None;
+                if self.clients[client].running {
+                    self.with_client(client, |machine, now| machine.handle_timeout(now));
+                }
+            }
+            Happening::WakeNode(slot, node) => {
+                if let Some(known) = self.nodes[slot].as_mut().filter(|known| known.id == node) {
+                    known.wake_at = None;
+                    self.with_live_node(slot, |machine, now| machine.handle_timeout(now));
+                }
+            }
+            Happening::WakeDirectory => {
+                self.directory_wake_at = None;
+                self.directory.handle_timeout(self.now);
+                self.drain_directory();
+            }
+        }
+    }
+
+    fn ask_directory(&mut self, slot: usize, node: NodeId, ask: AskId, request: Request) {
+        self.checker.before(&self.directory, &request);
+        let asked = request.clone();
+        let reply = self.directory.handle_request(self.now, request);
+        self.checker.after(&self.directory, &asked, &reply);
+        // In this order, as a directory inside the process would do it; the lanes may still differ in delay.
+        self.drain_directory();
+        let happening = Happening::Reply { slot, node, ask, reply };
+        self.later(self.delays.directory, (3, node.0), happening);
+    }
+
+    fn drain_directory(&mut self) {
+        while let Some((node, notice)) = self.directory.poll_notice() {
+            self.checker.noticed(self.now, &self.directory, &self.rules, &notice);
+            self.later(self.delays.directory, (4, node.0), Happening::Notice { node, notice });
+        }
+        while let Some(record) = self.directory.poll_record() {
+            let (room, round) = (record.room, record.round);
+            self.checker.recorded(record);
+            let request = Request::Stored { room, round, ratings: Vec::new() };
+            let _ = self.directory.handle_request(self.now, request);
+        }
+        while let Some((node, notice)) = self.directory.poll_notice() {
+            self.checker.noticed(self.now, &self.directory, &self.rules, &notice);
+            self.later(self.delays.directory, (4, node.0), Happening::Notice { node, notice });
+        }
+        if let Some(at) = self.directory.poll_timeout()
+            && self.directory_wake_at.is_none_or(|planned| at < planned)
+        {
+            let at = at.max(self.now);
+            self.directory_wake_at = Some(at);
+            self.at(at, Happening::WakeDirectory);
+        }
+    }
+
+    fn with_live_node(&mut self, slot: usize, call: impl FnOnce(&mut Node, Micros)) {
+        if let Some(node) = &mut self.nodes[slot] {
+            call(&mut node.machine, self.now);
+            self.drain_node(slot);
+        }
+    }
+
+    fn drain_node(&mut self, slot: usize) {
+        let Some(node) = &mut self.nodes[slot] else { return };
+        let id = node.id;
+        let mut outputs = VecDeque::new();
+        while let Some(output) = node.machine.poll_output() {
+            outputs.push_back(output);
+        }
+        let due = node.machine.poll_timeout();
+        let wake_at =
+            due.filter(|at| node.wake_at.is_none_or(|planned| *at < planned)).map(|at| at.max(self.now));
+        node.wake_at = wake_at.or(node.wake_at);
+        for output in outputs {
+            match output {
+                Output::Send { connection, text } => {
+                    if let Some(&(client, _)) = self.owners.get(&connection) {
+                        let happening = Happening::ToClient { client, connection, text: text.to_string() };
+                        self.later(self.delays.socket, (1, connection.0), happening);
+                    }
+                }
+                Output::Ping { connection } => {
+                    if let Some(&(client, slot)) = self.owners.get(&connection) {
+                        let happening = Happening::Ping { client, slot, connection };
+                        self.later(self.delays.socket, (1, connection.0), happening);
+                    }
+                }
+                Output::Close { connection, .. } => {
+                    if let Some((client, _)) = self.owners.remove(&connection) {
+                        let happening = Happening::ClosedAtClient { client, connection };
+                        self.later(self.delays.socket, (1, connection.0), happening);
+                    }
+                }
+                Output::Ask { ask, request } => {
+                    let happening = Happening::Ask { slot, node: id, ask, request };
+                    self.later(self.delays.directory, (2, id.0), happening);
+                }
+                Output::Tell { node, message } => {
+                    self.later(self.delays.directory, (5, id.0), Happening::Tell { node, message });
+                }
+                Output::Verify { .. } | Output::Query { .. } => panic!("nobody in this world asks for that"),
+            }
+        }
+        if let Some(at) = wake_at {
+            self.at(at, Happening::WakeNode(slot, id));
+        }
+    }
+
+    fn drain_client(&mut self, client: usize) {
+        while let Some(output) = self.clients[client].machine.poll_output() {
+            match output {
+                ClientOutput::Connect => {
+                    let up: Vec<usize> =
+                        (0..self.nodes.len()).filter(|slot| self.nodes[*slot].is_some()).collect();
+                    // With no node up, the attempt fails a moment later.
+                    let slot = self.prng.pick(&up).copied().unwrap_or(0);
+                    self.next_connection += 1;
+                    let connection = ConnectionId(self.next_connection);
+                    self.clients[client].connection = Some((slot, connection));
+                    let happening = Happening::Connected { slot, connection, client };
+                    self.later(self.delays.socket, (0, connection.0), happening);
+                }
+                ClientOutput::Send(text) => {
+                    if let Some((slot, connection)) = self.clients[client].connection {
+                        let happening = Happening::ToNode { slot, connection, text };
+                        self.later(self.delays.socket, (0, connection.0), happening);
+                    }
+                }
+                ClientOutput::Disconnect => {
+                    if let Some((slot, connection)) = self.clients[client].connection.take() {
+                        self.owners.remove(&connection);
+                        let happening = Happening::ClosedAtNode { slot, connection };
+                        self.later(self.delays.socket, (0, connection.0), happening);
+                    }
+                }
+            }
+        }
+        while let Some(event) = self.clients[client].machine.poll_event() {
+            self.checker.told(client, &self.clients[client].machine, &event);
+            self.clients[client].events.push(event);
+        }
+        let due = self.clients[client].machine.poll_timeout();
+        if let Some(at) = due
+            && self.clients[client].wake_at.is_none_or(|planned| at < planned)
+        {
+            let at = at.max(self.now);
+            self.clients[client].wake_at = Some(at);
+            self.at(at, Happening::WakeClient(client));
+        }
+    }
+
+    fn is_current(&self, client: usize, connection: ConnectionId) -> bool {
+        let known = &self.clients[client];
+        known.running && known.connection.is_some_and(|(_, current)| current == connection)
+    }
+
+    fn slot_of(&self, id: NodeId) -> Option<usize> {
+        self.nodes.iter().position(|node| node.as_ref().is_some_and(|node| node.id == id))
+    }
+
+    fn later(&mut self, longest: Micros, lane: (u8, u64), happening: Happening) {
+        let delay = Micros::new(u64::from(self.prng.below(longest.get() as u32 + 1)));
+        let last = self.lanes.get(&lane).copied().unwrap_or(Micros::ZERO);
+        let at = (self.now + delay).max(last);
+        self.lanes.insert(lane, at);
+        self.at(at, happening);
+    }
+
+    fn at(&mut self, at: Micros, happening: Happening) {
+        self.next_sequence += 1;
+        self.queue.insert((at, self.next_sequence), happening);
+    }
+}
+
+/// The client that always has this number.
+pub(crate) fn guest(number: usize) -> ClientConfig {
+    ClientConfig {
+        key: Some(format!("key-of-guest-number-{number}")),
+        name: Some(format!("Guest {number}")),
+        ..ClientConfig::default()
+    }
+}
+
+/// Rules without rates: in these worlds everybody is busy.
+pub(crate) fn generous() -> Rules {
+    Rules { rates: Rates::unlimited(), connections_per_address_max: 1_000, ..Rules::default() }
+}

@@ -1,0 +1,8 @@
+//! What the lobby does, told in its own messages: one sentence per test, spoken in JSON to one server.
+
+#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+
+mod people;
+mod rooms;
+mod server;
+mod signals_and_results;

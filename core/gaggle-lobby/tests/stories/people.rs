@@ -1,0 +1,389 @@
+//! Stories about who somebody is: keys, tabs, reloads, crashes, take-overs, tickets, tokens.
+
+use gaggle_kit::Micros;
+use gaggle_lobby::message::server::SeatState;
+use gaggle_lobby::node::{ConnectionId, Identity};
+use gaggle_lobby::rules::{Rates, Rules};
+use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
+
+use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, refusal, seat, welcome};
+
+#[test]
+fn a_reloaded_page_has_its_seat_again_at_once() {
+    let mut server = Server::new();
+    let other = server.player(1);
+    let page = server.player(2);
+    let before = seat_of(&mut server, page);
+    server.hear(other);
+    server.close(page);
+    let again = server.connect();
+    let heard = server.say(again, &hello(2));
+    assert_eq!(welcome(&heard).seat, SeatState::Yours);
+    let seat = seat(&heard);
+    assert!(seat.returned && !seat.created);
+    assert_eq!((seat.peer, seat.slot, seat.room.id), before);
+    assert_eq!(event_kinds(&server.hear(other)), ["away", "returned"]);
+}
+
+#[test]
+fn a_crashed_page_has_its_seat_again_as_soon_as_its_old_connection_is_found_dead() {
+    let mut server = Server::new();
+    let page = server.player(1);
+    let before = seat_of(&mut server, page);
+    // Nobody told the server that the page is gone.
+    let again = server.connect();
+    assert!(server.say(again, &hello(1)).is_empty());
+    assert_eq!(server.pings, [page]);
+    server.wait_secs(2);
+    let heard = server.hear(again);
+    assert_eq!(welcome(&heard).seat, SeatState::Yours);
+    assert_eq!(seat_of(&mut server, again), before);
+    assert_eq!(server.closed(page), Some(RefusalCode::Replaced));
+}
+
+#[test]
+fn a_duplicated_tab_is_asked_before_it_takes_over() {
+    let mut server = Server::new();
+    let tab = server.player(1);
+    let before = seat_of(&mut server, tab);
+    let copy = server.connect();
+    server.say(copy, &hello(1));
+    server.pong(tab);
+    let greeting = welcome(&server.hear(copy));
+    assert_eq!(greeting.seat, SeatState::Elsewhere);
+    assert_eq!(greeting.code, Some(server.room_of(tab).code));
+    for busy in [FIND, r#"{"type":"create","game":"gander"}"#, r#"{"type":"join","code":"BCDFGH"}"#, LEAVE] {
+        assert_eq!(code(&server.say(copy, busy)), RefusalCode::AlreadyPlaying, "{busy}");
+    }
+    let heard = server.say(copy, r#"{"type":"take_over"}"#);
+    assert!(seat(&heard).returned);
+    assert_eq!(seat_of(&mut server, copy), before);
+    let heard = server.hear(tab);
+    assert!(
+        matches!(heard.last(), Some(ServerMessage::Bye(bye)) if bye.code == RefusalCode::Replaced && !bye.reconnect)
+    );
+    assert_eq!(server.closed(tab), Some(RefusalCode::Replaced));
+}
+
+#[test]
+fn a_duplicated_tab_plays_once_the_other_is_closed() {
+    let mut server = Server::new();
+    let tab = server.guest(1);
+    let copy = server.connect();
+    server.say(copy, &hello(1));
+    server.pong(tab);
+    assert_eq!(welcome(&server.hear(copy)).seat, SeatState::Elsewhere);
+    server.close(tab);
+    assert!(seat(&server.say(copy, FIND)).created);
+    // And a tab without a room can be taken over too.
+    let third = server.connect();
+    server.say(third, &hello(2));
+    let fourth = server.connect();
+    server.say(fourth, &hello(2));
+    server.pong(third);
+    server.hear(fourth);
+    assert!(matches!(server.say(fourth, r#"{"type":"take_over"}"#)[..], [ServerMessage::Done(_)]));
+    assert_eq!(server.closed(third), Some(RefusalCode::Replaced));
+}
+
+#[test]
+fn two_tabs_of_one_browser_are_two_players_of_one_person() {
+    let mut server = Server::new();
+    let mut tab = |seat: &str| {
+        let connection = server.connect();
+        let hello = format!(r#"{{"type":"hello","key":"key-of-one-person","seat":"{seat}"}}"#);
+        let welcome = welcome(&server.say(connection, &hello));
+        server.say(connection, FIND);
+        (connection, welcome)
+    };
+    let (first, first_welcome) = tab("tab-1");
+    let (_, second_welcome) = tab("tab-2");
+    assert_eq!(first_welcome.player, second_welcome.player);
+    assert_ne!(first_welcome.peer, second_welcome.peer);
+    assert_eq!(server.room_of(first).players().count(), 2);
+}
+
+#[test]
+fn one_person_cannot_take_all_the_seats() {
+    let mut server = Server::new();
+    for tab in 0..9 {
+        let connection = server.connect();
+        server
+            .say(connection, &format!(r#"{{"type":"hello","key":"key-of-one-person","seat":"tab-{tab}"}}"#));
+        let heard = server.say(connection, FIND);
+        if tab < 8 {
+            seat(&heard);
+        } else {
+            assert_eq!(code(&heard), RefusalCode::TooMany);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
+    let mut server = Server::new();
+    let other = server.player(1);
+    let phone = server.connect();
+    let token = welcome(&server.say(phone, &hello(2))).resume;
+    server.say(phone, FIND);
+    server.hear(other);
+    // From one network to another: the old socket is dead, the server does not know yet.
+    let again = server.connect();
+    let resume = format!(r#"{{"type":"hello","key":"key-of-guest-number-2","resume":"{token}"}}"#);
+    let greeting = welcome(&server.say(again, &resume));
+    assert!(greeting.resumed);
+    assert_eq!(greeting.seat, SeatState::Yours);
+    assert!(server.hear(other).is_empty());
+    assert_eq!(server.closed(phone), Some(RefusalCode::Replaced));
+    // A token that is not the last one resumes nothing.
+    let forged = server.connect();
+    let heard = server.say(forged, &resume);
+    assert!(heard.is_empty(), "it is probed like any stranger with the key: {heard:?}");
+}
+
+#[test]
+fn whoever_has_not_the_key_has_not_the_seat() {
+    let mut server = Server::new();
+    let owner = server.player(1);
+    let room = server.room_of(owner);
+    let thief = server.guest(666);
+    for attempt in [r#"{"type":"take_over"}"#, LEAVE, r#"{"type":"look"}"#, r#"{"type":"ticket"}"#] {
+        server.say(thief, attempt);
+    }
+    let ticket = ticket_of(&mut server, owner);
+    let with_ticket = server.connect();
+    let stolen = format!(r#"{{"type":"hello","key":"key-of-guest-number-666","ticket":"{ticket}"}}"#);
+    // The thief has a connection already: let it be found dead first.
+    server.close(thief);
+    let heard = server.say(with_ticket, &stolen);
+    let refused = heard.iter().find_map(|message| match message {
+        ServerMessage::Refused(refused) => Some((refused.code, refused.text.clone())),
+        _ => None,
+    });
+    assert_eq!(refused, Some((RefusalCode::BadTicket, "the ticket is somebody else's".into())));
+    assert!(
+        heard.iter().any(|message| matches!(message, ServerMessage::Welcome(w) if w.seat == SeatState::None))
+    );
+    assert_eq!(server.room_of(owner).members, room.members);
+}
+
+#[test]
+fn a_ticket_that_is_altered_or_expired_brings_no_seat_and_says_so() {
+    let mut server = Server::new();
+    let player = server.player(1);
+    let ticket = ticket_of(&mut server, player);
+    server.say(player, LEAVE);
+    server.close(player);
+    let flipped = if ticket.starts_with('A') {
+        ticket.replacen('A', "B", 1)
+    } else {
+        ticket.replacen(&ticket[..1], "A", 1)
+    };
+    let try_ticket = |server: &mut Server, ticket: &str| {
+        let connection = server.connect();
+        let hello = format!(r#"{{"type":"hello","key":"key-of-guest-number-1","ticket":"{ticket}"}}"#);
+        let heard = server.say(connection, &hello);
+        server.close(connection);
+        match &heard[0] {
+            ServerMessage::Refused(refused) => format!("{}: {}", refused.code, refused.text),
+            other => format!("{other:?}").chars().take(7).collect(),
+        }
+    };
+    assert!(try_ticket(&mut server, &flipped).starts_with("bad-ticket"));
+    assert!(try_ticket(&mut server, "nonsense").starts_with("bad-ticket"));
+    // The right one recreates the room of somebody whom the server has forgotten.
+    assert_eq!(try_ticket(&mut server, &ticket), "Welcome");
+    server.wait(Micros::from_secs(7_200));
+    assert!(try_ticket(&mut server, &ticket).contains("expired"));
+}
+
+#[test]
+fn a_token_from_outside_makes_a_person_that_is_the_same_everywhere() {
+    let mut server = Server::new();
+    let mut login = |subject: &str| {
+        let connection = server.connect();
+        assert!(server.say(connection, r#"{"type":"hello","token":"a.b.c"}"#).is_empty());
+        // Said before the token is checked: it waits.
+        assert!(server.say(connection, FIND).is_empty());
+        let identity = Identity {
+            issuer: "https://id.example".into(),
+            subject: subject.into(),
+            name: Some("Nia".into()),
+        };
+        server.verified(connection, Ok(identity));
+        let heard = server.hear(connection);
+        seat(&heard);
+        let welcome = welcome(&heard);
+        server.say(connection, LEAVE);
+        server.close(connection);
+        (welcome.player, welcome.name.to_string())
+    };
+    let first = login("alice");
+    assert_eq!(first.1, "Nia");
+    assert_eq!(login("alice"), first);
+    assert_ne!(login("bob").0, first.0);
+}
+
+#[test]
+fn a_bad_token_is_refused_and_another_hello_may_follow() {
+    let mut server = Server::new();
+    let connection = server.connect();
+    server.say(connection, r#"{"type":"hello","token":"a.b.c"}"#);
+    server.verified(connection, Err(Refusal::new(RefusalCode::BadToken, "the token has expired")));
+    assert_eq!(code(&server.hear(connection)), RefusalCode::BadToken);
+    assert_eq!(welcome(&server.say(connection, &hello(1))).seat, SeatState::None);
+}
+
+#[test]
+fn hello_comes_first_and_once_and_properly() {
+    let mut server = Server::new();
+    let connection = server.connect();
+    assert_eq!(code(&server.say(connection, FIND)), RefusalCode::OutOfOrder);
+    for (bad, why) in [
+        (r#"{"type":"hello","version":2}"#, RefusalCode::BadVersion),
+        (r#"{"type":"hello","key":"short"}"#, RefusalCode::BadKey),
+        (r#"{"type":"hello","key":"spaces are not allowed"}"#, RefusalCode::BadKey),
+        (r#"{"type":"hello","seat":"a/b"}"#, RefusalCode::BadKey),
+        (r#"{"type":"hello","name":""}"#, RefusalCode::BadName),
+        (r#"{"type":"hello","name":"a\u0000b"}"#, RefusalCode::BadName),
+        (r#"{"type":"hello","name":7}"#, RefusalCode::BadMessage),
+    ] {
+        assert_eq!(code(&server.say(connection, bad)), why, "{bad}");
+    }
+    welcome(&server.say(connection, &hello(1)));
+    assert_eq!(code(&server.say(connection, &hello(1))), RefusalCode::OutOfOrder);
+}
+
+#[test]
+fn a_connection_that_says_nothing_is_closed() {
+    let mut server = Server::new();
+    let lurker = server.connect();
+    server.wait_secs(11);
+    assert_eq!(server.closed(lurker), Some(RefusalCode::Silent));
+    let guest = server.guest(1);
+    server.wait_secs(26);
+    assert_eq!(server.pings, [guest]);
+    server.pong(guest);
+    server.wait_secs(26);
+    assert_eq!(server.closed(guest), None);
+    server.wait_secs(20);
+    assert_eq!(server.closed(guest), Some(RefusalCode::Silent));
+}
+
+#[test]
+fn what_is_done_too_often_is_refused_with_the_time_to_wait() {
+    let mut server = Server::with_rules(Rules::default());
+    let guest = server.guest(1);
+    for _ in 0..5 {
+        seat(&server.say(guest, FIND));
+        server.say(guest, LEAVE);
+    }
+    let refused = refusal(&server.say(guest, FIND));
+    assert_eq!(refused.code, RefusalCode::TooFast);
+    let wait = refused.retry_ms.expect("a time to wait");
+    assert!((1..=2_001).contains(&wait), "{wait}");
+    // Another connection of the same person does not help.
+    server.close(guest);
+    let again = server.guest(1);
+    assert_eq!(code(&server.say(again, FIND)), RefusalCode::TooFast);
+    server.wait(Micros::from_millis(wait));
+    seat(&server.say(again, FIND));
+}
+
+#[test]
+fn who_keeps_talking_nonsense_is_shown_out() {
+    let mut server = Server::new();
+    let guest = server.guest(1);
+    let bystander = server.player(2);
+    let mut refused = 0;
+    while server.closed(guest).is_none() {
+        server.say(guest, "{\"type\":\"find\",");
+        refused += 1;
+        assert!(refused < 50, "never shown out");
+    }
+    assert_eq!(refused, 21);
+    assert_eq!(server.closed(bystander), None);
+    assert_eq!(server.room_of(bystander).players().count(), 1);
+}
+
+#[test]
+fn a_thousand_rooms_by_one_guest_do_not_happen() {
+    let mut server = Server::with_rules(Rules { connections_per_address_max: 2_000, ..Rules::default() });
+    let mut made = 0;
+    for number in 0..1_000 {
+        let connection = server.connect_from("10.9.9.9");
+        if server.closed(connection).is_some() {
+            continue;
+        }
+        server.say(connection, &hello(number));
+        // A mode of its own each time, so that no room can be shared.
+        let find = format!(r#"{{"type":"find","game":"gander","mode":"m{number}"}}"#);
+        let heard = server.say(connection, &find);
+        made += usize::from(matches!(heard.first(), Some(ServerMessage::Seated(_))));
+    }
+    assert!((50..=70).contains(&made), "{made}");
+    // Somebody else is not bothered.
+    let other = server.guest(5_000);
+    seat(&server.say(other, FIND));
+}
+
+#[test]
+fn too_many_connections_from_one_place_are_refused_elsewhere_they_are_not() {
+    let mut server = Server::with_rules(Rules {
+        rates: Rates::unlimited(),
+        connections_per_address_max: 3,
+        ..Rules::default()
+    });
+    let connections: Vec<_> = (0..4).map(|_| server.connect_from("10.0.0.1")).collect();
+    assert_eq!(server.closed(connections[2]), None);
+    assert_eq!(server.closed(connections[3]), Some(RefusalCode::TooMany));
+    assert!(matches!(&server.hear(connections[3])[..], [ServerMessage::Bye(bye)] if bye.reconnect));
+    let elsewhere = server.connect_from("10.0.0.2");
+    assert_eq!(server.closed(elsewhere), None);
+    server.close(connections[0]);
+    let again = server.connect_from("10.0.0.1");
+    assert_eq!(server.closed(again), None);
+}
+
+#[test]
+fn a_server_that_drains_says_so_and_lets_nobody_in() {
+    let mut server = Server::new();
+    let player = server.player(1);
+    let guest = server.guest(2);
+    server.drain_connections(3_000);
+    assert!(matches!(&server.hear(player)[..], [ServerMessage::Drain(drain)] if drain.reconnect_ms == 3_000));
+    assert_eq!(code(&server.say(guest, FIND)), RefusalCode::Draining);
+    let late = server.connect();
+    assert_eq!(server.closed(late), Some(RefusalCode::Draining));
+    // Those who play can go on saying things.
+    assert!(matches!(server.say(player, LEAVE)[..], [ServerMessage::Removed(_), ServerMessage::Done(_)]));
+}
+
+#[test]
+fn leaving_while_away_ends_with_the_room_closed() {
+    let mut server = Server::new();
+    let first = server.player(1);
+    let second = server.player(2);
+    server.close(first);
+    server.close(second);
+    server.wait_secs(61);
+    assert_eq!(server.directory.rooms().count(), 0);
+    let again = server.guest(1);
+    assert_eq!(code(&server.say(again, r#"{"type":"look"}"#)), RefusalCode::NotInRoom);
+}
+
+fn seat_of(
+    server: &mut Server,
+    connection: ConnectionId,
+) -> (gaggle_kit::PeerId, Option<gaggle_kit::Slot>, gaggle_lobby::RoomId) {
+    let room = server.room_of(connection);
+    let (peer, _) = server.node.peer_of(connection).expect("it has said hello");
+    (peer, room.member(peer).expect("it is in its room").slot, room.id)
+}
+
+fn ticket_of(server: &mut Server, connection: ConnectionId) -> String {
+    match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
+        [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,482 @@
+//! Stories about rooms: finding, joining, hosting, starting, leaving.
+
+use gaggle_kit::{Micros, Slot};
+use gaggle_lobby::rules::{ModeRules, Rules};
+use gaggle_lobby::view::{LeaveReason, RoomEvent, Status};
+use gaggle_lobby::{RefusalCode, ServerMessage};
+
+use crate::server::{CREATE, FIND, LEAVE, Server, code, event_kinds, events, join, refusal, seat};
+
+#[test]
+fn strangers_who_look_for_the_same_game_meet() {
+    let mut server = Server::new();
+    let first = server.guest(1);
+    let made = seat(&server.say(first, FIND));
+    assert!(made.created);
+    assert_eq!((made.slot, made.room.status, made.room.round), (Some(Slot::at(0)), Status::Playing, 1));
+    let second = server.guest(2);
+    let found = seat(&server.say(second, FIND));
+    assert!(!found.created);
+    assert_eq!((found.slot, found.room.id), (Some(Slot::at(1)), made.room.id));
+    assert_eq!((found.room.seed, found.room.host), (made.room.seed, made.peer));
+    assert_eq!(event_kinds(&server.hear(first)), ["joined"]);
+}
+
+#[test]
+fn the_fullest_room_with_space_comes_first() {
+    let mut server = Server::new();
+    let full: Vec<_> = (0..4).map(|number| server.player(number)).collect();
+    let roomy: Vec<_> = (4..8).map(|number| server.player(number)).collect();
+    // One leaves the first room, two leave the second.
+    server.say(full[3], LEAVE);
+    server.say(roomy[2], LEAVE);
+    server.say(roomy[3], LEAVE);
+    let next = server.guest(8);
+    assert_eq!(seat(&server.say(next, FIND)).room.id, server.room_of(full[0]).id);
+    let after = server.guest(9);
+    assert_eq!(seat(&server.say(after, FIND)).room.id, server.room_of(roomy[0]).id);
+}
+
+#[test]
+fn other_modes_builds_and_games_are_other_rooms() {
+    let mut server = Server::new();
+    let first = server.player(1);
+    let room = server.room_of(first).id;
+    for (number, other) in [
+        r#"{"type":"find","game":"gander","mode":"versus"}"#,
+        r#"{"type":"find","game":"gander","mode":"team","build":"2"}"#,
+        r#"{"type":"find","game":"drake","mode":"team"}"#,
+    ]
+    .iter()
+    .enumerate()
+    {
+        let guest = server.guest(10 + number as u32);
+        let found = seat(&server.say(guest, other));
+        assert!(found.created && found.room.id != room);
+    }
+}
+
+#[test]
+fn a_friend_joins_by_the_six_letters() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let made = seat(&server.say(host, r#"{"type":"create","game":"gander","private":true,"seats":2}"#));
+    assert_eq!((made.room.status, made.room.private), (Status::Waiting, true));
+    // Nobody finds it by chance.
+    let stranger = server.guest(2);
+    assert_ne!(seat(&server.say(stranger, r#"{"type":"find","game":"gander"}"#)).room.id, made.room.id);
+    let friend = server.guest(3);
+    let joined = seat(&server.say(friend, &join(made.room.code.as_str().to_lowercase())));
+    assert_eq!(joined.room.id, made.room.id);
+    let third = server.guest(4);
+    assert_eq!(code(&server.say(third, &join(made.room.code))), RefusalCode::RoomFull);
+    assert_eq!(code(&server.say(third, &join("ZZZZZZ"))), RefusalCode::NoSuchRoom);
+    assert_eq!(code(&server.say(third, r#"{"type":"join"}"#)), RefusalCode::BadMessage);
+}
+
+#[test]
+fn a_room_of_another_build_refuses_with_both_builds_named() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let made = seat(&server.say(host, r#"{"type":"create","game":"gander","build":"7"}"#));
+    let friend = server.guest(2);
+    let refused = refusal(&server.say(friend, &join(made.room.code)));
+    assert_eq!(refused.code, RefusalCode::BadGame);
+    assert!(refused.text.contains("\"7\""), "{}", refused.text);
+}
+
+#[test]
+fn nobody_is_in_two_rooms_unless_they_switch() {
+    let mut server = Server::new();
+    let first = server.player(1);
+    let before = server.room_of(first).id;
+    let refused = refusal(&server.say(first, CREATE));
+    assert_eq!(refused.code, RefusalCode::AlreadyInRoom);
+    let switch = r#"{"type":"create","game":"gander","mode":"team","switch":true}"#;
+    let heard = server.say(first, switch);
+    assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == before));
+    assert!(seat(&heard).created);
+    assert_eq!(server.directory.rooms().count(), 1);
+}
+
+#[test]
+fn the_host_s_role_passes_to_who_has_been_there_longest() {
+    let mut server = Server::new();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    let room = server.room_of(players[0]);
+    assert_eq!(room.host, room.members[0].peer);
+    let second = room.members[1].peer;
+    players.iter().for_each(|player| drop(server.hear(*player)));
+    let heard = server.say(players[0], LEAVE);
+    assert!(
+        matches!(&heard[..], [ServerMessage::Removed(left), ServerMessage::Done(_)]
+        if left.reason == LeaveReason::Left),
+        "{heard:?}"
+    );
+    assert_eq!(event_kinds(&server.hear(players[2])), ["left", "host"]);
+    assert_eq!(server.room_of(players[2]).host, second);
+    // A newcomer takes the free seat but not the role.
+    let newcomer = server.player(9);
+    let room = server.room_of(newcomer);
+    assert_eq!((room.members[0].name.as_str(), room.host), ("Guest 9", second));
+}
+
+#[test]
+fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let other = server.player(2);
+    let room = server.room_of(host);
+    server.close(host);
+    assert_eq!(event_kinds(&server.hear(other)), ["away"]);
+    server.wait_secs(9);
+    server.pong(other);
+    assert_eq!(server.room_of(other).host, room.host);
+    server.wait_secs(2);
+    assert_eq!(event_kinds(&server.hear(other)), ["host"]);
+    // Back within the grace time: the same seat, without the role.
+    let again = server.guest(1);
+    let room = server.room_of(again);
+    assert_eq!(room.players().count(), 2);
+    assert_eq!(room.host, room.members[1].peer);
+}
+
+#[test]
+fn who_does_not_return_within_the_grace_time_loses_the_seat() {
+    let mut server = Server::new();
+    let gone = server.player(1);
+    let other = server.player(2);
+    server.close(gone);
+    server.hear(other);
+    for _ in 0..6 {
+        server.wait_secs(10);
+        server.pong(other);
+    }
+    server.wait_secs(1);
+    let heard = server.hear(other);
+    let last = events(&heard).pop();
+    assert!(matches!(last, Some(RoomEvent::Left(left)) if left.reason == LeaveReason::Lost), "{heard:?}");
+    assert_eq!(server.room_of(other).players().count(), 1);
+}
+
+#[test]
+fn a_room_ends_with_its_last_player_and_sends_watchers_home() {
+    let mut server = Server::new();
+    let player = server.player(1);
+    let room = server.room_of(player);
+    let watcher = server.guest(2);
+    let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code);
+    assert_eq!(seat(&server.say(watcher, &watch)).slot, None);
+    assert_eq!(server.room_of(player).seats_free(), 3);
+    server.hear(watcher);
+    server.say(player, LEAVE);
+    let heard = server.hear(watcher);
+    assert!(
+        matches!(&heard[..], [ServerMessage::Removed(left)] if left.reason == LeaveReason::Closed),
+        "{heard:?}"
+    );
+    assert_eq!(server.directory.rooms().count(), 0);
+}
+
+#[test]
+fn a_match_starts_when_all_are_ready_and_another_follows() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let made = seat(&server.say(host, CREATE));
+    let other = server.guest(2);
+    server.say(other, &join(made.room.code));
+    server.hear(host);
+    assert_eq!(code(&server.say(other, r#"{"type":"start"}"#)), RefusalCode::NotHost);
+    let refused = refusal(&server.say(host, r#"{"type":"start"}"#));
+    assert_eq!((refused.code, refused.text.as_str()), (RefusalCode::NotReady, "Guest 2 is not ready"));
+    server.say(other, r#"{"type":"ready","ready":true}"#);
+    assert_eq!(event_kinds(&server.hear(host)), ["ready"]);
+    server.say(host, r#"{"type":"start","countdown_ms":3000}"#);
+    let room = server.room_of(other);
+    assert_eq!((room.status, room.round, room.epoch), (Status::Starting, 1, 2));
+    assert_eq!(room.starts_at, Some(server.now.as_millis() + 3_000));
+    assert!(room.members.iter().all(|member| !member.ready));
+    server.hear(other);
+    server.wait(Micros::from_millis(3_100));
+    assert_eq!(event_kinds(&server.hear(other)), ["status"]);
+    assert_eq!(server.room_of(other).status, Status::Playing);
+    // Not a drop-in room: nobody else can come now.
+    let late = server.guest(3);
+    assert_eq!(code(&server.say(late, &join(made.room.code))), RefusalCode::RoomStarted);
+    server.say(host, r#"{"type":"finish"}"#);
+    assert_eq!(code(&server.say(late, &join(made.room.code))), RefusalCode::RoomFinished);
+    server.say(other, r#"{"type":"ready","ready":true}"#);
+    server.say(host, r#"{"type":"start"}"#);
+    let again = server.room_of(other);
+    assert_eq!((again.status, again.round, again.epoch), (Status::Playing, 2, 3));
+    assert_ne!(again.seed, room.seed);
+}
+
+#[test]
+fn everybody_gets_a_new_ticket_when_a_match_starts() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let old = seat(&server.say(host, CREATE)).ticket;
+    let heard = server.say(host, r#"{"type":"start"}"#);
+    let new = heard.iter().find_map(|message| match message {
+        ServerMessage::NewTicket(new) => Some(new.ticket.clone()),
+        _ => None,
+    });
+    let open = |ticket: &str| server.ticket_key().open(ticket, 1_800_000_000).unwrap();
+    assert_eq!((open(&old).epoch, open(&new.expect("a new ticket")).epoch), (1, 2));
+}
+
+#[test]
+fn a_host_can_lock_hide_and_resize_the_room() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let room = server.room_of(host);
+    server.say(host, r#"{"type":"access","locked":true}"#);
+    let other = server.guest(2);
+    assert_eq!(code(&server.say(other, &join(room.code))), RefusalCode::RoomLocked);
+    assert!(seat(&server.say(other, FIND)).created);
+    server.say(other, LEAVE);
+    server.say(host, r#"{"type":"access","locked":false,"private":true,"seats":2}"#);
+    assert!(seat(&server.say(other, FIND)).created);
+    server.say(other, LEAVE);
+    seat(&server.say(other, &join(room.code)));
+    let third = server.guest(3);
+    assert_eq!(code(&server.say(third, &join(room.code))), RefusalCode::RoomFull);
+    assert_eq!(code(&server.say(host, r#"{"type":"access","seats":1}"#)), RefusalCode::BadSettings);
+    assert_eq!(code(&server.say(host, r#"{"type":"access","seats":65}"#)), RefusalCode::BadSettings);
+    assert_eq!(code(&server.say(other, r#"{"type":"access","locked":true}"#)), RefusalCode::NotHost);
+}
+
+#[test]
+fn nobody_s_seat_is_cut_away() {
+    let mut server = Server::new();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    assert_eq!(code(&server.say(players[0], r#"{"type":"access","seats":2}"#)), RefusalCode::BadSettings);
+    server.say(players[2], LEAVE);
+    assert!(matches!(
+        server.say(players[0], r#"{"type":"access","seats":2}"#)[..],
+        [ServerMessage::Change(_), ServerMessage::Done(_)]
+    ));
+}
+
+#[test]
+fn who_is_kicked_stays_out() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let rude = server.player(2);
+    let room = server.room_of(host);
+    let target = room.members[1].peer;
+    let ticket = seat_ticket(&mut server, rude);
+    server.hear(rude);
+    let kick = format!(r#"{{"type":"kick","peer":"{target}"}}"#);
+    assert_eq!(code(&server.say(rude, &kick)), RefusalCode::NotHost);
+    server.say(host, &kick);
+    let heard = server.hear(rude);
+    assert!(
+        matches!(&heard[..], [ServerMessage::Removed(left)] if left.reason == LeaveReason::Kicked),
+        "{heard:?}"
+    );
+    assert_eq!(code(&server.say(rude, &join(room.code))), RefusalCode::Kicked);
+    let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code);
+    assert_eq!(code(&server.say(rude, &watch)), RefusalCode::Kicked);
+    // Neither does `find` bring them back, nor the ticket they still hold.
+    assert_ne!(seat(&server.say(rude, FIND)).room.id, room.id);
+    let claims = server.ticket_key().open(&ticket, 1_800_000_000).unwrap();
+    assert!(claims.admit(room.id, server.room_of(host).epoch).is_err());
+    let unknown = r#"{"type":"kick","peer":"00000000000000000000000000000000"}"#;
+    assert_eq!(code(&server.say(host, unknown)), RefusalCode::NoSuchMember);
+}
+
+#[test]
+fn a_host_can_hand_the_role_on_but_not_to_a_watcher() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let other = server.player(2);
+    let watcher = server.guest(3);
+    let room = server.room_of(host);
+    let watching =
+        seat(&server.say(watcher, &format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code)));
+    let to = |peer| format!(r#"{{"type":"host","peer":"{peer}"}}"#);
+    assert_eq!(code(&server.say(host, &to(watching.peer))), RefusalCode::NoSuchMember);
+    server.say(host, &to(room.members[1].peer));
+    assert_eq!(server.room_of(other).host, room.members[1].peer);
+    assert_eq!(code(&server.say(host, &to(room.members[0].peer))), RefusalCode::NotHost);
+}
+
+#[test]
+fn settings_are_the_game_s_own_and_reach_everybody() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let other = server.player(2);
+    server.say(host, r#"{"type":"settings","settings":{"lava": true, "waves":[1,2.5e3]}}"#);
+    assert_eq!(server.room_of(other).settings.as_str(), r#"{"lava": true, "waves":[1,2.5e3]}"#);
+    assert_eq!(code(&server.say(host, r#"{"type":"settings","settings":[1]}"#)), RefusalCode::BadSettings);
+    let large = format!(r#"{{"type":"settings","settings":{{"a":"{}"}}}}"#, "x".repeat(5_000));
+    assert_eq!(code(&server.say(host, &large)), RefusalCode::BadSettings);
+}
+
+#[test]
+fn no_two_players_wear_the_same() {
+    let mut server = Server::new();
+    let wish = r#"{"type":"find","game":"gander","mode":"team","palette":2}"#;
+    let palettes: Vec<u8> = (0..3)
+        .map(|number| {
+            let guest = server.guest(number);
+            let seat = seat(&server.say(guest, wish));
+            seat.room.member(seat.peer).unwrap().palette
+        })
+        .collect();
+    assert_eq!(palettes, [2, 0, 1]);
+}
+
+#[test]
+fn a_new_name_is_seen_by_all() {
+    let mut server = Server::new();
+    let first = server.player(1);
+    let second = server.player(2);
+    server.hear(second);
+    server.say(first, r#"{"type":"profile","name":"Nia","palette":3}"#);
+    assert_eq!(event_kinds(&server.hear(second)), ["profile"]);
+    let room = server.room_of(second);
+    assert_eq!((room.members[0].name.as_str(), room.members[0].palette), ("Nia", 3));
+    let refused = refusal(&server.say(first, r#"{"type":"profile","name":"a\u202eb"}"#));
+    assert_eq!((refused.code, refused.text.as_str()), (RefusalCode::BadName, "a name cannot contain U+202E"));
+}
+
+#[test]
+fn rooms_have_two_to_sixty_four_seats() {
+    let mut server = Server::new();
+    let create = |seats: u32| format!(r#"{{"type":"create","game":"skein","seats":{seats},"drop_in":true}}"#);
+    let host = server.guest(1_000);
+    for seats in [0, 1, 65, 255] {
+        assert_eq!(code(&server.say(host, &create(seats))), RefusalCode::BadSettings, "{seats}");
+    }
+    let made = seat(&server.say(host, &create(64)));
+    for number in 0..63 {
+        let guest = server.guest(number);
+        seat(&server.say(guest, &join(made.room.code)));
+    }
+    assert_eq!(event_kinds(&server.hear(host)).len(), 63);
+    let late = server.guest(2_000);
+    assert_eq!(code(&server.say(late, &join(made.room.code))), RefusalCode::RoomFull);
+    assert_eq!(server.room_of(host).players().count(), 64);
+}
+
+#[test]
+fn only_games_the_operator_listed_are_played_if_there_is_a_list() {
+    let mut rules = Rules { unlisted: None, ..Rules::default() };
+    let modes = [("team", 4), ("duel", 2)].map(|(name, seats)| {
+        (
+            name.parse().unwrap(),
+            ModeRules { seats_min: seats, seats_max: seats, seats, ..ModeRules::default() },
+        )
+    });
+    rules.games.entry("gander".parse().unwrap()).or_default().modes = modes.into();
+    let mut server = Server::with_rules(rules);
+    let guest = server.guest(1);
+    for refused in [
+        r#"{"type":"find","game":"drake"}"#,
+        r#"{"type":"find","game":"gander"}"#,
+        r#"{"type":"find","game":"gander","mode":"chaos"}"#,
+        r#"{"type":"find"}"#,
+    ] {
+        assert_eq!(code(&server.say(guest, refused)), RefusalCode::BadGame, "{refused}");
+    }
+    let duel = seat(&server.say(guest, r#"{"type":"find","game":"gander","mode":"duel"}"#));
+    assert_eq!(duel.room.seats, 2);
+}
+
+#[test]
+fn a_finished_room_is_closed_after_a_while() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    server.say(host, r#"{"type":"finish"}"#);
+    for _ in 0..31 {
+        server.wait_secs(10);
+        server.say(host, r#"{"type":"touch"}"#);
+    }
+    assert_eq!(server.directory.rooms().count(), 0);
+}
+
+#[test]
+fn a_member_that_says_nothing_is_taken_out() {
+    let mut server = Server::new();
+    let silent = server.player(1);
+    let alive = server.player(2);
+    for _ in 0..40 {
+        server.wait_secs(10);
+        server.say(alive, r#"{"type":"touch"}"#);
+        // The socket lives and answers pings; the program behind it does not.
+        server.pong(silent);
+    }
+    let heard = server.hear(silent);
+    assert!(
+        matches!(heard.last(), Some(ServerMessage::Removed(left)) if left.reason == LeaveReason::Silent),
+        "{heard:?}"
+    );
+    assert_eq!(server.room_of(alive).players().count(), 1);
+}
+
+#[test]
+fn the_list_of_open_rooms_follows_what_happens() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let room = server.room_of(host);
+    let watcher = server.guest(2);
+    let heard = server.say(watcher, r#"{"type":"list","game":"gander"}"#);
+    let ServerMessage::Rooms(rooms) = &heard[0] else { panic!("{heard:?}") };
+    assert!(rooms.whole && rooms.rooms.len() == 1);
+    assert_eq!((rooms.rooms[0].code, rooms.rooms[0].players), (room.code, 1));
+    assert_eq!(rooms.rooms[0].host.as_str(), "Guest 1");
+    // Somebody joins: one change, a moment later.
+    let other = server.player(3);
+    server.wait_secs(1);
+    let heard = server.hear(watcher);
+    let [ServerMessage::Rooms(change)] = &heard[..] else { panic!("{heard:?}") };
+    assert!(!change.whole && change.rooms[0].players == 2);
+    // Private: it is gone from the list.
+    server.say(host, r#"{"type":"access","private":true}"#);
+    server.wait_secs(1);
+    let heard = server.hear(watcher);
+    assert!(matches!(&heard[..], [ServerMessage::Rooms(change)] if change.gone == [room.id]), "{heard:?}");
+    // Nothing changes, nothing is told; and after `unlist` nothing at all.
+    server.wait_secs(5);
+    assert!(server.hear(watcher).is_empty());
+    server.say(watcher, r#"{"type":"unlist"}"#);
+    server.say(host, r#"{"type":"access","private":false}"#);
+    server.wait_secs(1);
+    assert!(server.hear(watcher).is_empty());
+    server.say(other, LEAVE);
+}
+
+#[test]
+fn full_rooms_are_listed_for_those_who_want_to_watch() {
+    let mut server = Server::new();
+    for number in 0..4 {
+        server.player(number);
+    }
+    let watcher = server.guest(9);
+    let list = |server: &mut Server, text: &str| match &server.say(watcher, text)[..] {
+        [ServerMessage::Rooms(rooms)] => rooms.rooms.iter().map(|room| room.open).collect::<Vec<bool>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(list(&mut server, r#"{"type":"list","game":"gander"}"#), []);
+    assert_eq!(list(&mut server, r#"{"type":"list","game":"gander","all":true}"#), [false]);
+}
+
+#[test]
+fn a_newcomer_with_nothing_but_a_socket_is_playing_after_two_lines() {
+    let mut server = Server::new();
+    let guest = server.connect();
+    let welcome = crate::server::welcome(&server.say(guest, r#"{"type":"hello"}"#));
+    assert!(welcome.key.is_some_and(|key| key.len() >= 16));
+    assert!(welcome.name.as_str().starts_with("Goose "));
+    assert!(seat(&server.say(guest, FIND)).created);
+}
+
+fn seat_ticket(server: &mut Server, connection: gaggle_lobby::node::ConnectionId) -> String {
+    match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
+        [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,259 @@
+//! One node and its directory without any delay, spoken to in JSON, as a newcomer with a WebSocket
+//! command-line client would.
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::Micros;
+use gaggle_lobby::directory::{Directory, Request};
+use gaggle_lobby::message::server::{Refused, Seated, Welcome};
+use gaggle_lobby::node::{ConnectionId, Identity, NoIce, Node, NodeConfig, Output, Query};
+use gaggle_lobby::rules::{Rates, Rules};
+use gaggle_lobby::view::{RoomEvent, RoomView};
+use gaggle_lobby::{
+    Envelope, MatchRecord, NodeId, Refusal, RefusalCode, ServerMessage, TicketKey, TicketSigner,
+};
+
+pub(crate) struct Server {
+    pub(crate) now: Micros,
+    pub(crate) node: Node,
+    pub(crate) directory: Directory,
+    pub(crate) records: Vec<MatchRecord>,
+    pub(crate) queries: Vec<Query>,
+    /// Whether matches get stored.
+    pub(crate) storage_works: bool,
+    heard: BTreeMap<ConnectionId, Vec<ServerMessage>>,
+    pub(crate) pings: Vec<ConnectionId>,
+    closed: BTreeMap<ConnectionId, RefusalCode>,
+    next: u64,
+}
+
+impl Server {
+    /// A server without limits on how often.
+    pub(crate) fn new() -> Server {
+        Server::with_rules(Rules { rates: Rates::unlimited(), ..Rules::default() })
+    }
+
+    pub(crate) fn with_rules(rules: Rules) -> Server {
+        let now = Micros::from_secs(1_800_000_000);
+        let config = NodeConfig {
+            id: NodeId(1),
+            secret: [3; 32],
+            signer: TicketSigner::from_secret(&[7; 32]),
+            server_name: "test".into(),
+            ice: Box::new(NoIce),
+            lease: Micros::MAX,
+        };
+        let mut server = Server {
+            now,
+            node: Node::new(now, rules.clone(), config),
+            directory: Directory::new(rules),
+            records: Vec::new(),
+            queries: Vec::new(),
+            storage_works: true,
+            heard: BTreeMap::new(),
+            pings: Vec::new(),
+            closed: BTreeMap::new(),
+            next: 0,
+        };
+        server.drain();
+        server
+    }
+
+    pub(crate) fn ticket_key(&self) -> TicketKey {
+        TicketSigner::from_secret(&[7; 32]).key()
+    }
+
+    /// A new connection from an address of its own.
+    pub(crate) fn connect(&mut self) -> ConnectionId {
+        let address = format!("10.1.{}.{}", self.next / 250, self.next % 250 + 1);
+        self.connect_from(&address)
+    }
+
+    pub(crate) fn connect_from(&mut self, address: &str) -> ConnectionId {
+        self.next += 1;
+        let connection = ConnectionId(self.next);
+        self.node.handle_connected(self.now, connection, address.parse().unwrap());
+        self.drain();
+        connection
+    }
+
+    /// Says something and gives back what is heard on the same connection from then on.
+    pub(crate) fn say(&mut self, connection: ConnectionId, text: &str) -> Vec<ServerMessage> {
+        self.heard.remove(&connection);
+        self.node.handle_text(self.now, connection, text);
+        self.drain();
+        self.hear(connection)
+    }
+
+    /// What was heard since the last time.
+    pub(crate) fn hear(&mut self, connection: ConnectionId) -> Vec<ServerMessage> {
+        self.heard.remove(&connection).unwrap_or_default()
+    }
+
+    pub(crate) fn close(&mut self, connection: ConnectionId) {
+        self.node.handle_closed(self.now, connection);
+        self.drain();
+    }
+
+    pub(crate) fn pong(&mut self, connection: ConnectionId) {
+        self.node.handle_pong(self.now, connection);
+        self.drain();
+    }
+
+    pub(crate) fn verified(&mut self, connection: ConnectionId, identity: Result<Identity, Refusal>) {
+        self.node.handle_verified(self.now, connection, identity);
+        self.drain();
+    }
+
+    pub(crate) fn drain_connections(&mut self, reconnect_ms: u64) {
+        self.node.drain(reconnect_ms);
+        self.drain();
+    }
+
+    /// Lets time pass, a tenth of a second at a time.
+    pub(crate) fn wait(&mut self, span: Micros) {
+        let end = self.now + span;
+        while self.now < end {
+            self.now = (self.now + Micros::from_millis(100)).min(end);
+            self.node.handle_timeout(self.now);
+            self.directory.handle_timeout(self.now);
+            self.drain();
+        }
+    }
+
+    pub(crate) fn wait_secs(&mut self, secs: u64) {
+        self.wait(Micros::from_secs(secs));
+    }
+
+    pub(crate) fn closed(&self, connection: ConnectionId) -> Option<RefusalCode> {
+        self.closed.get(&connection).copied()
+    }
+
+    fn drain(&mut self) {
+        loop {
+            let mut is_quiet = true;
+            while let Some((_, notice)) = self.directory.poll_notice() {
+                self.node.handle_notice(self.now, notice);
+                is_quiet = false;
+            }
+            while let Some(record) = self.directory.poll_record() {
+                let (room, round) = (record.room, record.round);
+                self.records.push(record);
+                if self.storage_works {
+                    let stored = Request::Stored { room, round, ratings: Vec::new() };
+                    let _ = self.directory.handle_request(self.now, stored);
+                }
+                is_quiet = false;
+            }
+            if let Some(output) = self.node.poll_output() {
+                self.take(output);
+                is_quiet = false;
+            }
+            if is_quiet {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, output: Output) {
+        match output {
+            Output::Send { connection, text } => {
+                let message = Envelope::<ServerMessage>::decode(&text).expect("servers speak properly");
+                self.heard.entry(connection).or_default().push(message.message);
+            }
+            Output::Ping { connection } => self.pings.push(connection),
+            Output::Close { connection, code } => {
+                self.closed.insert(connection, code);
+            }
+            Output::Ask { ask, request } => {
+                let reply = self.directory.handle_request(self.now, *request);
+                while let Some((_, notice)) = self.directory.poll_notice() {
+                    self.node.handle_notice(self.now, notice);
+                }
+                self.node.handle_reply(self.now, ask, reply);
+            }
+            Output::Query { query, .. } => self.queries.push(query),
+            Output::Verify { .. } => {}
+            Output::Tell { .. } => panic!("there is no other node"),
+        }
+    }
+
+    /// Somebody who said hello with a key of this number.
+    pub(crate) fn guest(&mut self, number: u32) -> ConnectionId {
+        let connection = self.connect();
+        let heard = self.say(connection, &hello(number));
+        assert!(matches!(heard[0], ServerMessage::Welcome(_)), "{heard:?}");
+        connection
+    }
+
+    /// Somebody who found a seat.
+    pub(crate) fn player(&mut self, number: u32) -> ConnectionId {
+        let connection = self.guest(number);
+        let heard = self.say(connection, FIND);
+        assert!(matches!(heard[0], ServerMessage::Seated(_)), "{heard:?}");
+        connection
+    }
+
+    pub(crate) fn room_of(&mut self, connection: ConnectionId) -> RoomView {
+        let heard = self.say(connection, r#"{"type":"look"}"#);
+        match &heard[..] {
+            [.., ServerMessage::Room(message)] => message.room.clone(),
+            other => panic!("no room: {other:?}"),
+        }
+    }
+}
+
+pub(crate) const FIND: &str = r#"{"type":"find","game":"gander","mode":"team"}"#;
+pub(crate) const CREATE: &str = r#"{"type":"create","game":"gander","mode":"team"}"#;
+pub(crate) const LEAVE: &str = r#"{"type":"leave"}"#;
+
+pub(crate) fn hello(number: u32) -> String {
+    format!(r#"{{"type":"hello","key":"key-of-guest-number-{number}","name":"Guest {number}"}}"#)
+}
+
+pub(crate) fn join(code: impl std::fmt::Display) -> String {
+    format!(r#"{{"type":"join","code":"{code}"}}"#)
+}
+
+/// The seat in what was heard.
+pub(crate) fn seat(heard: &[ServerMessage]) -> Seated {
+    let seat = heard.iter().find_map(|message| match message {
+        ServerMessage::Seated(seated) => Some(seated.clone()),
+        _ => None,
+    });
+    seat.unwrap_or_else(|| panic!("no seat: {heard:?}"))
+}
+
+/// The welcome in what was heard.
+pub(crate) fn welcome(heard: &[ServerMessage]) -> Welcome {
+    match &heard[0] {
+        ServerMessage::Welcome(welcome) => welcome.clone(),
+        other => panic!("not welcome: {other:?}"),
+    }
+}
+
+/// The refusal that is all there is.
+pub(crate) fn refusal(heard: &[ServerMessage]) -> Refused {
+    match heard {
+        [ServerMessage::Refused(refused)] => refused.clone(),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+pub(crate) fn code(heard: &[ServerMessage]) -> RefusalCode {
+    refusal(heard).code
+}
+
+/// The kinds of events in what was heard, in order.
+pub(crate) fn event_kinds(heard: &[ServerMessage]) -> Vec<&'static str> {
+    events(heard).iter().map(RoomEvent::kind).collect()
+}
+
+/// The events in what was heard, in order.
+pub(crate) fn events(heard: &[ServerMessage]) -> Vec<RoomEvent> {
+    let changes = heard.iter().filter_map(|message| match message {
+        ServerMessage::Change(change) => Some(change.events.clone()),
+        _ => None,
+    });
+    changes.flatten().collect()
+}
