@@ -20,6 +20,7 @@ pub struct Row {
 enum Target {
     Ratio(f64),
     Value(f64),
+    AtLeast(f64),
 }
 
 impl Row {
@@ -52,11 +53,17 @@ impl Row {
         Row { target: Some(Target::Value(value)), ..self }
     }
 
+    /// Gaggle's figure must be at least this.
+    #[must_use]
+    pub fn at_least(self, value: f64) -> Row {
+        Row { target: Some(Target::AtLeast(value)), ..self }
+    }
+
     /// Gaggle's part of the other's figure; none where the figure itself is judged, so that a
     /// reader of the JSON sees what the target is about.
     fn ratio(&self) -> Option<f64> {
         match (self.target, self.gaggle, self.other) {
-            (Some(Target::Value(_)), ..) => None,
+            (Some(Target::Value(_) | Target::AtLeast(_)), ..) => None,
             (_, Some(gaggle), Some(other)) if other != 0.0 => Some(gaggle / other),
             _ => None,
         }
@@ -68,12 +75,13 @@ impl Row {
             // As a product, so that two zeros are equal and not undefined.
             Target::Ratio(ratio) => Some(self.gaggle? <= ratio * self.other?),
             Target::Value(value) => Some(self.gaggle? <= value),
+            Target::AtLeast(value) => Some(self.gaggle? >= value),
         }
     }
 
     fn json(&self) -> Value {
         let target = self.target.map(|target| match target {
-            Target::Ratio(number) | Target::Value(number) => number,
+            Target::Ratio(number) | Target::Value(number) | Target::AtLeast(number) => number,
         });
         json!({
             "metric": self.metric,
@@ -96,6 +104,7 @@ impl Row {
             None => String::new(),
             Some(Target::Ratio(ratio)) => format!("≤ {}", part(ratio)),
             Some(Target::Value(value)) => format!("≤ {}", figure(Some(value))),
+            Some(Target::AtLeast(value)) => format!("≥ {}", figure(Some(value))),
         };
         let verdict = match self.met() {
             None => "",
@@ -217,6 +226,13 @@ mod tests {
         assert_eq!(row.met(), Some(false));
         assert_eq!(row.json()["ratio"], Value::Null);
         assert_eq!(row.json()["target"], 26.0);
+    }
+
+    #[test]
+    fn more_can_be_better() {
+        let row = Row::new("packets", "1/s").gaggle(2.0).at_least(1.0);
+        assert_eq!((row.met(), row.json()["target"].as_f64()), (Some(true), Some(1.0)));
+        assert_eq!(row.at_least(3.0).met(), Some(false));
     }
 
     #[test]

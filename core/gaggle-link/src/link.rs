@@ -6,6 +6,7 @@
 mod acks;
 mod congestion;
 mod handshake;
+mod heartbeat;
 mod pacer;
 mod packet;
 mod ranges;
@@ -13,6 +14,7 @@ mod received;
 mod rtt;
 mod sent;
 mod session;
+mod shrink;
 mod stream_in;
 mod stream_out;
 mod streams_in;
@@ -210,7 +212,11 @@ impl<C: Carrier> Link<C> {
 
     fn handle_datagram(&mut self, now: Micros, index: usize) -> Option<Found> {
         match packet::peek(&self.datagram) {
-            Peek::Unreliable => {}
+            Peek::Unreliable => {
+                let peer = &mut self.peers[index];
+                let range = peer.session.as_mut()?.handle_unreliable(now, &self.datagram)?;
+                return Some(Found::Unreliable(peer.id, range));
+            }
             Peek::Hello => {
                 if let Ok(Packet::Hello(hello)) = Packet::read(&self.datagram) {
                     self.handle_hello(now, index, &hello);
@@ -222,7 +228,6 @@ impl<C: Carrier> Link<C> {
         let peer = &mut self.peers[index];
         let session = peer.session.as_mut()?;
         match session.handle(now, &self.datagram, &self.config) {
-            Ok(Handled::Message(range)) => return Some(Found::Unreliable(peer.id, range)),
             Ok(Handled::Other) => {
                 peer.wake_at = now;
                 self.reading = Some(index);

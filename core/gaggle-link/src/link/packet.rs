@@ -230,8 +230,25 @@ pub(crate) fn peek(bytes: &[u8]) -> Peek {
     }
 }
 
+/// Tag and number of an unreliable message.
+#[inline]
+pub(crate) fn read_unreliable_header(bytes: &[u8]) -> Option<(u8, u16)> {
+    let [first, low, high] = *bytes.first_chunk()?;
+    (first >> 4 == UNRELIABLE).then(|| (first & 0xf, u16::from_le_bytes([low, high])))
+}
+
 impl<'a> Packet<'a> {
-    #[inline]
+    /// What all kinds have in common but for greetings and unreliable messages.
+    pub(crate) fn head(&self) -> Option<Head> {
+        match self {
+            Packet::Streams(head, _)
+            | Packet::Ack(head, _)
+            | Packet::Ping(head, _)
+            | Packet::Bye(head, _) => Some(*head),
+            Packet::Hello(_) | Packet::Unreliable { .. } => None,
+        }
+    }
+
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Packet<'a>, DecodeError> {
         let mut r = ByteReader::new(bytes);
         let first = r.u8("packet kind")?;

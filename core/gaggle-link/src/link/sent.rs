@@ -10,6 +10,9 @@ use super::rtt::Rtt;
 /// Pieces of streams in one packet.
 pub(crate) const PIECES_MAX: usize = 4;
 
+/// Packets remembered at a time: a few less than the other side keeps track of. Many small messages then share packets.
+const PACKETS_MAX: usize = 1_000;
+
 #[derive(Debug, Clone)]
 pub(crate) struct SentPacket {
     pub(crate) number: u64,
@@ -78,6 +81,11 @@ impl SentPackets {
 
     pub(crate) fn in_flight_bytes(&self) -> u64 {
         self.in_flight_bytes
+    }
+
+    /// Whether as many packets are remembered as an acknowledgement looks back at.
+    pub(crate) fn is_full(&self) -> bool {
+        self.packets.len() >= PACKETS_MAX
     }
 
     /// The oldest packet whose fate is of interest.

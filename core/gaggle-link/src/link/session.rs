@@ -7,10 +7,11 @@ use gaggle_kit::{ByteWriter, Micros};
 use super::acks::Acks;
 use super::congestion::Congestion;
 use super::handshake::{Remote, label};
+use super::heartbeat::Heartbeat;
 use super::pacer::Pacer;
 use super::packet::{
-    Ack, Echo, Head, Label, Packet, Ping, Streams, unreliable_header, write_ack, write_bye,
-    write_streams_head,
+    Ack, Head, Label, Packet, Ping, Streams, UNRELIABLE_HEADER_BYTES, read_unreliable_header,
+    unreliable_header, write_ack, write_bye, write_streams_head,
 };
 use super::received::Received;
 use super::rtt::Rtt;
@@ -56,10 +57,7 @@ pub(crate) struct Session {
     streams_out: StreamsOut,
     streams_in: StreamsIn,
     pub(crate) queue: UnreliableQueue,
-    /// When the round trip was last asked for or learnt.
-    asked_at: Option<Micros>,
-    /// A question to be answered, and when it came.
-    question: Option<(u32, Micros)>,
+    heartbeat: Heartbeat,
     busy_until: Option<Micros>,
     /// Stream data was left to be sent when packets were last made.
     waiting: bool,
@@ -78,8 +76,6 @@ pub(crate) struct Session {
 /// What a packet was, for the caller to act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Handled {
-    /// It is an unreliable message: these bytes of the packet.
-    Message(Range<usize>),
     /// The other side ends the link.
     Bye(Goodbye),
     /// There may be something to read or to send.
@@ -125,8 +121,7 @@ impl Session {
             streams_out: StreamsOut::default(),
             streams_in: StreamsIn::default(),
             queue: UnreliableQueue::default(),
-            asked_at: None,
-            question: None,
+            heartbeat: Heartbeat::new(nonce > remote.nonce),
             busy_until: None,
             waiting: false,
             unreliable_at: None,
@@ -154,52 +149,49 @@ impl Session {
         label == self.label_in
     }
 
+    /// An unreliable message came: where it is in the packet, unless it is refused. Most packets are this.
+    #[inline]
+    pub(crate) fn handle_unreliable(&mut self, now: Micros, bytes: &[u8]) -> Option<Range<usize>> {
+        let (tag, number) = read_unreliable_header(bytes)?;
+        let number = self.received.whole(number);
+        if tag != self.label_in.tag || !self.received.is_new(number, false) {
+            self.packets_refused += 1;
+            return None;
+        }
+        self.count_in(now, number, bytes.len());
+        Some(UNRELIABLE_HEADER_BYTES..bytes.len())
+    }
+
+    /// Any other packet came.
     pub(crate) fn handle(
         &mut self,
         now: Micros,
         bytes: &[u8],
         config: &LinkConfig,
     ) -> Result<Handled, PeerFault> {
-        let packet = match Packet::read(bytes) {
-            Ok(packet) => packet,
-            Err(_) => return Ok(self.refuse()),
+        let packet = Packet::read(bytes);
+        let Some(head) =
+            packet.as_ref().ok().and_then(Packet::head).filter(|head| head.label == self.label_in)
+        else {
+            return Ok(self.refuse());
         };
-        let (number, proven) = match &packet {
-            Packet::Hello(_) => return Ok(Handled::Other),
-            Packet::Unreliable { tag, number, .. } if *tag == self.label_in.tag => (*number, false),
-            Packet::Streams(head, _)
-            | Packet::Ack(head, _)
-            | Packet::Ping(head, _)
-            | Packet::Bye(head, _)
-                if head.label == self.label_in =>
-            {
-                (head.number, true)
-            }
-            _ => return Ok(self.refuse()),
-        };
-        let number = self.received.whole(number);
-        if !self.received.is_new(number, proven) {
+        let number = self.received.whole(head.number);
+        if !self.received.is_new(number, true) {
             return Ok(self.refuse());
         }
-        if let Packet::Streams(_, streams) = &packet
+        if let Ok(Packet::Streams(_, streams)) = &packet
             && !self.streams_in.fits(streams, config.receive_bytes_max as usize)?
         {
             // Not noted as received, so not acknowledged: it will come again.
             return Ok(self.refuse());
         }
-        self.received.insert(number);
-        self.heard_at = now;
-        self.packets_in += 1;
-        self.bytes_in += bytes.len() as u64;
+        self.count_in(now, number, bytes.len());
         match packet {
-            Packet::Unreliable { message, .. } => {
-                return Ok(Handled::Message(bytes.len() - message.len()..bytes.len()));
-            }
-            Packet::Streams(_, streams) => self.handle_streams(now, number, &streams)?,
-            Packet::Ack(_, ack) => self.handle_ack(now, &ack)?,
-            Packet::Ping(_, ping) => self.handle_ping(now, &ping),
-            Packet::Bye(_, goodbye) => return Ok(Handled::Bye(goodbye)),
-            Packet::Hello(_) => {}
+            Ok(Packet::Streams(_, streams)) => self.handle_streams(now, number, &streams)?,
+            Ok(Packet::Ack(_, ack)) => self.handle_ack(now, &ack)?,
+            Ok(Packet::Ping(_, ping)) => self.handle_ping(now, &ping),
+            Ok(Packet::Bye(_, goodbye)) => return Ok(Handled::Bye(goodbye)),
+            Ok(Packet::Hello(_) | Packet::Unreliable { .. }) | Err(_) => {}
         }
         Ok(Handled::Other)
     }
@@ -207,14 +199,14 @@ impl Session {
     /// The other side greeted us again within this link: it may not know that it stands.
     pub(crate) fn handle_greeting(&mut self, now: Micros) {
         self.heard_at = now;
-        self.asked_at = None;
+        self.heartbeat.ask_now();
     }
 
     /// The way to the peer changed.
     pub(crate) fn handle_reroute(&mut self) {
         self.rtt = Rtt::default();
         self.congestion = Congestion::new();
-        self.asked_at = None;
+        self.heartbeat.ask_now();
     }
 
     /// This side did not listen for a while: the other can't be blamed for silence then.
@@ -272,7 +264,7 @@ impl Session {
     }
 
     fn next_send_at(&self, config: &LinkConfig) -> Micros {
-        if self.question.is_some() || self.queue.len() > 0 {
+        if self.heartbeat.owes_answer() || self.queue.len() > 0 {
             return Micros::ZERO;
         }
         let mut at = self.ask_at(config).min(self.acks.due_at().unwrap_or(Micros::MAX));
@@ -298,8 +290,8 @@ impl Session {
         }
         let head = Head { label: self.label_out, number: self.next_number as u16 };
         let mut w = ByteWriter::new(&mut buffer[..DATAGRAM_BYTES_MAX]);
-        if self.question.is_some() || self.ask_at(config) <= now {
-            let ping = self.ping(now, config);
+        if self.heartbeat.owes_answer() || self.ask_at(config) <= now {
+            let ping = self.heartbeat.ping(now, config, self.received.loss_permille());
             ping.write(head, &mut w).expect("a ping fits into a packet");
             let what = What::Ping { asks: ping.clock.is_some(), answers: ping.echo.is_some() };
             return Some(Outgoing { bytes: w.written(), what });
@@ -341,14 +333,7 @@ impl Session {
         self.count_out(now, outgoing.bytes);
         match outgoing.what {
             What::Unreliable => self.queue.pop(),
-            What::Ping { asks, answers } => {
-                if asks {
-                    self.asked_at = Some(now);
-                }
-                if answers {
-                    self.question = None;
-                }
-            }
+            What::Ping { asks, answers } => self.heartbeat.sent(now, asks, answers),
             What::Streams { pieces, acks, idle } => {
                 if acks {
                     self.acks.sent();
@@ -470,55 +455,20 @@ impl Session {
         }
         if acked_any {
             self.probes = 0;
-            self.asked_at = Some(now);
+            self.heartbeat.learnt(now);
         }
         Ok(())
     }
 
     fn handle_ping(&mut self, now: Micros, ping: &Ping) {
         self.loss_out = ping.loss;
-        if let Some(clock) = ping.clock {
-            self.question = Some((clock, now));
-        }
-        // A clock that was never asked with, or longer ago than a link may be silent, gives nonsense: at most a minute.
-        if let Some(Echo { clock, hold }) = ping.echo.filter(|echo| echo.hold != u16::MAX) {
-            let elapsed = (now.get() as u32).wrapping_sub(clock);
-            if elapsed < 60_000_000 {
-                let idle = self.sent.in_flight_bytes() == 0;
-                self.rtt.sample(
-                    now,
-                    Micros::new(u64::from(elapsed)).since(Micros::new(u64::from(hold))),
-                    idle,
-                );
-                self.asked_at = Some(now);
-            }
+        if let Some(rtt) = self.heartbeat.handle(now, ping) {
+            self.rtt.sample(now, rtt, self.sent.in_flight_bytes() == 0);
         }
     }
 
-    fn ping(&self, now: Micros, config: &LinkConfig) -> Ping {
-        let echo = self.question.map(|(clock, came_at)| Echo {
-            clock,
-            hold: u16::try_from(now.since(came_at).get()).unwrap_or(u16::MAX),
-        });
-        // An answer asks back if it would be time to ask soon: three packets then serve both sides.
-        let soon = Micros::new(config.probe.get() / 2);
-        let asks = self.asked_at.is_none_or(|at| at.saturating_add(soon) <= now) || echo.is_none();
-        let loss = u32::from(self.received.loss_permille()) * 255 / 1_000;
-        Ping { loss: loss as u8, clock: asks.then_some(now.get() as u32), echo }
-    }
-
-    /// When to ask for the round trip, which is also the heartbeat.
     fn ask_at(&self, config: &LinkConfig) -> Micros {
-        let Some(asked_at) = self.asked_at else { return Micros::ZERO };
-        let quarter = Micros::new(config.heartbeat.get() / 4);
-        // One of the two is slower to ask, and asks with its answer: three packets instead of four.
-        let patience = if self.nonce > self.remote.nonce { quarter } else { Micros::ZERO };
-        let regular =
-            asked_at.saturating_add(config.probe).min(self.sent_at.saturating_add(config.heartbeat));
-        // Nothing heard for longer than a heartbeat: one lost packet must not look like the beginning of the end.
-        let worried =
-            self.heard_at.saturating_add(config.heartbeat + quarter).max(asked_at.saturating_add(quarter));
-        regular.saturating_add(patience).min(worried)
+        self.heartbeat.ask_at(config, self.sent_at, self.heard_at)
     }
 
     /// Whether the path has room for stream data: from streams with at most so many bytes to send.
@@ -526,6 +476,9 @@ impl Session {
         let shortest = self.streams_out.shortest()?;
         let packet = DATAGRAM_BYTES_MAX as u64;
         let (window, in_flight) = (self.congestion.window(), self.sent.in_flight_bytes());
+        if self.sent.is_full() {
+            return None;
+        }
         if in_flight + packet <= window {
             Some(u64::MAX)
         } else if shortest <= packet && in_flight + packet <= window + HEADROOM_BYTES {
@@ -541,6 +494,14 @@ impl Session {
         let wait = self.rtt.probe_timeout().get().saturating_mul(1 << self.probes.min(6));
         let wait_max = PROBE_TIMEOUT_MAX.max(self.rtt.probe_timeout());
         Some(sent_at.saturating_add(Micros::new(wait).min(wait_max)))
+    }
+
+    #[inline]
+    fn count_in(&mut self, now: Micros, number: u64, bytes: usize) {
+        self.received.insert(number);
+        self.heard_at = now;
+        self.packets_in += 1;
+        self.bytes_in += bytes as u64;
     }
 
     fn refuse(&mut self) -> Handled {

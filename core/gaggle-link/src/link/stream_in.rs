@@ -5,7 +5,7 @@ use std::ops::Range;
 use gaggle_kit::{ByteReader, DecodeError};
 
 use super::ranges::Ranges;
-use super::stream_out::KEPT_BYTES;
+use super::shrink::Shrink;
 use crate::PeerFault;
 
 /// Gaps a stream may have. A peer that leaves more has its packet refused: it will be sent again.
@@ -19,6 +19,7 @@ pub(crate) struct StreamIn {
     arrived: Ranges,
     /// How much of the buffer has been given out.
     given: usize,
+    shrink: Shrink,
 }
 
 /// What a piece needs to be taken.
@@ -54,6 +55,7 @@ impl StreamIn {
         let end = start + bytes.len();
         if self.buffer.len() < end {
             self.buffer.resize(end, 0);
+            self.shrink.filled(end);
         }
         self.buffer[start..end].copy_from_slice(bytes);
         self.arrived.insert(self.base + start as u64..self.base + end as u64);
@@ -98,8 +100,10 @@ impl StreamIn {
         self.base += self.given as u64;
         self.given = 0;
         self.arrived.remove(0..self.base);
-        if self.buffer.is_empty() && self.buffer.capacity() > KEPT_BYTES {
-            self.buffer.shrink_to(KEPT_BYTES);
+        if self.buffer.is_empty()
+            && let Some(capacity) = self.shrink.emptied(self.buffer.capacity())
+        {
+            self.buffer.shrink_to(capacity);
         }
     }
 }

@@ -8,9 +8,7 @@ use std::ops::Range;
 use gaggle_kit::Varint;
 
 use super::ranges::Ranges;
-
-/// A buffer that grew beyond this for a large message is given back when it is empty.
-pub(crate) const KEPT_BYTES: usize = 64 * 1024;
+use super::shrink::Shrink;
 
 #[derive(Debug, Default)]
 pub(crate) struct StreamOut {
@@ -24,6 +22,7 @@ pub(crate) struct StreamOut {
     acked: Ranges,
     /// Sent, taken for lost, not acknowledged.
     lost: Ranges,
+    shrink: Shrink,
 }
 
 impl StreamOut {
@@ -45,6 +44,7 @@ impl StreamOut {
         self.buffer.extend(Varint::new(message.len() as u64).iter());
         self.buffer.extend(message);
         self.ends.push_back(self.end());
+        self.shrink.filled(self.buffer.len());
     }
 
     /// Bytes of messages not yet acknowledged as a whole.
@@ -98,8 +98,11 @@ impl StreamOut {
         self.buffer.drain(..(whole - self.base) as usize);
         self.base = whole;
         self.acked.remove(0..whole);
-        if self.buffer.is_empty() && self.buffer.capacity() > KEPT_BYTES {
-            self.buffer.shrink_to(KEPT_BYTES);
+        if whole > 0
+            && self.buffer.is_empty()
+            && let Some(capacity) = self.shrink.emptied(self.buffer.capacity())
+        {
+            self.buffer.shrink_to(capacity);
         }
     }
 

@@ -1,0 +1,54 @@
+//! Instructions per packet: the same on a busy machine as on a quiet one. Valgrind counts them in this very program, started
+//! again with one load and two lengths; the difference is what the packets cost.
+
+use std::process::Command;
+
+use bench_report::{Report, Row};
+
+use crate::packets::{Load, Pair};
+
+const FLAG: &str = "--count-instructions";
+const MESSAGES: u64 = 100_000;
+
+/// What a counted run does.
+pub(crate) struct Counted {
+    load: Load,
+    messages: u64,
+}
+
+impl Counted {
+    pub(crate) fn run(&self) {
+        Pair::new(self.load).run(self.messages);
+    }
+}
+
+/// Whether this is a counted run.
+pub(crate) fn asked_for() -> Option<Counted> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, flag, load, messages] = arguments.as_slice() else { return None };
+    let load = Load::ALL.into_iter().find(|known| flag == FLAG && known.name() == load)?;
+    Some(Counted { load, messages: messages.parse().ok()? })
+}
+
+pub(crate) fn rows(report: &mut Report) {
+    for load in Load::ALL {
+        let row = Row::new(format!("instructions per {} message", load.name()), "");
+        let counted = count(load, 2 * MESSAGES).and_then(|long| long.checked_sub(count(load, MESSAGES)?));
+        match counted {
+            Some(instructions) => report.row(row.gaggle(instructions as f64 / MESSAGES as f64)),
+            None => report.note("valgrind did not say how many instructions were run"),
+        }
+    }
+}
+
+fn count(load: Load, messages: u64) -> Option<u64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().ok()?)
+        .args([FLAG, load.name(), &messages.to_string()])
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let (_, collected) = text.split_once("Collected : ")?;
+    collected.split_whitespace().next()?.parse().ok()
+}

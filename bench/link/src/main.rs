@@ -1,0 +1,24 @@
+//! `cargo xtask bench link [--json]`: what the link costs, and what its transfers do to a game beside them.
+
+mod instructions;
+mod packets;
+mod transfer;
+
+use std::process::ExitCode;
+
+use bench_report::{CountingAllocator, Report};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+fn main() -> ExitCode {
+    if let Some(load) = instructions::asked_for() {
+        load.run();
+        return ExitCode::SUCCESS;
+    }
+    let mut report = Report::from_args();
+    packets::rows(&mut report);
+    instructions::rows(&mut report);
+    transfer::rows(&mut report);
+    report.finish()
+}
