@@ -82,7 +82,9 @@ fn a_maze_that_asks_simulates_a_sixth_again_of_one_that_reads_everything() {
     let again = |world: &World<Maze>| (0..4).map(|i| world.session(i).stats().frames_again).sum::<u64>();
     let (reads, asks) = (run_maze(false), run_maze(true));
     assert!(asks.machines[0].timeline.game().runners.iter().all(|runner| runner.turns > 20), "nobody turned");
+    let harmless = asks.session(0).stats().corrections_harmless;
     let (reads, asks) = (again(&reads), again(&asks));
+    assert!(harmless > 100, "no wrong guess was harmless");
     assert!(asks > 100, "questions whose answers never change prove nothing: {asks}");
     assert!(asks * 6 <= reads, "{asks} frames again by asking, {reads} by reading");
 }

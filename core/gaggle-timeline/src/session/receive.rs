@@ -171,6 +171,8 @@ impl<I: Input> Session<I> {
                     *cell = input;
                     if frame < self.changed && self.log.input_matters(frame, slot, input) {
                         self.changed = frame;
+                    } else {
+                        self.stats.corrections_harmless += u64::from(frame < self.changed);
                     }
                 }
             }
