@@ -3,8 +3,11 @@
 use gaggle_kit::{Frame, Micros, PeerId, Slot};
 use gaggle_timeline::{Incarnation, Request, Seat, Session, SessionConfig};
 
-/// All targets, by name.
-pub const TARGETS: [(&str, fn(&[u8])); 1] = [("timeline_session", session)];
+/// A name and what is done with bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 1] = [("timeline_session", session)];
 
 const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
 
