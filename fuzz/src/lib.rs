@@ -4,4 +4,5 @@
 //! `corpus/TARGET/` through it, so that what a fuzzer once found stays found without a fuzzer.
 
 pub mod kit;
+pub mod link;
 pub mod timeline;
