@@ -47,6 +47,8 @@ mod exchange;
 mod game;
 mod inputs;
 mod local;
+#[allow(dead_code, reason = "the session takes it over piece by piece")]
+mod membership;
 mod pace;
 mod packet;
 mod question;

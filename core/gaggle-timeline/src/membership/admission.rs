@@ -1,0 +1,120 @@
+//! What the own next entry says besides inputs: a join, when this machine leads, or a goodbye.
+
+use gaggle_kit::{Frame, Micros, SlotSet};
+
+use super::held::{Extras, Join};
+use super::history::Relation;
+use super::messages::Standing;
+use super::rows::{self, ROWS_MAX};
+use super::{Membership, Mode};
+use crate::roster::StreamId;
+
+impl Membership {
+    /// The local players want to leave: said in the next entry that can say it.
+    pub(crate) fn leave(&mut self) {
+        self.leaving = true;
+    }
+
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving
+    }
+
+    /// The last frame of the own stream, once the goodbye is written.
+    pub(crate) fn own_end(&self) -> Option<Frame> {
+        self.streams.end(self.me)
+    }
+
+    /// The newest entry that may be written.
+    pub(crate) fn emit_until(&self) -> Frame {
+        self.confirmed.saturating_add(self.settings.reach_frames)
+    }
+
+    /// What the own entry for `frame` must say.
+    pub(crate) fn extras_due(&self, now: Micros, frame: Frame) -> Extras {
+        let Some(row) = rows::row_of(&self.known, self.me).copied() else { return Extras::NONE };
+        if self.mode != Mode::Member || frame < row.first || !row.is_open() {
+            return Extras::NONE;
+        }
+        let busy = self.is_busy();
+        if self.leaving && !(busy && self.rules.no_end_while_busy) {
+            return Extras { end: true, join: None };
+        }
+        let leads = rows::lead_at(&self.known, frame).is_some_and(|lead| lead.stream == self.me);
+        if !leads || !self.is_full() || busy && self.rules.no_join_while_busy {
+            return Extras::NONE;
+        }
+        Extras { join: self.candidate(now, frame), end: false }
+    }
+
+    /// Somebody who is ready, whose stream is flowing at our pace, and for whom there is a place.
+    fn candidate(&self, now: Micros, frame: Frame) -> Option<Join> {
+        if self.known.len() >= ROWS_MAX {
+            return None;
+        }
+        let free = rows::free_slots(&self.known, frame.next(), self.settings.slot_count);
+        self.peers.iter().find_map(|(id, peer)| {
+            let standing = peer.latest()?;
+            let stream = StreamId { peer: id, incarnation: standing.incarnation };
+            let here = self
+                .known
+                .iter()
+                .any(|row| row.stream == stream || row.stream.peer == id && row.last >= frame.next());
+            let named =
+                !self.rules.ready_names_history || self.lineage.relate(&standing.tip) == Relation::Same;
+            if here || !named || !peer.observes || !self.is_reachable(stream) {
+                return None;
+            }
+            let held = self.streams.get(stream).filter(|held| !held.is_empty())?;
+            let flowing = held.first <= frame.next() && standing.first.is_some();
+            let patient = peer.ready_since.is_some_and(|at| now.since(at) >= self.settings.patience);
+            let lagging = peer.lag_frames.is_some_and(|lag| held.through + lag.saturating_add(1) < frame);
+            if !flowing || lagging && !patient {
+                return None;
+            }
+            Some(Join { stream, slots: choose_slots(standing, free)? })
+        })
+    }
+
+    /// Remembers since when observers have been ready.
+    pub(super) fn note_ready(&mut self, now: Micros) {
+        let lineage = &self.lineage;
+        for (_, peer) in self.peers.iter_mut() {
+            let here = |s: &Standing| s.first.is_some() && lineage.relate(&s.tip) == Relation::Same;
+            let ready = peer.observes && peer.latest().is_some_and(here);
+            peer.ready_since = if ready { peer.ready_since.or(Some(now)) } else { None };
+        }
+    }
+}
+
+/// The slots a joiner would like if they are free, else the lowest free ones.
+fn choose_slots(standing: &Standing, free: SlotSet) -> Option<SlotSet> {
+    let players = usize::from(standing.players);
+    if standing.wanted.len() == players && standing.wanted.difference(free).is_empty() {
+        return Some(standing.wanted);
+    }
+    (free.len() >= players).then(|| free.iter().take(players).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::history::{History, Link, MatchId, Tip};
+    use crate::roster::Incarnation;
+
+    #[test]
+    fn a_joiner_gets_its_old_slots_back_or_the_lowest_free_ones() {
+        let link = Link { history: History(1), by: 0, number: 0, size: 1, stale: false };
+        let mut standing = Standing {
+            tip: Tip { game: MatchId::default(), depth: 0, links: vec![link] },
+            incarnation: Incarnation(1),
+            first: Some(Frame::new(5)),
+            players: 2,
+            wanted: SlotSet::from_bits(0b1010),
+        };
+        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b1111)).map(SlotSet::bits), Some(0b1010));
+        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b0111)).map(SlotSet::bits), Some(0b0011));
+        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b0100)), None, "two players need two");
+        standing.wanted = SlotSet::EMPTY;
+        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b1100)).map(SlotSet::bits), Some(0b1100));
+    }
+}

@@ -1,0 +1,38 @@
+//! Numbers that order attempts to change the view.
+
+use gaggle_kit::PeerId;
+
+use crate::roster::{Incarnation, StreamId};
+
+/// The name of one attempt: higher beats lower, and no two coordinators ever use the same one.
+///
+/// The stay is part of it: a machine that crashed and came back may count from a lower number again, and
+/// answers meant for its former self must not be taken for answers to the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Ballot {
+    pub(crate) number: u32,
+    pub(crate) by: StreamId,
+}
+
+/// Farther ahead than this of everything ever seen a number is a lie: it would use up all numbers.
+pub(crate) const BALLOT_LEAP_MAX: u32 = 1 << 20;
+
+impl Ballot {
+    /// The view a match begins with was not voted on.
+    pub(crate) const FOUNDING: Ballot =
+        Ballot { number: 0, by: StreamId { peer: PeerId::from_u128(0), incarnation: Incarnation(0) } };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_came_back_never_repeats_a_ballot() {
+        let by = |incarnation| StreamId { peer: PeerId::from_u128(7), incarnation: Incarnation(incarnation) };
+        let (before, after) = (Ballot { number: 3, by: by(1) }, Ballot { number: 3, by: by(2) });
+        assert_ne!(before, after);
+        assert!(Ballot::FOUNDING < before);
+        assert!(after < Ballot { number: 4, by: by(0) });
+    }
+}

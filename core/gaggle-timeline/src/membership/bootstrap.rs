@@ -1,0 +1,222 @@
+//! Coming in: what a donor tells besides the state, following its feed, and founding a match of one's own.
+
+use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, PeerId, SlotSet};
+
+use super::codec;
+use super::fence::Fence;
+use super::held::{Entries, Held};
+use super::history::{Lineage, MatchId, Relation};
+use super::messages::{Message, Told};
+use super::rows::{self, Row};
+use super::tail::Tail;
+use super::{Fault, Membership, Mode};
+use crate::roster::{Incarnation, StreamId};
+
+/// What goes with a snapshot: how the donor stands at the snapshot's frame.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Tidings {
+    /// The donor's view with its whole path.
+    pub(crate) told: Told,
+    pub(crate) rows: Vec<Row>,
+    /// The frame of the snapshot.
+    pub(crate) confirmed: Frame,
+    pub(crate) tails: Vec<Tail>,
+}
+
+/// What a donor has confirmed since.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Feed {
+    pub(crate) told: Told,
+    pub(crate) confirmed: Frame,
+    pub(crate) tails: Vec<Tail>,
+}
+
+/// What became of a feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Followed {
+    Yes,
+    /// Not ours to follow, or too old.
+    Ignored,
+    /// It contradicts what we were told before: only a snapshot helps.
+    Impossible,
+}
+
+impl Membership {
+    /// Whether others may rely on us: a full member that stays.
+    pub(crate) fn may_donate(&self) -> bool {
+        self.mode == Mode::Member && self.is_full()
+    }
+
+    /// Asks a peer for its state: we are in no match.
+    pub(crate) fn ask_snapshot(&mut self, from: PeerId) {
+        self.send(from, Message::AskSnapshot);
+    }
+
+    /// What to tell with the state at the last confirmed frame.
+    pub(crate) fn tidings(&self, entries: &dyn Entries) -> Option<Tidings> {
+        let from = self.confirmed.saturating_sub(self.settings.reach_frames);
+        let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
+        self.may_donate().then(|| Tidings {
+            told: Told { tip: self.lineage.whole(), view: self.view.clone() },
+            rows: self.rows.clone(),
+            confirmed: self.confirmed,
+            tails: self.streams.tails(entries, from, in_roster),
+        })
+    }
+
+    /// What an observer at `depth` needs that has confirmed everything before `from`. None if that is
+    /// too long ago.
+    pub(crate) fn feed(&self, from: Frame, depth: u32, entries: &dyn Entries) -> Option<Feed> {
+        let oldest = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
+        let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
+        (self.may_donate() && from >= oldest).then(|| Feed {
+            told: Told { tip: self.lineage.tip_since(depth), view: self.view.clone() },
+            confirmed: self.confirmed,
+            tails: self.streams.tails(entries, from, in_roster),
+        })
+    }
+
+    /// Whether a donor's state is worth taking, as we stand.
+    pub(crate) fn wants(&self, tidings: &Tidings) -> bool {
+        let theirs = self.lineage.relate_whole(&tidings.told.tip);
+        match self.mode {
+            Mode::Out => true,
+            Mode::Member => {
+                let excluded = theirs == Relation::Descendant && !rows::is_open(&tidings.rows, self.me);
+                !self.leaving && (excluded || theirs == Relation::Apart { senior: true })
+            }
+            Mode::Observer => match theirs {
+                Relation::Same | Relation::Descendant => tidings.confirmed > self.confirmed,
+                Relation::Apart { senior } => senior,
+                Relation::Ancestor | Relation::Unknown => false,
+            },
+        }
+    }
+
+    /// Begins anew as an observer of the donor's match, under a name never used before.
+    pub(crate) fn adopt(
+        &mut self,
+        now: Micros,
+        tidings: &Tidings,
+        incarnation: Incarnation,
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        self.number_seen = self.number_seen.max(tidings.told.view.ballot.number);
+        self.reset(now, incarnation, entries);
+        self.mode = Mode::Observer;
+        self.lineage = Lineage::of_tip(&tidings.told.tip);
+        self.view = tidings.told.view.clone();
+        self.fence = Fence::new(self.view.ballot);
+        self.rows.clone_from(&tidings.rows);
+        self.confirmed = tidings.confirmed;
+        self.settled = tidings.confirmed;
+        self.fed = tidings.confirmed;
+        self.refresh();
+        for tail in &tidings.tails {
+            self.absorb(tail, true, entries)?;
+        }
+        self.open_runs();
+        Ok(())
+    }
+
+    /// Follows what somebody who feeds us has confirmed.
+    pub(crate) fn follow(
+        &mut self,
+        now: Micros,
+        feed: &Feed,
+        entries: &mut dyn Entries,
+    ) -> Result<Followed, Fault> {
+        let relation = self.lineage.relate(&feed.told.tip);
+        let leaving_it = self.fence.promised() > feed.told.view.ballot && self.rules.fence_covers_feeds;
+        if self.mode != Mode::Observer || leaving_it || feed.confirmed < self.confirmed {
+            return Ok(Followed::Ignored);
+        }
+        match relation {
+            Relation::Same => {}
+            Relation::Descendant => {
+                if self.contradicts(&self.with_goodbyes(&feed.told.view.rows)) {
+                    return Ok(Followed::Impossible);
+                }
+                self.fence.lower();
+                self.install(&feed.told, feed.told.view.ballot, &[], entries)?;
+            }
+            _ => return Ok(Followed::Ignored),
+        }
+        for tail in &feed.tails {
+            self.absorb(tail, true, entries)?;
+        }
+        self.open_runs();
+        self.fed = self.fed.max(feed.confirmed);
+        self.starving_since = now;
+        Ok(Followed::Yes)
+    }
+
+    /// Founds a match from the state at hand, after the last confirmed frame.
+    pub(crate) fn found(
+        &mut self,
+        now: Micros,
+        game: MatchId,
+        incarnation: Incarnation,
+        entries: &mut dyn Entries,
+    ) {
+        self.reset(now, incarnation, entries);
+        let players = usize::from(self.players);
+        let slots = if self.wanted.len() == players { self.wanted } else { SlotSet::first(players) };
+        let row = Row { stream: self.me, slots, first: self.confirmed.next(), last: Frame::NEVER };
+        self.begin(game, vec![row], self.confirmed);
+    }
+
+    fn reset(&mut self, now: Micros, incarnation: Incarnation, entries: &mut dyn Entries) {
+        self.me = StreamId { peer: self.me.peer, incarnation };
+        self.streams.clear(entries);
+        self.rows.clear();
+        self.collection = None;
+        self.accepted = None;
+        self.condemned.clear();
+        self.unfinished = false;
+        self.suspicious_since = None;
+        self.leaving = false;
+        self.slept = false;
+        self.lost = None;
+        self.starving_since = now;
+    }
+
+    /// A stream nothing is held of begins with its row.
+    fn open_runs(&mut self) {
+        for nth in 0..self.known.len() {
+            let row = self.known[nth];
+            if row.stream != self.me && self.streams.get(row.stream).is_none() {
+                self.streams.insert(row.stream, Held::from(row.first));
+            }
+        }
+    }
+}
+
+impl Tidings {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        codec::put_told(out, &self.told);
+        codec::put_rows(out, &self.rows);
+        codec::put_frame(out, self.confirmed);
+        codec::put_tails(out, &self.tails);
+    }
+
+    pub(crate) fn decode(r: &mut ByteReader<'_>) -> Result<Tidings, DecodeError> {
+        let (told, rows) = (codec::told(r)?, codec::rows(r)?);
+        let confirmed = codec::frame(r, "confirmed frame")?;
+        Ok(Tidings { told, rows, confirmed, tails: codec::tails(r)? })
+    }
+}
+
+impl Feed {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        codec::put_told(out, &self.told);
+        codec::put_frame(out, self.confirmed);
+        codec::put_tails(out, &self.tails);
+    }
+
+    pub(crate) fn decode(r: &mut ByteReader<'_>) -> Result<Feed, DecodeError> {
+        let told = codec::told(r)?;
+        let confirmed = codec::frame(r, "confirmed frame")?;
+        Ok(Feed { told, confirmed, tails: codec::tails(r)? })
+    }
+}

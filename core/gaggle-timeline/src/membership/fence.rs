@@ -1,0 +1,98 @@
+//! The promise: which attempt was promised to, and whose streams may still grow until it is over.
+
+use super::ballot::Ballot;
+use super::rules::Rules;
+use crate::roster::StreamId;
+
+/// A promise and the fence that keeps it.
+///
+/// Who has told a coordinator what it holds must not learn more from those who are about to be cut:
+/// it could confirm a frame the view then says was without them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Fence {
+    promised: Ballot,
+    /// The streams that may still grow, in order; all if there is none.
+    allow: Option<Vec<StreamId>>,
+}
+
+impl Fence {
+    pub(crate) fn new(promised: Ballot) -> Fence {
+        Fence { promised, allow: None }
+    }
+
+    pub(crate) fn promised(&self) -> Ballot {
+        self.promised
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.allow.is_some()
+    }
+
+    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones that
+    /// still might. It never widens.
+    pub(crate) fn promise(&mut self, ballot: Ballot, circle: &[StreamId], rules: &Rules) {
+        self.promised = self.promised.max(ballot);
+        if !rules.fence {
+            return;
+        }
+        let before = if rules.fence_never_widens { self.allow.take() } else { None };
+        self.allow = Some(match before {
+            None => circle.to_vec(),
+            Some(mut allow) => {
+                allow.retain(|stream| circle.contains(stream));
+                allow
+            }
+        });
+    }
+
+    /// Promises without asking for anything to be kept out.
+    pub(crate) fn raise(&mut self, ballot: Ballot) {
+        self.promised = self.promised.max(ballot);
+    }
+
+    /// A view made at `ballot` is installed.
+    pub(crate) fn settle(&mut self, ballot: Ballot, rules: &Rules) {
+        if ballot >= self.promised || !rules.promise_binds {
+            self.allow = None;
+        }
+        self.promised = self.promised.max(ballot);
+    }
+
+    /// The promise is for a view that was left behind.
+    pub(crate) fn lower(&mut self) {
+        self.allow = None;
+    }
+
+    /// Whether this stream may grow. Streams nobody has heard of yet are kept out as well.
+    pub(crate) fn admits(&self, stream: StreamId, is_known: bool, rules: &Rules) -> bool {
+        match &self.allow {
+            None => true,
+            Some(allow) => allow.contains(&stream) || !is_known && !rules.fence_covers_strangers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roster::Incarnation;
+    use gaggle_kit::PeerId;
+
+    #[test]
+    fn a_fence_only_narrows_until_its_own_view_comes() {
+        let stream = |n: u128| StreamId { peer: PeerId::from_u128(n), incarnation: Incarnation(0) };
+        let ballot = |number| Ballot { number, by: stream(1) };
+        let rules = Rules::ALL;
+        let mut fence = Fence::new(ballot(0));
+        assert!(fence.admits(stream(3), true, &rules));
+        fence.promise(ballot(1), &[stream(1), stream(2)], &rules);
+        fence.promise(ballot(2), &[stream(1), stream(2), stream(3)], &rules);
+        assert!(fence.admits(stream(2), true, &rules));
+        assert!(!fence.admits(stream(3), true, &rules), "a newer promise lets nobody back in");
+        assert!(!fence.admits(stream(9), false, &rules), "nor whom nobody has heard of");
+        fence.settle(ballot(1), &rules);
+        assert!(fence.is_up(), "an older view does not end it");
+        fence.settle(ballot(2), &rules);
+        assert!(!fence.is_up());
+    }
+}

@@ -1,0 +1,180 @@
+//! The invariants, watched from outside: what any peer confirmed in any history, and what was settled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use gaggle_kit::Frame;
+
+use super::{Membership, Mode, Record, Relation, World};
+use crate::membership::history::History;
+use crate::membership::rows;
+use crate::roster::StreamId;
+
+/// What all peers together have shown so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Checks {
+    /// By history and frame, what somebody confirmed.
+    confirmed: BTreeMap<(History, Frame), Record>,
+    /// By history and frame, what somebody said is settled.
+    settled: BTreeMap<(History, Frame), Record>,
+    /// With a majority: by match and frame.
+    settled_in_match: BTreeMap<(u64, Frame), Record>,
+    /// By view, the views that were made after it.
+    children: BTreeMap<History, BTreeSet<History>>,
+    /// By peer, where it was last seen.
+    history_of: BTreeMap<usize, History>,
+    /// By peer, under which name, what it said is settled.
+    settled_of: BTreeMap<usize, (StreamId, Frame)>,
+}
+
+impl World {
+    /// AGREEMENT: the same history and the same frame mean the same streams with the same values.
+    pub(super) fn check_confirmed(&mut self, index: usize, frame: Frame) {
+        let node = &self.nodes[index];
+        let present = node.machine.rows().iter().filter(|row| row.counts_at(frame));
+        let mut record: Vec<_> =
+            present.map(|row| (row.slots.bits(), row.stream, node.store.0[&(row.stream, frame)])).collect();
+        record.sort_unstable();
+        let slots =
+            record.iter().try_fold(0u64, |taken, (slots, ..)| (taken & slots == 0).then_some(taken | slots));
+        assert_eq!(node.log.len() as u32, frame.number(), "frames are confirmed one by one");
+        if slots.is_none() {
+            self.fail(format!("SLOT held twice at {frame} for {index}: {record:?}"));
+        }
+        let record = Rc::new(record);
+        self.node_mut(index).log.push(record.clone());
+        self.check_record(index, frame, &record);
+    }
+
+    fn check_record(&mut self, index: usize, frame: Frame, record: &Record) {
+        let lineage = self.nodes[index].machine.lineage();
+        let history = lineage.history();
+        let path = lineage.whole();
+        let known = Rc::make_mut(&mut self.checks)
+            .confirmed
+            .entry((history, frame))
+            .or_insert_with(|| record.clone());
+        if known != record {
+            let other = known.clone();
+            self.fail(format!("AGREEMENT: {index} at {frame}: {record:?} against {other:?}"));
+            return;
+        }
+        for link in &path.links {
+            let settled = self.checks.settled.get(&(link.history, frame));
+            if settled.is_some_and(|settled| settled != record) {
+                let other = settled.cloned();
+                self.fail(format!("SETTLED: {index} at {frame}: {record:?} against {other:?}"));
+                return;
+            }
+        }
+    }
+
+    /// CONFIRMED-IS-FINAL: whoever changes its history takes all it has confirmed along.
+    pub(super) fn check_history(&mut self, index: usize) {
+        let machine = &self.nodes[index].machine;
+        let history = machine.lineage().history();
+        if machine.mode() == Mode::Out || self.checks.history_of.get(&index) == Some(&history) {
+            return;
+        }
+        Rc::make_mut(&mut self.checks).history_of.insert(index, history);
+        self.counts.installs += 1;
+        let (parent, ballot) = (machine.view.parent, machine.view.ballot);
+        self.note(|| format!("{index} is in {history:?}, made at {ballot:?}"));
+        let children = Rc::make_mut(&mut self.checks).children.entry(parent).or_default();
+        children.insert(history);
+        if self.plan.majority && children.len() > 1 && parent != History::default() {
+            self.fail(format!("MAJORITY: two views follow {parent:?}"));
+        }
+        for number in 1..=self.nodes[index].machine.confirmed().number() {
+            let record = self.nodes[index].log[number as usize].clone();
+            self.check_record(index, Frame::new(number), &record);
+        }
+    }
+
+    /// SETTLED: what everybody confirmed holds in all that comes after.
+    pub(super) fn check_settled(&mut self, index: usize) {
+        let machine = &self.nodes[index].machine;
+        let (history, game) = (machine.lineage().history(), machine.lineage().game);
+        let (me, settled) = (machine.me(), machine.settled());
+        // What a stay begins with is taken on trust, not claimed.
+        let known = Rc::make_mut(&mut self.checks).settled_of.insert(index, (me, settled));
+        let from = known.filter(|(name, _)| *name == me).map_or(settled, |(_, frame)| frame);
+        for number in from.number() + 1..=settled.number() {
+            let frame = Frame::new(number);
+            let record = self.nodes[index].log[number as usize].clone();
+            let before = Rc::make_mut(&mut self.checks).settled.insert((history, frame), record.clone());
+            let in_match = if self.plan.majority {
+                Rc::make_mut(&mut self.checks).settled_in_match.insert((game.born, frame), record.clone())
+            } else {
+                None
+            };
+            for other in before.into_iter().chain(in_match) {
+                if other != record {
+                    self.fail(format!("SETTLED twice at {frame}: {record:?} and {other:?}"));
+                    return;
+                }
+            }
+            self.check_settled_with_others(index, frame, &record);
+        }
+    }
+
+    fn check_settled_with_others(&mut self, index: usize, frame: Frame, record: &Record) {
+        let lineage = self.nodes[index].machine.lineage();
+        let differs = (0..self.nodes.len()).find(|other| {
+            let node = &self.nodes[*other];
+            let related = || {
+                let relation = lineage.relate(&node.machine.lineage().whole());
+                matches!(relation, Relation::Same | Relation::Descendant)
+            };
+            self.member(*other)
+                && node.machine.confirmed() >= frame
+                && node.log[frame.number() as usize] != *record
+                && related()
+        });
+        if let Some(other) = differs {
+            self.fail(format!("SETTLED: {index} settled {frame}, but {other} confirmed otherwise"));
+        }
+    }
+
+    /// BOUNDED-MEMORY: nobody holds more of a stream than it can need, and full members of one history
+    /// are never farther apart than the reach.
+    pub(super) fn check_bounds(&mut self) {
+        let reach = self.plan.reach();
+        let members: Vec<usize> = (0..self.nodes.len()).filter(|index| self.member(*index)).collect();
+        for index in members.iter().copied() {
+            let machine = &self.nodes[index].machine;
+            let (me, confirmed) = (machine.me(), machine.confirmed());
+            let counted = |row: &&rows::Row| row.stream != me && row.is_open() && row.first <= confirmed;
+            let held = machine.rows().iter().filter(counted).filter_map(|row| machine.held(row.stream));
+            let most = held.map(|held| held.len()).max().unwrap_or(0);
+            let values = self.nodes[index].store.0.len();
+            self.counts.held_most = self.counts.held_most.max(most);
+            if most > 4 * reach + 3 {
+                self.fail(format!("MEMORY: {index} holds {most} entries of one stream"));
+            }
+            if values > 500 {
+                self.fail(format!("MEMORY: {index} holds {values} values"));
+            }
+            for other in members.iter().copied() {
+                let apart = full_apart(&self.nodes[index].machine, &self.nodes[other].machine);
+                self.counts.spread_most = self.counts.spread_most.max(apart);
+                if apart > reach {
+                    self.fail(format!("SPREAD: {index} is {apart} frames ahead of {other}"));
+                }
+            }
+        }
+    }
+}
+
+/// How far one full member is ahead of another in the same history.
+fn full_apart(ahead: &Membership, behind: &Membership) -> u32 {
+    let counts = |machine: &Membership, by: &Membership| {
+        let row = rows::row_of(by.rows(), machine.me());
+        row.is_some_and(|row| row.is_open() && row.first <= machine.confirmed().min(by.confirmed()))
+    };
+    let both = ahead.lineage().history() == behind.lineage().history()
+        && counts(ahead, ahead)
+        && counts(behind, behind)
+        && counts(behind, ahead);
+    if both { ahead.confirmed().since(behind.confirmed()) } else { 0 }
+}

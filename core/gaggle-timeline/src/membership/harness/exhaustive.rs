@@ -1,0 +1,283 @@
+//! Every step that is possible, in every order, within small bounds.
+//!
+//! Bounded are: the frames anybody emits, ballots, messages under way, and how often somebody crashes, is
+//! wrongly suspected, is trusted again or says goodbye. Packets arrive at once or never; messages arrive
+//! in any order. Only safety is judged here.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use super::{Message, Mode, Parcel, Plan, Rules, World, peer};
+
+/// How often each misfortune may still strike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+struct Luck {
+    crashes: u8,
+    /// Who may crash, one bit each.
+    mortal: u8,
+    suspicions: u8,
+    trusts: u8,
+    goodbyes: u8,
+}
+
+impl Luck {
+    fn one_crash() -> Luck {
+        Luck { crashes: 1, mortal: u8::MAX, ..Luck::default() }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Tick(usize),
+    /// A packet from one to the other.
+    Packet(usize, usize),
+    /// A message under way.
+    Deliver(usize),
+    Crash(usize),
+    Suspect(usize, usize),
+    Trust(usize, usize),
+    /// One takes the other's snapshot.
+    Boot(usize, usize),
+    Goodbye(usize),
+}
+
+/// Messages under way, and the number of ballots.
+const MESSAGES_MAX: usize = 6;
+const BALLOT_MAX: u32 = 3;
+
+/// Whether there is time for anybody to crash: `GAGGLE_LONG=1`.
+fn is_long() -> bool {
+    std::env::var("GAGGLE_LONG").is_ok()
+}
+
+/// What an exploration found.
+struct Explored {
+    states: usize,
+    complete: bool,
+    failure: Option<(String, Vec<Step>)>,
+}
+
+#[derive(Clone)]
+struct State {
+    world: World,
+    luck: Luck,
+    path: Rc<Path>,
+}
+
+/// How a state was reached.
+enum Path {
+    Start,
+    Then(Rc<Path>, Step),
+}
+
+impl Path {
+    fn steps(&self) -> Vec<Step> {
+        let (mut steps, mut path) = (Vec::new(), self);
+        while let Path::Then(before, step) = path {
+            steps.push(*step);
+            path = before;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+impl State {
+    fn steps(&self) -> Vec<Step> {
+        let world = &self.world;
+        let all = 0..world.nodes.len();
+        let mut steps: Vec<Step> = (0..world.net.len()).map(Step::Deliver).collect();
+        let alive = |index: &usize| world.nodes[*index].alive;
+        let mode = |index: usize| world.nodes[index].machine.mode();
+        for index in all.clone().filter(alive) {
+            let machine = &world.nodes[index].machine;
+            let trusts = |other: usize| machine.peers.get(peer(other)).is_some_and(|peer| peer.reachable);
+            let others = || all.clone().filter(|other| *other != index);
+            if mode(index) == Mode::Out {
+                let donors = others().filter(alive).filter(|other| mode(*other) == Mode::Member);
+                steps.extend(donors.map(|donor| Step::Boot(index, donor)));
+            } else {
+                let newest = machine.held(machine.me()).map_or(0, |held| held.through.number());
+                let restless = newest < world.plan.frames
+                    || mode(index) == Mode::Observer
+                    || machine.fence.is_up()
+                    || others().any(|other| !trusts(other));
+                if restless {
+                    steps.push(Step::Tick(index));
+                }
+                let listeners = others().filter(alive).filter(|other| mode(*other) != Mode::Out);
+                steps.extend(listeners.map(|other| Step::Packet(index, other)));
+            }
+            if self.luck.crashes > 0
+                && self.luck.mortal >> index & 1 == 1
+                && all.clone().filter(alive).count() > 1
+            {
+                steps.push(Step::Crash(index));
+            }
+            if mode(index) == Mode::Member {
+                for other in others().filter(|other| mode(*other) != Mode::Out) {
+                    let dead = !alive(&other);
+                    if trusts(other) && (dead || self.luck.suspicions > 0) {
+                        steps.push(Step::Suspect(index, other));
+                    }
+                    if !trusts(other) && !dead && self.luck.trusts > 0 {
+                        steps.push(Step::Trust(index, other));
+                    }
+                }
+                if self.luck.goodbyes > 0 && !machine.is_leaving() {
+                    steps.push(Step::Goodbye(index));
+                }
+            }
+        }
+        steps
+    }
+
+    fn take(&mut self, step: Step) {
+        let (world, luck) = (&mut self.world, &mut self.luck);
+        match step {
+            Step::Tick(index) => world.tick(index),
+            Step::Packet(from, to) => {
+                let packet = world.packet(from, false);
+                world.deliver(from, to, packet);
+            }
+            Step::Deliver(nth) => {
+                let (from, to, parcel) = world.net.swap_remove(nth);
+                world.deliver(from, to, parcel);
+            }
+            Step::Crash(index) => {
+                luck.crashes -= 1;
+                world.node_mut(index).alive = false;
+                world.net.retain(|(_, to, _)| *to != index);
+            }
+            Step::Suspect(index, other) => {
+                luck.suspicions -= u8::from(world.nodes[other].alive);
+                world.node_mut(index).machine.set_reachable(peer(other), false);
+            }
+            Step::Trust(index, other) => {
+                luck.trusts -= 1;
+                world.node_mut(index).machine.set_reachable(peer(other), true);
+            }
+            Step::Boot(index, donor) => {
+                world.deliver(index, donor, Parcel::Said(Message::AskSnapshot));
+                let snapshot = world
+                    .net
+                    .iter()
+                    .position(|(_, to, parcel)| *to == index && matches!(parcel, Parcel::Snapshot { .. }));
+                if let Some(nth) = snapshot {
+                    let (from, to, parcel) = world.net.swap_remove(nth);
+                    world.deliver(from, to, parcel);
+                }
+            }
+            Step::Goodbye(index) => {
+                luck.goodbyes -= 1;
+                world.node_mut(index).machine.leave();
+            }
+        }
+        // Equal messages count once; members that yield are the random runs' business.
+        let mut seen = BTreeSet::new();
+        world.net.retain(|parcel| {
+            !matches!(parcel.2, Parcel::Said(Message::AskSnapshot)) && seen.insert(hash_of(parcel))
+        });
+        self.path = Rc::new(Path::Then(self.path.clone(), step));
+    }
+
+    fn within_bounds(&self) -> bool {
+        let numbers = self.world.nodes.iter().map(|node| node.machine.number_seen);
+        self.world.net.len() <= MESSAGES_MAX && numbers.max() <= Some(BALLOT_MAX)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut parcels: Vec<u64> = self.world.net.iter().map(hash_of).collect();
+        parcels.sort_unstable();
+        let nodes: Vec<u64> = (0..self.world.nodes.len()).map(|index| self.node_hash(index)).collect();
+        hash_of(&(nodes, parcels, self.luck))
+    }
+}
+
+impl State {
+    fn node_hash(&self, index: usize) -> u64 {
+        let hash = &self.world.hashes[index];
+        if hash.get() == 0 {
+            let node = &self.world.nodes[index];
+            hash.set(hash_of(&(node.alive, &node.machine, &node.log, &node.heard)).max(1));
+        }
+        hash.get()
+    }
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Takes every step from the start on, depth first.
+fn explore(plan: Plan, together: usize, luck: Luck, states_max: usize) -> Explored {
+    let mut world = World::new(plan, 1);
+    world.start(together);
+    let start = State { world, luck, path: Rc::new(Path::Start) };
+    let mut seen = BTreeSet::from([start.fingerprint()]);
+    let mut open = vec![start];
+    while let Some(state) = open.pop() {
+        for step in state.steps() {
+            let mut next = state.clone();
+            next.take(step);
+            if let Some(failure) = next.world.failure {
+                return Explored {
+                    states: seen.len(),
+                    complete: false,
+                    failure: Some((failure, next.path.steps())),
+                };
+            }
+            if next.within_bounds() && seen.insert(next.fingerprint()) {
+                if seen.len() >= states_max {
+                    return Explored { states: seen.len(), complete: false, failure: None };
+                }
+                open.push(next);
+            }
+        }
+    }
+    Explored { states: seen.len(), complete: true, failure: None }
+}
+
+fn plan(peers: usize, frames: u32) -> Plan {
+    Plan { scripted: true, timeless: true, frames, ..Plan::new(peers, 1, 0) }
+}
+
+/// No step within the bounds breaks anything.
+fn holds(plan: Plan, together: usize, luck: Luck, states_min: usize) {
+    let explored = explore(plan, together, luck, 5_000_000);
+    println!("{} states, complete {}", explored.states, explored.complete);
+    if let Some((failure, path)) = explored.failure {
+        panic!("{failure}\n{path:?}");
+    }
+    assert!(explored.complete);
+    assert!(explored.states >= states_min, "{} states are too few to show anything", explored.states);
+}
+
+#[test]
+fn two_peers_with_a_crash_wrong_suspicions_and_a_goodbye() {
+    let luck = Luck { suspicions: 2, trusts: 1, goodbyes: 1, ..Luck::one_crash() };
+    holds(plan(2, 2), 2, luck, 20_000);
+}
+
+#[test]
+fn three_peers_and_the_lead_crashes() {
+    let mortal = if is_long() { u8::MAX } else { 0b001 };
+    holds(plan(3, 1), 3, Luck { mortal, ..Luck::one_crash() }, 20_000);
+}
+
+#[test]
+fn three_peers_with_a_majority_and_the_last_crashes() {
+    let mortal = if is_long() { u8::MAX } else { 0b100 };
+    holds(Plan { majority: true, ..plan(3, 1) }, 3, Luck { mortal, ..Luck::one_crash() }, 20_000);
+}
+
+#[test]
+fn without_the_longest_copy_a_crash_of_one_of_three_contradicts_somebody() {
+    let plan = Plan { rules: Rules { cut_at_longest_copy: false, ..Rules::ALL }, ..plan(3, 1) };
+    let explored = explore(plan, 3, Luck::one_crash(), 1_000_000);
+    let (failure, path) = explored.failure.expect("somebody held one frame more");
+    assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
+}

@@ -1,0 +1,365 @@
+//! One random run: everything a network and bad luck can do, then calm, then everybody must meet.
+
+use gaggle_kit::{Frame, Micros};
+
+use std::rc::Rc;
+
+use super::{Mode, Node, Parcel, Plan, Rules, World, peer};
+use crate::membership::history::{History, Relation};
+use crate::membership::majority::is_quorum;
+
+/// How wrong suspicions can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detector {
+    /// Only the dead are ever suspected.
+    Accurate,
+    /// Anybody, at will.
+    Arbitrary,
+}
+
+/// One run as a seed draws it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Draw {
+    pub(super) plan: Plan,
+    pub(super) detector: Detector,
+    pub(super) steps: u32,
+    /// Machines in no match may found one.
+    pub(super) founders: bool,
+    /// Machines that crashed may be switched on again.
+    pub(super) restarts: bool,
+}
+
+impl Draw {
+    pub(super) fn of(seed: u64, majority: bool, rules: Rules) -> Draw {
+        let mut plan = Plan::new(2 + (seed % 4) as usize, 1 + (seed / 16 % 4) as u32, (seed / 64 % 3) as u32);
+        let detector = if (seed / 4).is_multiple_of(4) { Detector::Accurate } else { Detector::Arbitrary };
+        plan.majority = majority;
+        plan.rules = rules;
+        plan.short_tips = seed % 7 == 3;
+        plan.encoded = seed % 5 == 2;
+        Draw {
+            plan,
+            detector,
+            steps: [120, 250, 500][(seed / 192 % 3) as usize],
+            founders: !majority && seed.is_multiple_of(5) && detector == Detector::Arbitrary,
+            restarts: seed % 3 == 1,
+        }
+    }
+
+    /// Runs it, and shows everything under way in every tenth step to a watcher.
+    pub(super) fn run_watched(self, seed: u64, mut watch: impl FnMut(&World, usize, usize, &Parcel)) {
+        let mut world = World::new(self.plan, seed);
+        world.start(self.plan.peers.min(3));
+        for nth in 0..self.steps {
+            self.step(&mut world, 1);
+            if nth % 10 == 0 {
+                world.net.iter().for_each(|(from, to, parcel)| watch(&world, *from, *to, parcel));
+            }
+            world.net.truncate(40);
+        }
+    }
+
+    /// Runs it.
+    pub(super) fn run(self, seed: u64, traced: bool) -> World {
+        let mut world = World::new(self.plan, seed);
+        if traced {
+            world.trace = Some(Vec::new());
+        }
+        let together = 1 + world.below(self.plan.peers);
+        world.start(together);
+        // 0: nothing is lost, 1: losses and repetitions, 2: broken links as well.
+        let weather = world.below(3);
+        for _ in 0..self.steps {
+            self.step(&mut world, weather);
+            if world.failure.is_some() {
+                return world;
+            }
+            while world.net.len() > 40 {
+                let nth = world.below(world.net.len());
+                world.net.swap_remove(nth);
+            }
+        }
+        world.check_bounds();
+        if world.failure.is_none() {
+            self.heal(&mut world);
+        }
+        if self.detector == Detector::Accurate && world.failure.is_none() && world.counts.yields > 0 {
+            world.fail("YIELD: nobody was wrongly suspected, and still somebody had to yield".into());
+        }
+        world
+    }
+
+    fn step(&self, world: &mut World, weather: usize) {
+        let arbitrary = self.detector == Detector::Arbitrary;
+        let index = world.below(self.plan.peers);
+        match world.below(1_000) {
+            0..560 => world.deliver_any(weather > 0),
+            560..600 if weather > 0 && !world.net.is_empty() => {
+                let nth = world.below(world.net.len());
+                world.net.swap_remove(nth);
+            }
+            600..900 => world.tick(index),
+            900..960 => self.detect(world, index),
+            960..968 => world.crash(index),
+            968..980 if arbitrary => world.sleep_or_wake(index),
+            980..990 if arbitrary && weather == 2 => world.break_links(),
+            990..995 if world.nodes[index].machine.mode() == Mode::Member => {
+                world.node_mut(index).machine.leave();
+            }
+            995..998 if self.founders && world.may_found(index) => world.found(index),
+            998..1_000 if self.restarts && !world.nodes[index].alive => world.restart(index),
+            _ => {}
+        }
+    }
+
+    fn detect(&self, world: &mut World, index: usize) {
+        let other = world.below(self.plan.peers);
+        if index == other {
+            return;
+        }
+        let dead = !world.nodes[other].alive;
+        let reachable = match self.detector {
+            Detector::Accurate if dead => false,
+            Detector::Accurate if world.nodes[other].machine.mode() != Mode::Out => true,
+            Detector::Accurate => return,
+            Detector::Arbitrary => world.chance(70) && !dead,
+        };
+        world.node_mut(index).machine.set_reachable(peer(other), reachable);
+    }
+
+    /// Links are whole and suspicions right from here on: all who live end in one history and go on.
+    fn heal(&self, world: &mut World) {
+        world.note(|| "---- all is well from here on".into());
+        world.cut.iter_mut().for_each(|row| row.fill(false));
+        for index in 0..self.plan.peers {
+            if world.nodes[index].asleep {
+                world.wake(index);
+            }
+        }
+        let mut base: Option<(History, Frame)> = None;
+        for round in 0..400 {
+            self.heal_round(world, round);
+            if world.failure.is_some() {
+                return;
+            }
+            let alive: Vec<usize> = (0..self.plan.peers).filter(|index| world.nodes[*index].alive).collect();
+            let Some(first) = alive.first() else { return };
+            let history = world.nodes[*first].machine.lineage().history();
+            let together = alive.iter().all(|index| {
+                world.member(*index) && world.nodes[*index].machine.lineage().history() == history
+            });
+            let confirmed = || alive.iter().map(|index| world.nodes[*index].machine.confirmed());
+            match base {
+                _ if !together => base = None,
+                Some((at, frame)) if at == history => {
+                    if confirmed().min() >= Some(frame + 4) {
+                        return;
+                    }
+                }
+                _ => base = confirmed().max().map(|frame| (history, frame)),
+            }
+            if self.plan.majority && round > 250 && !world.majority_lives() {
+                // Too few are left to decide anything: standing still is right.
+                return;
+            }
+        }
+        let state: Vec<String> = world.nodes.iter().enumerate().map(describe).collect();
+        world.fail(format!("STALL: they never meet again\n{}", state.join("\n")));
+    }
+
+    fn heal_round(&self, world: &mut World, round: u32) {
+        let alive: Vec<bool> = world.nodes.iter().map(|node| node.alive).collect();
+        for index in 0..self.plan.peers {
+            for (other, alive) in alive.iter().enumerate() {
+                world.node_mut(index).machine.set_reachable(peer(other), *alive);
+            }
+            world.let_leave(index, round);
+        }
+        let others = |world: &World| (0..self.plan.peers).any(|index| world.member(index));
+        if !others(world)
+            && let Some(index) = (0..self.plan.peers).find(|index| world.nodes[*index].alive)
+        {
+            world.found(index);
+        }
+        let mut queue = std::mem::take(&mut world.net);
+        while !queue.is_empty() && world.failure.is_none() {
+            let nth = world.below(queue.len());
+            let (from, to, parcel) = queue.swap_remove(nth);
+            world.deliver(from, to, parcel);
+        }
+        for index in 0..self.plan.peers {
+            if world.failure.is_none() {
+                world.tick(index);
+            }
+        }
+    }
+}
+
+impl World {
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.rng.below(end as u32) as usize
+    }
+
+    fn deliver_any(&mut self, repeats: bool) {
+        if self.net.is_empty() {
+            return;
+        }
+        let newest = self.net.len() - 1;
+        let nth = if self.below(4) == 0 { newest } else { self.below(self.net.len()) };
+        let again = repeats && self.below(12) == 0;
+        let (from, to, parcel) = if again { self.net[nth].clone() } else { self.net.swap_remove(nth) };
+        if !self.cut[from][to] {
+            self.deliver(from, to, parcel);
+        }
+    }
+
+    fn may_found(&self, index: usize) -> bool {
+        self.nodes[index].alive && self.nodes[index].machine.mode() == Mode::Out
+    }
+
+    fn crash(&mut self, index: usize) {
+        let alive = self.nodes.iter().filter(|node| node.alive).count();
+        if alive > 1 && self.nodes[index].alive && self.below(3) > 0 {
+            self.node_mut(index).alive = false;
+            self.counts.crashes += 1;
+            self.note(|| format!("{index} crashes"));
+        }
+    }
+
+    fn sleep_or_wake(&mut self, index: usize) {
+        if self.nodes[index].alive && self.nodes[index].asleep {
+            self.wake(index);
+        } else if self.nodes[index].alive {
+            self.node_mut(index).asleep = true;
+            self.note(|| format!("{index} falls asleep"));
+        }
+    }
+
+    fn wake(&mut self, index: usize) {
+        let node = self.node_mut(index);
+        node.asleep = false;
+        node.clock += Micros::from_secs(2);
+        self.counts.wakes += 1;
+        self.note(|| format!("{index} wakes"));
+    }
+
+    fn break_links(&mut self) {
+        let peers = self.plan.peers;
+        match self.below(3) {
+            0 => self.cut.iter_mut().for_each(|row| row.fill(false)),
+            1 => {
+                let side = self.below(1 << peers);
+                for from in 0..peers {
+                    for to in 0..peers {
+                        self.cut[from][to] = (side >> from & 1) != (side >> to & 1);
+                    }
+                }
+            }
+            _ => {
+                let (from, to, broken) = (self.below(peers), self.below(peers), self.below(2) == 0);
+                self.cut[from][to] = broken;
+                if self.below(2) == 0 {
+                    self.cut[to][from] = broken;
+                }
+            }
+        }
+    }
+
+    /// Those who said goodbye and see it confirmed are gone.
+    fn let_leave(&mut self, index: usize, round: u32) {
+        if !self.member(index) {
+            return;
+        }
+        let machine = &self.nodes[index].machine;
+        let ended = machine.own_end().is_some_and(|end| end <= machine.confirmed());
+        if ended || machine.is_leaving() && round > 100 {
+            if self.nodes.iter().filter(|node| node.alive).count() > 1 {
+                self.node_mut(index).alive = false;
+            } else {
+                self.node_mut(index).machine.quit();
+            }
+        }
+    }
+
+    /// Whether enough of somebody's view live to decide anything.
+    fn majority_lives(&self) -> bool {
+        (0..self.nodes.len()).filter(|index| self.member(*index)).any(|index| {
+            let machine = &self.nodes[index].machine;
+            is_quorum(&machine.view, |stream| {
+                self.nodes.iter().any(|node| {
+                    let related = || machine.lineage().relate(&node.machine.lineage().whole());
+                    node.alive
+                        && node.machine.mode() == Mode::Member
+                        && node.machine.me() == stream
+                        && !matches!(related(), Relation::Apart { .. })
+                })
+            })
+        })
+    }
+}
+
+fn describe((index, node): (usize, &Rc<Node>)) -> String {
+    let machine = &node.machine;
+    format!(
+        "  {index} alive {} {:?} in {:?} confirmed {} promised {:?} fence {} collects {:?} rows {:?}",
+        node.alive,
+        machine.mode(),
+        machine.lineage().history(),
+        machine.confirmed(),
+        machine.fence.promised(),
+        machine.fence.is_up(),
+        machine.collection.as_ref().map(|c| (c.ballot, c.circle.clone())),
+        machine.rows(),
+    )
+}
+
+/// Runs a range of seeds and shows the first failure with all that led to it.
+fn run_all(seeds: std::ops::Range<u64>, majority: bool) -> super::Counts {
+    let mut all = super::Counts::default();
+    for seed in seeds {
+        let draw = Draw::of(seed, majority, Rules::ALL);
+        let world = draw.run(seed, false);
+        if let Some(failure) = &world.failure {
+            let again = draw.run(seed, true);
+            let trace = again.trace.unwrap_or_default();
+            let from = trace.len().saturating_sub(120);
+            panic!("seed {seed} majority {majority}: {failure}\n{draw:?}\n{}", trace[from..].join("\n"));
+        }
+        let counts = world.counts;
+        all.installs += counts.installs;
+        all.joins += counts.joins;
+        all.ends += counts.ends;
+        all.boots += counts.boots;
+        all.yields += counts.yields;
+        all.joins_lost += counts.joins_lost;
+        all.crashes += counts.crashes;
+        all.restarts += counts.restarts;
+        all.wakes += counts.wakes;
+        all.paths_asked += counts.paths_asked;
+        all.held_most = all.held_most.max(counts.held_most);
+        all.spread_most = all.spread_most.max(counts.spread_most);
+    }
+    all
+}
+
+/// Which seeds a test runs. `GAGGLE_SEEDS=1000000..1500000` takes others, for a long night.
+fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let Ok(range) = std::env::var("GAGGLE_SEEDS") else { return 0..usual };
+    let (from, to) = range.split_once("..").expect("two numbers with .. between them");
+    from.parse().expect("a number")..to.parse().expect("a number")
+}
+
+#[test]
+fn whatever_happens_all_who_live_agree_and_meet_again() {
+    let counts = run_all(seeds(2_000), false);
+    println!("{counts:?}");
+    assert!(counts.joins > 500 && counts.yields > 50 && counts.ends > 300, "{counts:?}");
+    assert!(counts.crashes > 500 && counts.restarts > 50 && counts.paths_asked > 0, "{counts:?}");
+}
+
+#[test]
+fn with_a_majority_there_is_one_history() {
+    let counts = run_all(seeds(1_500), true);
+    println!("{counts:?}");
+    assert!(counts.joins > 300 && counts.installs > 500, "{counts:?}");
+}

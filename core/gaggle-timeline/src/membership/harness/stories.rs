@@ -1,0 +1,521 @@
+//! What each rule is for, told once: the same happenings with the rule and without it.
+
+use gaggle_kit::Frame;
+
+use super::{Extras, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
+use crate::membership::messages::Told;
+use crate::membership::view::View;
+use crate::roster::StreamId;
+
+/// A world in which things happen one by one. All peers start together except the last `late` ones.
+struct Tale(World);
+
+impl Tale {
+    fn of(peers: usize, late: usize, rules: Rules) -> Tale {
+        Tale::planned(Plan { rules, ..Plan::new(peers, 3, 0) }, late)
+    }
+
+    fn planned(plan: Plan, late: usize) -> Tale {
+        let mut world = World::new(Plan { scripted: true, ..plan }, 1);
+        world.trace = Some(Vec::new());
+        world.start(plan.peers - late);
+        Tale(world)
+    }
+
+    /// One more entry of a peer's, and whatever else is due there.
+    fn tick(&mut self, index: usize) -> &mut Tale {
+        self.0.tick(index);
+        self
+    }
+
+    /// A packet of the running game, with the sender's own entries.
+    fn packet(&mut self, from: usize, to: usize) -> &mut Tale {
+        let packet = self.0.packet(from, false);
+        self.0.deliver(from, to, packet);
+        self
+    }
+
+    /// All messages under way from one to the other arrive.
+    fn say(&mut self, from: usize, to: usize) -> &mut Tale {
+        while let Some(nth) = self.0.net.iter().position(|(f, t, _)| (*f, *t) == (from, to)) {
+            let (_, _, parcel) = self.0.net.remove(nth);
+            self.0.deliver(from, to, parcel);
+        }
+        self
+    }
+
+    /// They get lost instead.
+    fn lose(&mut self, from: usize, to: usize) -> &mut Tale {
+        self.0.net.retain(|(f, t, _)| (*f, *t) != (from, to));
+        self
+    }
+
+    /// They are kept back, to be said later.
+    fn keep_back(&mut self, from: usize, to: usize) -> Vec<Parcel> {
+        let (kept, rest) =
+            std::mem::take(&mut self.0.net).into_iter().partition(|(f, t, _)| (*f, *t) == (from, to));
+        self.0.net = rest;
+        let kept: Vec<(usize, usize, Parcel)> = kept;
+        kept.into_iter().map(|(_, _, parcel)| parcel).collect()
+    }
+
+    fn bring(&mut self, from: usize, to: usize, parcels: Vec<Parcel>) -> &mut Tale {
+        parcels.into_iter().for_each(|parcel| self.0.deliver(from, to, parcel));
+        self
+    }
+
+    fn suspect(&mut self, index: usize, other: usize) -> &mut Tale {
+        self.0.node_mut(index).machine.set_reachable(peer(other), false);
+        self
+    }
+
+    fn trust(&mut self, index: usize, other: usize) -> &mut Tale {
+        self.0.node_mut(index).machine.set_reachable(peer(other), true);
+        self
+    }
+
+    fn crash(&mut self, index: usize) -> &mut Tale {
+        self.0.node_mut(index).alive = false;
+        self
+    }
+
+    fn leave(&mut self, index: usize) -> &mut Tale {
+        self.0.node_mut(index).machine.leave();
+        self
+    }
+
+    /// One takes the other's snapshot.
+    fn boot(&mut self, index: usize, donor: usize) -> &mut Tale {
+        self.0.deliver(index, donor, Parcel::Said(Message::AskSnapshot));
+        self.say(donor, index)
+    }
+
+    /// An observer's own stream reaches this frame.
+    fn warm(&mut self, index: usize, to: u32) -> &mut Tale {
+        let me = self.name(index);
+        let machine = &self.0.nodes[index].machine;
+        let from = machine.held(me).map_or(machine.confirmed(), |held| held.through).number() + 1;
+        let node = self.0.node_mut(index);
+        for frame in (from..=to).map(Frame::new) {
+            node.store.0.insert((me, frame), 1_000 + frame.number());
+            node.machine.push_own(frame, Extras::NONE);
+        }
+        self
+    }
+
+    fn feed(&mut self, index: usize, donor: usize) -> &mut Tale {
+        let machine = &self.0.nodes[index].machine;
+        let (from, depth) = (machine.confirmed().next(), machine.lineage().depth());
+        self.0.deliver(index, donor, Parcel::AskFeed { from, depth });
+        self.say(donor, index)
+    }
+
+    /// Everybody among these ticks and hears everybody, so often.
+    fn play(&mut self, who: &[usize], times: usize) -> &mut Tale {
+        for _ in 0..times {
+            who.iter().for_each(|index| _ = self.tick(*index));
+            for from in who {
+                for to in who.iter().filter(|to| *to != from) {
+                    self.packet(*from, *to).say(*from, *to);
+                }
+            }
+        }
+        self
+    }
+
+    fn confirmed(&self, index: usize) -> u32 {
+        self.0.nodes[index].machine.confirmed().number()
+    }
+
+    fn name(&self, index: usize) -> StreamId {
+        self.0.nodes[index].machine.me()
+    }
+
+    /// Whether a peer has another in its roster, with no end.
+    fn counts_on(&self, index: usize, other: usize) -> bool {
+        rows::is_open(self.0.nodes[index].machine.known(), self.name(other))
+    }
+
+    fn history(&self, index: usize) -> u64 {
+        self.0.nodes[index].machine.lineage().history().0
+    }
+
+    fn holds(&self) -> &Tale {
+        let trace = || self.0.trace.as_ref().map(|trace| trace.join("\n")).unwrap_or_default();
+        assert_eq!(self.0.failure, None, "{}", trace());
+        self
+    }
+
+    fn breaks(&self, invariant: &str) {
+        let trace = || self.0.trace.as_ref().map(|trace| trace.join("\n")).unwrap_or_default();
+        let failure = self.0.failure.as_deref().unwrap_or("nothing happened");
+        assert!(failure.starts_with(invariant), "{failure}\n{}", trace());
+    }
+}
+
+const ALL: Rules = Rules::ALL;
+
+/// Three of three have confirmed frame 3, and nobody holds more.
+fn three_at_three(rules: Rules) -> Tale {
+    let mut tale = Tale::of(3, 0, rules);
+    tale.play(&[0, 1, 2], 3);
+    assert_eq!([0, 1, 2].map(|index| tale.confirmed(index)), [3, 3, 3]);
+    tale
+}
+
+#[test]
+fn who_has_reported_hears_no_more_from_the_silent() {
+    let story = |rules| {
+        let mut tale = three_at_three(rules);
+        tale.tick(0).tick(1).tick(2).packet(0, 1);
+        tale.suspect(0, 2).tick(0).say(0, 1);
+        // Its packet was only late, not lost.
+        tale.packet(2, 1).say(1, 0).say(0, 1);
+        tale
+    };
+    assert!(!story(ALL).holds().counts_on(1, 2));
+    story(Rules { fence: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn a_newer_promise_lets_nobody_back_in() {
+    // 1 is shut out by 0's attempt, but asks 2 itself before 0's view arrives there.
+    let story = |rules| {
+        let mut tale = three_at_three(rules);
+        tale.tick(0).tick(1).tick(2).packet(0, 2);
+        tale.suspect(0, 1).tick(0).say(0, 2).say(2, 0).lose(0, 2);
+        tale.suspect(1, 0).tick(1).say(1, 2).packet(1, 2).crash(1);
+        tale.packet(2, 0).say(0, 2).say(2, 0).say(0, 2).say(2, 0).say(0, 2);
+        tale
+    };
+    let tale = story(ALL);
+    assert_eq!(tale.holds().history(0), tale.history(2));
+    story(Rules { fence_never_widens: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn the_fence_keeps_out_whom_nobody_has_heard_of() {
+    // 2 is a joiner whose admission 1 has not read yet when it promises not to listen to it.
+    let story = |rules| {
+        let mut tale = Tale::of(3, 1, rules);
+        tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0);
+        tale.tick(0).tick(1).packet(1, 0);
+        assert!(tale.counts_on(0, 2));
+        tale.suspect(0, 2).tick(0).say(0, 1);
+        tale.warm(2, 5).packet(2, 1).packet(0, 1).tick(1);
+        tale.say(1, 0).say(0, 1);
+        tale
+    };
+    let tale = story(ALL);
+    assert!(!tale.holds().counts_on(1, 2));
+    story(Rules { fence_covers_strangers: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn an_observer_that_promised_takes_no_feed_from_whom_it_shut_out() {
+    let story = |rules| {
+        let mut tale = Tale::of(3, 1, rules);
+        tale.play(&[0, 1], 3).boot(2, 1).warm(2, 5).packet(2, 0);
+        // 0 admits 2 in frame 4; 1 has what it takes to confirm it, 0 has not.
+        tale.tick(0).tick(0).tick(1).packet(0, 1);
+        assert!(tale.counts_on(0, 2));
+        tale.suspect(0, 1).tick(0).say(0, 2);
+        tale.feed(2, 1).tick(2).say(2, 0).say(0, 2);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { fence_covers_feeds: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn a_fence_that_outlasts_a_view_holds_against_its_tails() {
+    // With a majority a view that was made is installed whatever was promised since. 3 is dead; 2 learns
+    // of the view without it from 1, after it has promised 0 to stop listening to 1.
+    let story = |rules| {
+        let plan = Plan { majority: true, rules, ..Plan::new(4, 3, 0) };
+        let mut tale = Tale::planned(plan, 0);
+        tale.play(&[0, 1, 2, 3], 3).crash(3);
+        for index in [0, 1, 2] {
+            tale.suspect(index, 3);
+        }
+        tale.tick(0).say(0, 1).say(0, 2).say(1, 0).say(2, 0);
+        tale.say(0, 1).say(0, 2).say(1, 0).say(2, 0).say(0, 1).lose(0, 2);
+        assert_eq!(tale.history(0), tale.history(1));
+        tale.play(&[0, 1], 0).tick(0).tick(1).tick(2).packet(0, 2);
+        tale.suspect(0, 1).tick(0).say(0, 2);
+        tale.packet(2, 1).say(1, 2).packet(0, 2).say(2, 0).say(0, 2).say(2, 0).say(0, 2);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { fence_covers_tails: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn the_silent_end_where_anybodys_copy_ends() {
+    let story = |rules| {
+        let mut tale = three_at_three(rules);
+        tale.tick(0).tick(1).tick(2).packet(2, 1).packet(0, 1);
+        assert_eq!(tale.confirmed(1), 4);
+        tale.suspect(0, 2).tick(0).say(0, 1).say(1, 0).say(0, 1);
+        tale
+    };
+    let tale = story(ALL);
+    assert_eq!(tale.holds().confirmed(0), 4, "the copy was handed on");
+    story(Rules { cut_at_longest_copy: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn the_silent_end_after_what_is_held_not_after_what_is_confirmed() {
+    let story = |rules| {
+        let mut tale = three_at_three(rules);
+        tale.tick(0).tick(1).tick(2).packet(2, 1);
+        assert_eq!(tale.confirmed(1), 3, "0's entry is still missing");
+        tale.suspect(0, 2).tick(0).say(0, 1).packet(0, 1);
+        assert_eq!(tale.confirmed(1), 4);
+        tale.say(1, 0).say(0, 1);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { cut_after_held: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn everybody_in_the_circle_must_have_reported() {
+    let story = |rules| {
+        let mut tale = Tale::of(4, 0, rules);
+        tale.play(&[0, 1, 2, 3], 3);
+        tale.suspect(0, 3).tick(0).say(0, 1).say(1, 0);
+        tale
+    };
+    assert!(story(ALL).holds().counts_on(0, 2));
+    assert!(!story(Rules { wait_for_all: false, ..ALL }).counts_on(0, 2), "2 was only slow");
+}
+
+#[test]
+fn a_view_that_reached_only_one_is_built_upon() {
+    let story = |rules| {
+        let mut tale = Tale::of(4, 0, rules);
+        tale.play(&[0, 1, 2, 3], 3).crash(3);
+        for index in [0, 1, 2] {
+            tale.suspect(index, 3);
+        }
+        tale.tick(0).say(0, 1).say(0, 2).say(1, 0).say(2, 0);
+        tale.say(0, 2).lose(0, 1).crash(0).suspect(1, 0).suspect(2, 0);
+        tale.tick(1).say(1, 2).say(2, 1).say(1, 2);
+        tale
+    };
+    let tale = story(ALL);
+    assert_eq!(tale.holds().history(1), tale.history(2));
+    let tale = story(Rules { build_on_deepest: false, ..ALL });
+    assert_ne!(tale.history(1), tale.history(2), "one of them will have to yield");
+}
+
+#[test]
+fn no_view_older_than_the_promise_is_installed() {
+    let story = |rules| {
+        let mut tale = Tale::of(4, 0, rules);
+        tale.play(&[0, 1, 2, 3], 3).crash(3);
+        for index in [0, 1, 2] {
+            tale.suspect(index, 3);
+        }
+        tale.tick(0).tick(1).tick(2).packet(1, 2).say(0, 1).say(0, 2).say(1, 0).say(2, 0);
+        let view = tale.keep_back(0, 2);
+        tale.say(0, 1);
+        assert_eq!(tale.history(0), tale.history(1));
+        tale.suspect(1, 0).tick(1).say(1, 2);
+        // Only now 2 gets the view that 1 is already leaving behind, and then hears 0.
+        tale.bring(0, 2, view).packet(0, 2).say(2, 1).say(1, 2);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { promise_binds: false, ..ALL }).breaks("FINAL");
+}
+
+#[test]
+fn readiness_is_for_one_history() {
+    let story = |rules| {
+        let mut tale = Tale::of(3, 1, rules);
+        tale.play(&[0, 1], 3).boot(2, 0).warm(2, 5).packet(2, 0).packet(2, 1);
+        // 0 and 1 part. Each goes on alone, and both have heard 2.
+        tale.suspect(0, 1).suspect(1, 0).tick(0).tick(1).tick(0).tick(1).tick(0).tick(1);
+        tale
+    };
+    let tale = story(ALL);
+    assert!(!tale.holds().counts_on(0, 2) && !tale.counts_on(1, 2), "2 has seen neither view");
+    let tale = story(Rules { ready_names_history: false, ..ALL });
+    assert!(tale.counts_on(0, 2) && tale.counts_on(1, 2), "one stream in two histories");
+}
+
+#[test]
+fn nobody_is_admitted_while_a_change_is_under_way() {
+    // 2 is silent; its entries are held two frames ahead, so frames go on being confirmed.
+    let story = |rules| {
+        let mut tale = Tale::of(4, 1, rules);
+        tale.play(&[0, 1, 2], 3).tick(2).tick(2).packet(2, 0).packet(2, 1);
+        tale.boot(3, 0).warm(3, 5).packet(3, 0);
+        // 0 asks 1, and writes its next entries while the question is open.
+        tale.suspect(0, 2).suspect(1, 2).tick(0).say(0, 1).tick(1).tick(1).packet(1, 0).tick(0);
+        assert_eq!(tale.confirmed(0), 5);
+        tale.say(1, 0).say(0, 1);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { no_join_while_busy: false, ..ALL }).breaks("FINAL");
+}
+
+/// 0 admits 3 and dies. Only 2 has read it; 1 asks.
+fn admitted_by_the_dying(rules: Rules) -> Tale {
+    let mut tale = Tale::of(4, 1, rules);
+    tale.play(&[0, 1, 2], 3).boot(3, 0).warm(3, 5).packet(3, 0).packet(3, 2);
+    tale.tick(0).packet(0, 2).crash(0);
+    assert!(tale.counts_on(2, 3) && !tale.counts_on(1, 3));
+    tale.suspect(1, 0).suspect(2, 0).tick(1);
+    tale
+}
+
+#[test]
+fn who_turns_out_to_have_joined_is_asked_too() {
+    let story = |rules| {
+        let mut tale = admitted_by_the_dying(rules);
+        tale.say(1, 2).say(2, 1).say(1, 2).say(1, 3).say(2, 1).say(3, 1).say(1, 2);
+        tale
+    };
+    assert!(story(ALL).holds().counts_on(1, 3));
+    assert!(!story(Rules { newcomers_are_asked: false, ..ALL }).counts_on(1, 3), "3 lives");
+}
+
+#[test]
+fn a_newcomer_is_remembered_when_the_asking_starts_over() {
+    let story = |rules| {
+        let mut tale = admitted_by_the_dying(rules);
+        for _ in 0..8 {
+            tale.say(1, 2).say(2, 1).tick(1).say(1, 3).say(3, 1);
+        }
+        tale
+    };
+    assert!(story(ALL).holds().counts_on(1, 3));
+    let tale = story(Rules { newcomers_are_remembered: false, ..ALL });
+    assert_eq!(tale.0.nodes[1].machine.lineage().depth(), 0, "1 asks for ever");
+}
+
+#[test]
+fn who_coordinates_does_not_say_goodbye() {
+    let story = |rules| {
+        let mut tale = three_at_three(rules);
+        tale.suspect(0, 2).tick(0);
+        // 1 has said goodbye before it is asked, 0 after it has asked.
+        tale.leave(0).leave(1).tick(1).tick(2).tick(0);
+        tale.packet(1, 2).packet(0, 2).packet(1, 0).tick(2);
+        tale.say(0, 1).say(1, 0).packet(1, 0).tick(0);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { no_end_while_busy: false, ..ALL }).breaks("SETTLED");
+}
+
+#[test]
+fn a_joiner_changes_no_view_before_it_is_full() {
+    let story = |rules| {
+        let mut tale = Tale::of(3, 1, rules);
+        tale.play(&[0, 1], 3).boot(2, 0);
+        tale.tick(0).tick(1).packet(0, 1).packet(1, 0).tick(0).tick(1).packet(0, 1).packet(1, 0);
+        tale.packet(0, 1).packet(1, 0);
+        assert_eq!(tale.0.nodes[1].machine.settled(), Frame::new(5));
+        tale.warm(2, 7).packet(2, 0).tick(0).packet(0, 2).tick(2);
+        assert_eq!(tale.0.nodes[2].machine.mode(), Mode::Member);
+        tale.suspect(2, 0).suspect(2, 1).tick(2).tick(2);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { full_before_coordinating: false, ..ALL }).breaks("SETTLED");
+}
+
+#[test]
+fn a_goodbye_that_is_confirmed_outlives_any_table() {
+    let story = |rules| {
+        let mut tale = three_at_three(rules);
+        tale.leave(2).tick(2).tick(0).tick(1).packet(2, 1).packet(0, 1);
+        assert!(!tale.counts_on(1, 2));
+        // A table in which 2 goes on, from somebody who has not read its last entry.
+        let slow = &tale.0.nodes[0].machine;
+        let ballot = crate::membership::Ballot { number: 1, by: slow.me() };
+        let mut lineage = slow.lineage().clone();
+        let view = View::new(lineage.game, lineage.history(), ballot, slow.rows().to_vec(), 3, false);
+        lineage.push(view.link());
+        let told = Told { tip: lineage.tip(), view };
+        tale.bring(0, 1, vec![Parcel::Said(Message::View { told, at: ballot, tails: vec![] })]);
+        tale
+    };
+    let waits = |tale: &Tale| rows::is_open(tale.0.nodes[1].machine.rows(), tale.name(2));
+    assert!(!waits(story(ALL).holds()));
+    assert!(waits(&story(Rules { goodbyes_survive: false, ..ALL })), "1 waits for 2 for ever");
+}
+
+#[test]
+fn a_machine_asked_under_a_former_name_says_that_it_is_gone() {
+    let story = |rules| {
+        let mut tale = three_at_three(rules);
+        // 1 was switched off and on again: it answers, but it is in no match.
+        tale.0.restart(1);
+        tale.crash(2).suspect(0, 2);
+        for _ in 0..5 {
+            tale.tick(0).say(0, 1).say(1, 0);
+        }
+        tale
+    };
+    assert!(!story(ALL).holds().counts_on(0, 2));
+    let tale = story(Rules { gone_is_told: false, ..ALL });
+    assert_eq!(tale.0.nodes[0].machine.lineage().depth(), 0, "0 waits for ever");
+}
+
+#[test]
+fn an_accepted_view_travels_with_what_it_needs() {
+    // 3 is silent. 1 alone holds its last entry, and dies after it has reported.
+    let story = |rules| {
+        let plan = Plan { majority: true, rules, ..Plan::new(4, 3, 0) };
+        let mut tale = Tale::planned(plan, 0);
+        tale.play(&[0, 1, 2, 3], 3).tick(3).packet(3, 1);
+        tale.suspect(0, 3).suspect(2, 3).tick(0).say(0, 1).say(0, 2).say(1, 0).say(2, 0);
+        tale.say(0, 2).lose(0, 1).lose(2, 0).crash(1).suspect(0, 1).suspect(2, 1);
+        for _ in 0..12 {
+            tale.play(&[0, 2], 1);
+        }
+        tale
+    };
+    let tale = story(ALL);
+    assert!(tale.holds().confirmed(0) > 6, "they play on: {}", tale.confirmed(0));
+    let tale = story(Rules { accepted_with_tails: false, ..ALL });
+    assert!(tale.confirmed(0) <= 4, "nobody has the entry they wait for: {}", tale.confirmed(0));
+}
+
+#[test]
+fn entries_too_far_ahead_come_again() {
+    let story = |rules| {
+        let mut tale = Tale::of(3, 1, rules);
+        tale.play(&[0, 1], 3).boot(2, 0);
+        // Nobody feeds 2, but it hears everything.
+        for _ in 0..60 {
+            tale.play(&[0, 1], 1).packet(0, 2).packet(1, 2);
+        }
+        tale
+    };
+    let held = |tale: &Tale| tale.0.nodes[2].machine.held(tale.name(0)).map_or(0, |held| held.len());
+    let (capped, endless) = (story(ALL), story(Rules { cap_ahead: false, ..ALL }));
+    assert!(held(capped.holds()) <= 4 * 3 + 3, "{}", held(&capped));
+    assert!(held(&endless) > 50, "{}", held(&endless));
+}
+
+#[test]
+fn only_the_lead_admits() {
+    let mut tale = Tale::of(3, 1, ALL);
+    tale.play(&[0, 1], 3).boot(2, 0).warm(2, 5).packet(2, 0).packet(2, 1);
+    // 1 is not the lead and writes a join all the same.
+    let join =
+        crate::membership::held::Join { stream: tale.name(2), slots: gaggle_kit::SlotSet::from_bits(1 << 5) };
+    let (me, node) = (tale.name(1), tale.0.node_mut(1));
+    node.store.0.insert((me, Frame::new(4)), 7);
+    node.machine.push_own(Frame::new(4), Extras { join: Some(join), end: false });
+    tale.suspect(0, 2).tick(0).packet(0, 1).packet(1, 0);
+    assert_eq!([tale.confirmed(0), tale.confirmed(1)], [4, 4]);
+    assert!(!tale.counts_on(0, 2) && !tale.counts_on(1, 2));
+}

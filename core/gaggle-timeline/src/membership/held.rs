@@ -1,0 +1,224 @@
+//! What is held of every stream: from which frame to which, and what its entries say besides inputs.
+//!
+//! The inputs themselves belong to whoever holds the machine; it lends them through [`Entries`].
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::{DecodeError, Frame, SlotSet};
+
+use super::tail::Tail;
+use crate::roster::StreamId;
+
+/// Somebody new, written by the lead. It counts from the next frame on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Join {
+    pub(crate) stream: StreamId,
+    pub(crate) slots: SlotSet,
+}
+
+/// What an entry says besides its inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Extras {
+    pub(crate) join: Option<Join>,
+    /// This is the stream's last entry.
+    pub(crate) end: bool,
+}
+
+impl Extras {
+    pub(crate) const NONE: Extras = Extras { join: None, end: false };
+
+    pub(crate) fn is_some(&self) -> bool {
+        *self != Extras::NONE
+    }
+}
+
+/// The inputs of entries, kept by frame and stream.
+pub(crate) trait Entries {
+    /// Appends the value of an entry that is held. Values of one stream all have the same size.
+    fn write(&self, stream: StreamId, frame: Frame, out: &mut Vec<u8>);
+
+    /// Whether an entry that is held has this value.
+    fn equals(&self, stream: StreamId, frame: Frame, value: &[u8]) -> bool;
+
+    /// Keeps the value of the next entry of a run, or of the first of one that begins anew.
+    ///
+    /// # Errors
+    /// If no input has this form. Nothing is kept then.
+    fn store(&mut self, stream: StreamId, frame: Frame, value: &[u8]) -> Result<(), DecodeError>;
+
+    /// Entries after `last` are no longer held.
+    fn cut(&mut self, stream: StreamId, last: Frame);
+
+    /// Nothing of this stream is held any more.
+    fn forget(&mut self, stream: StreamId);
+}
+
+/// The contiguous run of entries held of one stream.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Held {
+    /// The oldest entry that can still be given.
+    pub(crate) first: Frame,
+    /// The newest entry; the one before `first` if there is none.
+    pub(crate) through: Frame,
+    /// Of those in between that say anything, in order.
+    extras: Vec<(Frame, Extras)>,
+}
+
+impl Held {
+    /// A run that begins at `first`.
+    pub(crate) fn from(first: Frame) -> Held {
+        let first = first.max(Frame::START.next());
+        Held { first, through: first.previous(), extras: Vec::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.through < self.first
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        (self.through.next()).since(self.first)
+    }
+
+    pub(crate) fn holds(&self, frame: Frame) -> bool {
+        self.first <= frame && frame <= self.through
+    }
+
+    pub(crate) fn extras(&self, frame: Frame) -> Extras {
+        self.extras.iter().find(|(at, _)| *at == frame).map_or(Extras::NONE, |(_, extras)| *extras)
+    }
+
+    /// Whether any entry after `frame` says anything.
+    pub(crate) fn says_after(&self, frame: Frame) -> bool {
+        self.extras.last().is_some_and(|(at, _)| *at > frame)
+    }
+
+    /// The frame of the entry that ends the stream, if it is held.
+    pub(crate) fn end(&self) -> Option<Frame> {
+        self.extras.last().filter(|(_, extras)| extras.end).map(|(at, _)| *at)
+    }
+
+    /// The next entry is held.
+    pub(crate) fn push(&mut self, extras: Extras) {
+        self.through = self.through.next();
+        if extras.is_some() {
+            self.extras.push((self.through, extras));
+        }
+    }
+
+    /// So many more entries are held that say nothing.
+    pub(crate) fn grow(&mut self, through: Frame) {
+        self.through = self.through.max(through);
+    }
+
+    pub(crate) fn cut(&mut self, last: Frame) {
+        self.through = self.through.min(last.max(self.first.previous()));
+        self.extras.retain(|(at, _)| *at <= last);
+    }
+
+    /// Entries before `frame` are no longer needed.
+    pub(crate) fn trim(&mut self, frame: Frame) {
+        self.first = self.first.max(frame.min(self.through.next()));
+        let first = self.first;
+        self.extras.retain(|(at, _)| *at >= first);
+    }
+}
+
+/// Streams of observers that may be held beside those in the roster.
+pub(crate) const WARM_STREAMS_MAX: usize = 16;
+
+/// All streams, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Streams {
+    runs: BTreeMap<StreamId, Held>,
+}
+
+impl Streams {
+    pub(crate) fn get(&self, stream: StreamId) -> Option<&Held> {
+        self.runs.get(&stream)
+    }
+
+    pub(crate) fn get_mut(&mut self, stream: StreamId) -> Option<&mut Held> {
+        self.runs.get_mut(&stream)
+    }
+
+    pub(crate) fn insert(&mut self, stream: StreamId, held: Held) -> &mut Held {
+        let run = self.runs.entry(stream).or_insert_with(|| Held::from(held.first));
+        *run = held;
+        run
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (StreamId, &Held)> {
+        self.runs.iter().map(|(stream, held)| (*stream, held))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (StreamId, &mut Held)> {
+        self.runs.iter_mut().map(|(stream, held)| (*stream, held))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Keeps the streams that are wanted.
+    pub(crate) fn retain(&mut self, entries: &mut dyn Entries, wanted: impl Fn(StreamId) -> bool) {
+        self.runs.retain(|stream, _| {
+            let keep = wanted(*stream);
+            if !keep {
+                entries.forget(*stream);
+            }
+            keep
+        });
+    }
+
+    pub(crate) fn clear(&mut self, entries: &mut dyn Entries) {
+        self.retain(entries, |_| false);
+    }
+
+    pub(crate) fn holds(&self, stream: StreamId, frame: Frame) -> bool {
+        self.get(stream).is_some_and(|held| held.holds(frame))
+    }
+
+    /// What an entry says, if it is held.
+    pub(crate) fn extras(&self, stream: StreamId, frame: Frame) -> Option<Extras> {
+        self.get(stream).filter(|held| held.holds(frame)).map(|held| held.extras(frame))
+    }
+
+    /// The frame in which a stream ends itself, as far as is held.
+    pub(crate) fn end(&self, stream: StreamId) -> Option<Frame> {
+        self.get(stream).and_then(Held::end)
+    }
+
+    /// What is held from `from` on of the streams that are wanted.
+    pub(crate) fn tails(
+        &self,
+        entries: &dyn Entries,
+        from: Frame,
+        wanted: impl Fn(StreamId) -> bool,
+    ) -> Vec<Tail> {
+        let wanted = self.iter().filter(|(stream, _)| wanted(*stream));
+        wanted.map(|(stream, held)| Tail::copy(stream, held, from.max(held.first), entries)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_grows_at_its_end_and_forgets_at_its_front() {
+        let mut held = Held::from(Frame::new(5));
+        assert!(held.is_empty());
+        let end = Extras { end: true, join: None };
+        for extras in [Extras::NONE, Extras::NONE, Extras::NONE, end] {
+            held.push(extras);
+        }
+        assert_eq!((held.first, held.through, held.len()), (Frame::new(5), Frame::new(8), 4));
+        assert_eq!(held.end(), Some(Frame::new(8)));
+        held.trim(Frame::new(7));
+        assert!(!held.holds(Frame::new(6)) && held.holds(Frame::new(7)));
+        held.cut(Frame::new(7));
+        assert_eq!((held.len(), held.end()), (1, None));
+        held.trim(Frame::new(100));
+        assert!(held.is_empty() && held.through == Frame::new(7));
+    }
+}

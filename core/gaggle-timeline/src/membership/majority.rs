@@ -1,0 +1,161 @@
+//! The option that there is one history: a view counts once more than half accepted it.
+
+use std::collections::BTreeSet;
+
+use gaggle_kit::PeerId;
+
+use super::ballot::Ballot;
+use super::held::Entries;
+use super::history::Relation;
+use super::messages::{Message, Proposal, Told};
+use super::rows::Row;
+use super::tail::Tail;
+use super::view::View;
+use super::{Fault, Membership, Mode};
+use crate::roster::StreamId;
+
+/// Whether these streams may decide what follows `view`: more than half of those open in it, or exactly
+/// half with the first of them.
+pub(super) fn is_quorum(view: &View, streams: impl Fn(StreamId) -> bool) -> bool {
+    let mut voters = view.rows.iter().filter(|row| row.is_open()).peekable();
+    let first = view.rows.iter().filter(|row| row.is_open()).min_by_key(|row| row.rank());
+    if voters.peek().is_none() {
+        return false;
+    }
+    let (mut all, mut ours) = (0, 0);
+    for row in voters {
+        all += 1;
+        ours += usize::from(streams(row.stream));
+    }
+    ours * 2 > all || ours * 2 == all && first.is_some_and(|first: &Row| streams(first.stream))
+}
+
+impl Membership {
+    /// Whether `circle` may make a child of `view`.
+    pub(super) fn may_decide(&self, view: &View, circle: &[StreamId]) -> bool {
+        !self.settings.majority || is_quorum(view, |stream| circle.contains(&stream))
+    }
+
+    /// Joins made voters of nobody: with a majority the lead makes a view that has them, without a cut.
+    pub(super) fn voters_are_missing(&self) -> bool {
+        self.settings.majority && self.rows.iter().any(|row| row.is_open() && !self.view.is_open(row.stream))
+    }
+
+    /// Puts a view to the vote.
+    pub(super) fn propose(
+        &mut self,
+        told: Told,
+        tails: Vec<Tail>,
+        circle: &[StreamId],
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        let me = self.me;
+        let Some(collection) = &mut self.collection else { return Ok(()) };
+        let ballot = collection.ballot;
+        let proposal = Proposal { ballot, told, tails };
+        collection.circle = circle.to_vec();
+        collection.proposal = Some(proposal.clone());
+        collection.accepted_by = BTreeSet::from([me]);
+        self.accepted = Some(proposal);
+        self.ask_for_acceptance();
+        self.finish_vote(entries)
+    }
+
+    /// Asks everybody in the circle to accept what was proposed.
+    pub(super) fn ask_for_acceptance(&mut self) {
+        let Some(collection) = &self.collection else { return };
+        let Some(Proposal { ballot, told, tails }) = collection.proposal.clone() else { return };
+        for stream in collection.circle.clone() {
+            let (told, tails) = (told.clone(), tails.clone());
+            self.send(stream.peer, Message::Accept { told, ballot, tails });
+        }
+    }
+
+    pub(super) fn take_accept(
+        &mut self,
+        from: PeerId,
+        told: Told,
+        ballot: Ballot,
+        tails: Vec<Tail>,
+    ) -> Result<(), Fault> {
+        if self.mode != Mode::Member || !self.settings.majority {
+            return Ok(());
+        }
+        self.see_number(ballot.number)?;
+        let incarnation = self.me.incarnation;
+        if told.view.history == self.view.history {
+            self.send(from, Message::Accepted { incarnation, ballot });
+            return Ok(());
+        }
+        // Its parent must be where we are, or where we will be.
+        if self.peers.entry(from).relation(&self.lineage, &told.tip) != Relation::Descendant {
+            return Ok(());
+        }
+        if ballot < self.fence.promised() {
+            let promised = self.fence.promised();
+            self.send(from, Message::Nack { incarnation, promised });
+            return Ok(());
+        }
+        self.fence.raise(ballot);
+        self.accepted = Some(Proposal { ballot, told, tails });
+        self.send(from, Message::Accepted { incarnation, ballot });
+        Ok(())
+    }
+
+    pub(super) fn take_accepted(
+        &mut self,
+        by: StreamId,
+        ballot: Ballot,
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        if let Some(collection) = &mut self.collection
+            && collection.ballot == ballot
+            && collection.proposal.is_some()
+        {
+            collection.accepted_by.insert(by);
+            self.finish_vote(entries)?;
+        }
+        Ok(())
+    }
+
+    /// Once a quorum accepted, the view is made, even if we are not in it.
+    fn finish_vote(&mut self, entries: &mut dyn Entries) -> Result<(), Fault> {
+        let Some(collection) = &self.collection else { return Ok(()) };
+        let Some(proposal) = &collection.proposal else { return Ok(()) };
+        let Some(parent) = &collection.parent else { return Ok(()) };
+        if !is_quorum(parent, |stream| collection.accepted_by.contains(&stream)) {
+            return Ok(());
+        }
+        let Proposal { told, tails, .. } = proposal.clone();
+        self.make(&told, &tails, entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::history::MatchId;
+    use crate::roster::Incarnation;
+    use gaggle_kit::{Frame, SlotSet};
+
+    #[test]
+    fn half_is_enough_only_with_the_first_in_rank() {
+        let stream = |n: u128| StreamId { peer: PeerId::from_u128(n), incarnation: Incarnation(0) };
+        let view = |open: usize, ended: usize| {
+            let rows = (0..open + ended).map(|nth| Row {
+                stream: stream(nth as u128),
+                slots: SlotSet::from_bits(1 << nth),
+                first: Frame::new(1),
+                last: if nth < open { Frame::NEVER } else { Frame::new(4) },
+            });
+            View::founding(MatchId::default(), rows.collect())
+        };
+        let decides = |view: &View, who: &[u128]| is_quorum(view, |s| who.iter().any(|n| stream(*n) == s));
+        assert!(decides(&view(2, 1), &[0]));
+        assert!(!decides(&view(2, 0), &[1]));
+        assert!(decides(&view(3, 2), &[1, 2]));
+        assert!(!decides(&view(3, 2), &[2, 3, 4]), "who has left has no vote");
+        assert!(!decides(&view(4, 0), &[1, 2]));
+        assert!(decides(&view(4, 0), &[0, 3]));
+    }
+}

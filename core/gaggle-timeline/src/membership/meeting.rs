@@ -1,0 +1,210 @@
+//! Meeting others: what a packet's sender is to us, whether it is listened to, and who yields to whom.
+
+use gaggle_kit::{Frame, Micros, PeerId};
+
+use super::ballot::{BALLOT_LEAP_MAX, Ballot};
+use super::held::Entries;
+use super::history::Relation;
+use super::messages::{Message, Told};
+use super::rows;
+use super::tail::Tail;
+use super::{Fault, Membership, Mode};
+use crate::roster::StreamId;
+
+/// What a packet says about its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sign {
+    /// Which of its standings it means.
+    pub(crate) tag: u8,
+    pub(crate) observer: bool,
+    /// What it promised, while it is fenced.
+    pub(crate) promised: Option<Ballot>,
+    pub(crate) confirmed: Frame,
+}
+
+/// How far a packet's entries may be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hearing {
+    Nothing,
+    /// Those of the sender's own stream.
+    Own(StreamId),
+    /// Those it passes on as well.
+    All(StreamId),
+}
+
+impl Membership {
+    /// A packet came: whether what it carries counts.
+    ///
+    /// # Errors
+    /// If only a peer that breaks the rules can have said this.
+    pub(crate) fn hear(
+        &mut self,
+        now: Micros,
+        from: PeerId,
+        sign: Sign,
+        entries: &dyn Entries,
+    ) -> Result<Hearing, Fault> {
+        if self.mode == Mode::Out {
+            return Ok(Hearing::Nothing);
+        }
+        let Some(peer) = self.peers.get(from) else { return Ok(Hearing::Nothing) };
+        let Some(standing) = peer.standing(sign.tag) else { return Ok(Hearing::Nothing) };
+        let stream = StreamId { peer: from, incarnation: standing.incarnation };
+        let relation = peer.relation(&self.lineage, &standing.tip);
+        let depth = standing.tip.depth;
+        let known = rows::row_of(&self.known, stream).is_some_and(|row| row.last >= self.confirmed);
+        self.peers.entry(from).observes = sign.observer;
+        if let Some(promised) = sign.promised {
+            self.see_number(promised.number)?;
+            self.note_promise(relation, known, promised);
+        }
+        if sign.observer {
+            return Ok(match relation {
+                Relation::Same | Relation::Ancestor => Hearing::Own(stream),
+                Relation::Unknown => self.ask_path(now, from),
+                Relation::Descendant | Relation::Apart { .. } => Hearing::Nothing,
+            });
+        }
+        let hearing = match relation {
+            Relation::Same => {
+                if known {
+                    self.note_confirmed(from, sign.confirmed);
+                }
+                Hearing::All(stream)
+            }
+            Relation::Ancestor => {
+                if self.mode == Mode::Member {
+                    self.tell_view(now, from, depth, entries);
+                }
+                if known && self.view.is_open(stream) {
+                    self.note_confirmed(from, sign.confirmed);
+                }
+                if known { Hearing::Own(stream) } else { Hearing::Nothing }
+            }
+            // It sees that we are behind and sends its view, with or without us.
+            Relation::Descendant => Hearing::Nothing,
+            Relation::Apart { senior } => {
+                if senior {
+                    self.yield_to(now, from);
+                }
+                Hearing::Nothing
+            }
+            Relation::Unknown => self.ask_path(now, from),
+        };
+        Ok(if self.rules.history_decides { hearing } else { Hearing::All(stream) })
+    }
+
+    /// Somebody is left with a fence: unless we have it too, nobody else may see the need to act.
+    fn note_promise(&mut self, relation: Relation, known: bool, promised: Ballot) {
+        if self.mode != Mode::Member || !known || !self.rules.finish_what_is_begun {
+            return;
+        }
+        let fenced = relation == Relation::Same && !self.fence.is_up() && self.rules.fence_is_told;
+        let higher =
+            matches!(relation, Relation::Same | Relation::Ancestor) && promised > self.fence.promised();
+        self.unfinished |= fenced || higher;
+    }
+
+    fn note_confirmed(&mut self, from: PeerId, confirmed: Frame) {
+        let peer = self.peers.entry(from);
+        peer.confirmed = peer.confirmed.max(confirmed);
+    }
+
+    /// # Errors
+    /// If the number cannot have come about honestly.
+    pub(super) fn see_number(&mut self, number: u32) -> Result<(), Fault> {
+        if number.saturating_sub(self.number_seen) > BALLOT_LEAP_MAX {
+            return Err(Fault::BallotLeap { number });
+        }
+        self.number_seen = self.number_seen.max(number);
+        Ok(())
+    }
+
+    /// A path is long and asking for it short: it is told as rarely as it is asked for.
+    pub(super) fn tell_path(&mut self, now: Micros, to: PeerId) {
+        let repeat_after = self.settings.repeat_after;
+        let told_at = &mut self.peers.entry(to).path_told_at;
+        if self.mode != Mode::Out && told_at.is_none_or(|at| now.since(at) >= repeat_after) {
+            *told_at = Some(now);
+            self.send(to, Message::Path(self.lineage.whole()));
+        }
+    }
+
+    pub(super) fn ask_path(&mut self, now: Micros, from: PeerId) -> Hearing {
+        let repeat_after = self.settings.repeat_after;
+        let asked_at = &mut self.peers.entry(from).path_asked_at;
+        if asked_at.is_none_or(|at| now.since(at) >= repeat_after) {
+            *asked_at = Some(now);
+            self.send(from, Message::AskPath);
+        }
+        Hearing::Nothing
+    }
+
+    /// Tells our view to somebody at an ancestor of it, at this depth: with all it needs to install it.
+    pub(super) fn tell_view(&mut self, now: Micros, to: PeerId, depth: u32, entries: &dyn Entries) {
+        let (history, repeat_after) = (self.view.history, self.settings.repeat_after);
+        let told = &mut self.peers.entry(to).view_told;
+        if told.is_some_and(|(which, at)| which == history && now.since(at) < repeat_after) {
+            return;
+        }
+        *told = Some((history, now));
+        let from = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
+        let in_view = |stream| rows::row_of(&self.view.rows, stream).is_some();
+        let tails = self.streams.tails(entries, from, in_view);
+        let told = Told { tip: self.lineage.tip_since(depth), view: self.view.clone() };
+        self.send(to, Message::View { told, at: self.view.ballot, tails });
+    }
+
+    /// Another history wins: its state is asked for. We play on until it is in hand.
+    pub(super) fn yield_to(&mut self, now: Micros, to: PeerId) {
+        if self.mode != Mode::Member || self.leaving {
+            return;
+        }
+        let repeat_after = self.settings.repeat_after;
+        let asked_at = &mut self.peers.entry(to).snapshot_asked_at;
+        if asked_at.is_none_or(|at| now.since(at) >= repeat_after) {
+            *asked_at = Some(now);
+            self.send(to, Message::AskSnapshot);
+        }
+        if !self.rules.yield_after_snapshot {
+            self.mode = Mode::Out;
+            self.collection = None;
+        }
+    }
+
+    /// Somebody told a view.
+    pub(super) fn take_view(
+        &mut self,
+        now: Micros,
+        from: PeerId,
+        told: &Told,
+        at: Ballot,
+        tails: &[Tail],
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        if self.mode != Mode::Member {
+            return Ok(());
+        }
+        match self.peers.entry(from).relation(&self.lineage, &told.tip) {
+            Relation::Descendant if told.view.is_open(self.me) => {
+                self.see_number(at.number)?;
+                let binding = at < self.fence.promised() && self.rules.promise_binds;
+                let made = self.settings.majority && self.rules.made_is_made;
+                if binding && !made {
+                    let promised = self.fence.promised();
+                    let incarnation = self.me.incarnation;
+                    self.send(from, Message::Nack { incarnation, promised });
+                    return Ok(());
+                }
+                self.install(told, at, tails, entries)?;
+            }
+            // We were cut, or the other one wins.
+            Relation::Descendant | Relation::Apart { senior: true } => self.yield_to(now, from),
+            Relation::Unknown => {
+                self.ask_path(now, from);
+            }
+            Relation::Same | Relation::Ancestor | Relation::Apart { senior: false } => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! What peers say to each other about membership, on the reliable channel.
+//!
+//! Everything here is repeated until it had its effect, so a link that breaks and comes back loses
+//! nothing. PROTOCOL.md, "Membership", is the specification of the bytes.
+
+use gaggle_kit::{ByteReader, DecodeError, Frame, SlotSet};
+
+use super::ballot::Ballot;
+use super::codec;
+use super::history::Tip;
+use super::rows::Row;
+use super::tail::Tail;
+use super::view::View;
+use crate::roster::{Incarnation, StreamId};
+
+/// What a peer says of itself; packets refer to it by a small number.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Standing {
+    pub(crate) tip: Tip,
+    pub(crate) incarnation: Incarnation,
+    /// The first frame of its stream. None for an observer that has none yet; with one it is ready to
+    /// be admitted to this history.
+    pub(crate) first: Option<Frame>,
+    /// How many players it has.
+    pub(crate) players: u8,
+    /// The slots it would like.
+    pub(crate) wanted: SlotSet,
+}
+
+/// A view as it is told: with as much of its path as the receiver needs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Told {
+    pub(crate) tip: Tip,
+    pub(crate) view: View,
+}
+
+/// A view somebody accepted in a vote that may not be over.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Proposal {
+    pub(crate) ballot: Ballot,
+    pub(crate) told: Told,
+    pub(crate) tails: Vec<Tail>,
+}
+
+/// All a peer holds, once it has promised to stop listening outside the circle.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Report {
+    pub(crate) ballot: Ballot,
+    pub(crate) incarnation: Incarnation,
+    pub(crate) told: Told,
+    /// Its table, with joins and goodbyes it holds.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) confirmed: Frame,
+    pub(crate) tails: Vec<Tail>,
+    pub(crate) accepted: Option<Proposal>,
+}
+
+/// A message about membership.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Message {
+    /// Packets with this tag are meant so.
+    Standing {
+        tag: u8,
+        standing: Standing,
+    },
+    /// Where does your history come from?
+    AskPath,
+    /// All that is remembered of it.
+    Path(Tip),
+    /// What do you hold? Stop listening to everybody outside the circle.
+    Collect {
+        tip: Tip,
+        ballot: Ballot,
+        circle: Vec<StreamId>,
+    },
+    Report(Box<Report>),
+    /// Too low a ballot: this one is promised.
+    Nack {
+        incarnation: Incarnation,
+        promised: Ballot,
+    },
+    /// The stream you name is no more.
+    Gone {
+        incarnation: Incarnation,
+    },
+    /// The view that counts, made at this ballot.
+    View {
+        told: Told,
+        at: Ballot,
+        tails: Vec<Tail>,
+    },
+    /// Shall this be the view?
+    Accept {
+        told: Told,
+        ballot: Ballot,
+        tails: Vec<Tail>,
+    },
+    Accepted {
+        incarnation: Incarnation,
+        ballot: Ballot,
+    },
+    /// Another match or half of ours wins: we want its state.
+    AskSnapshot,
+}
+
+const STANDING: u8 = 0x10;
+const ASK_PATH: u8 = 0x11;
+const PATH: u8 = 0x12;
+const COLLECT: u8 = 0x13;
+const REPORT: u8 = 0x14;
+const NACK: u8 = 0x15;
+const GONE: u8 = 0x16;
+const VIEW: u8 = 0x17;
+const ACCEPT: u8 = 0x18;
+const ACCEPTED: u8 = 0x19;
+const ASK_SNAPSHOT: u8 = 0x1a;
+
+impl Message {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Message::Standing { tag, standing } => {
+                out.extend_from_slice(&[STANDING, *tag, u8::from(standing.first.is_some())]);
+                codec::put_frame(out, standing.first.unwrap_or(Frame::START));
+                out.extend_from_slice(&standing.incarnation.0.to_le_bytes());
+                out.push(standing.players);
+                codec::put_slots(out, standing.wanted);
+                codec::put_tip(out, &standing.tip);
+            }
+            Message::AskPath => out.push(ASK_PATH),
+            Message::Path(tip) => {
+                out.push(PATH);
+                codec::put_tip(out, tip);
+            }
+            Message::Collect { tip, ballot, circle } => {
+                out.push(COLLECT);
+                codec::put_ballot(out, *ballot);
+                codec::put_streams(out, circle);
+                codec::put_tip(out, tip);
+            }
+            Message::Report(report) => {
+                out.push(REPORT);
+                report.encode(out);
+            }
+            Message::Nack { incarnation, promised } => {
+                out.push(NACK);
+                out.extend_from_slice(&incarnation.0.to_le_bytes());
+                codec::put_ballot(out, *promised);
+            }
+            Message::Gone { incarnation } => {
+                out.push(GONE);
+                out.extend_from_slice(&incarnation.0.to_le_bytes());
+            }
+            Message::View { told, at, tails } => {
+                out.push(VIEW);
+                codec::put_ballot(out, *at);
+                codec::put_told(out, told);
+                codec::put_tails(out, tails);
+            }
+            Message::Accept { told, ballot, tails } => {
+                out.push(ACCEPT);
+                codec::put_ballot(out, *ballot);
+                codec::put_told(out, told);
+                codec::put_tails(out, tails);
+            }
+            Message::Accepted { incarnation, ballot } => {
+                out.push(ACCEPTED);
+                out.extend_from_slice(&incarnation.0.to_le_bytes());
+                codec::put_ballot(out, *ballot);
+            }
+            Message::AskSnapshot => out.push(ASK_SNAPSHOT),
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
+        let mut r = ByteReader::new(bytes);
+        let message = match r.u8("message kind")? {
+            STANDING => {
+                let tag = r.u8("tag")?;
+                Message::Standing { tag, standing: Standing::decode(&mut r)? }
+            }
+            ASK_PATH => Message::AskPath,
+            PATH => Message::Path(codec::tip(&mut r)?),
+            COLLECT => {
+                let (ballot, circle) = (codec::ballot(&mut r)?, codec::streams(&mut r)?);
+                Message::Collect { tip: codec::tip(&mut r)?, ballot, circle }
+            }
+            REPORT => Message::Report(Box::new(Report::decode(&mut r)?)),
+            NACK => {
+                let incarnation = Incarnation(r.u32("incarnation")?);
+                Message::Nack { incarnation, promised: codec::ballot(&mut r)? }
+            }
+            GONE => Message::Gone { incarnation: Incarnation(r.u32("incarnation")?) },
+            VIEW => {
+                let (at, told) = (codec::ballot(&mut r)?, codec::told(&mut r)?);
+                Message::View { told, at, tails: codec::tails(&mut r)? }
+            }
+            ACCEPT => {
+                let (ballot, told) = (codec::ballot(&mut r)?, codec::told(&mut r)?);
+                Message::Accept { told, ballot, tails: codec::tails(&mut r)? }
+            }
+            ACCEPTED => {
+                let incarnation = Incarnation(r.u32("incarnation")?);
+                Message::Accepted { incarnation, ballot: codec::ballot(&mut r)? }
+            }
+            ASK_SNAPSHOT => Message::AskSnapshot,
+            kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
+        };
+        r.finish("message")?;
+        Ok(message)
+    }
+}
+
+impl Standing {
+    fn decode(r: &mut ByteReader<'_>) -> Result<Standing, DecodeError> {
+        let begun = r.bool("stream begun")?;
+        let first = codec::frame(r, "first frame of a stream")?;
+        if begun == (first == Frame::START) {
+            return Err(DecodeError::NotCanonical { what: "first frame of a stream" });
+        }
+        let incarnation = Incarnation(r.u32("incarnation")?);
+        let (players, wanted) = (r.u8("players")?, codec::slots(r)?);
+        let tip = codec::tip(r)?;
+        Ok(Standing { tip, incarnation, first: begun.then_some(first), players, wanted })
+    }
+}
+
+impl Report {
+    fn encode(&self, out: &mut Vec<u8>) {
+        codec::put_ballot(out, self.ballot);
+        out.extend_from_slice(&self.incarnation.0.to_le_bytes());
+        codec::put_told(out, &self.told);
+        codec::put_rows(out, &self.rows);
+        codec::put_frame(out, self.confirmed);
+        codec::put_tails(out, &self.tails);
+        out.push(u8::from(self.accepted.is_some()));
+        if let Some(accepted) = &self.accepted {
+            codec::put_ballot(out, accepted.ballot);
+            codec::put_told(out, &accepted.told);
+            codec::put_tails(out, &accepted.tails);
+        }
+    }
+
+    fn decode(r: &mut ByteReader<'_>) -> Result<Report, DecodeError> {
+        let (ballot, incarnation) = (codec::ballot(r)?, Incarnation(r.u32("incarnation")?));
+        let (told, rows) = (codec::told(r)?, codec::rows(r)?);
+        let (confirmed, tails) = (codec::frame(r, "confirmed frame")?, codec::tails(r)?);
+        let accepted = if r.bool("accepted proposal")? {
+            let (ballot, told) = (codec::ballot(r)?, codec::told(r)?);
+            Some(Proposal { ballot, told, tails: codec::tails(r)? })
+        } else {
+            None
+        };
+        Ok(Report { ballot, incarnation, told, rows, confirmed, tails, accepted })
+    }
+}

@@ -1,0 +1,428 @@
+//! Who is present at which frame, agreed by peers alone: a pure machine beside the session.
+//!
+//! A *stream* (machine and stay) is immutable, so peers can never disagree about a value, only about
+//! from which frame to which a stream counts. Three things change that: a *join*, written in the lead's
+//! entry; a *goodbye*, written in the leaver's own last entry; and a *view*, agreed by those who can
+//! still reach each other when somebody falls silent. Only the last needs a conversation: one survivor
+//! asks all it can reach what they hold ([`collect`]), whoever answers stops listening outside that
+//! circle ([`fence`]), what any of them holds counts, and the result is the next view ([`install`]).
+//! Those outside may live on in another [`history`]; a fixed order decides which one wins
+//! when they meet ([`meeting`]).
+//!
+//! The machine owns the roster, views, promises and which entries may be taken. It does not hold
+//! inputs (see [`held::Entries`]), draw random numbers, read clocks, measure who is reachable or move
+//! snapshots: its holder does, and drains [`Membership::next_message`].
+
+mod admission;
+mod ballot;
+mod bootstrap;
+mod codec;
+mod collect;
+mod confirm;
+mod fence;
+#[cfg(test)]
+mod harness;
+mod held;
+mod history;
+mod install;
+mod majority;
+mod meeting;
+mod messages;
+mod peers;
+mod rows;
+mod rules;
+mod tail;
+mod view;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet};
+
+use crate::roster::{Incarnation, StreamId};
+
+use collect::Collection;
+use fence::Fence;
+use peers::Peers;
+use rules::Rules;
+use view::View;
+
+pub(crate) use ballot::Ballot;
+pub(crate) use held::{Entries, Held, Streams};
+pub(crate) use history::{Lineage, MatchId};
+pub(crate) use messages::{Message, Proposal, Standing};
+pub(crate) use rows::Row;
+
+/// Numbers the machine goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Settings {
+    /// Window plus largest input delay: how far apart two members' confirmed frames can be.
+    pub(crate) reach_frames: u32,
+    /// How many slots the game has.
+    pub(crate) slot_count: usize,
+    /// Only a majority may go on, so that there is one history.
+    pub(crate) majority: bool,
+    /// No view is made by fewer.
+    pub(crate) circle_min: usize,
+    /// Ancestors told unasked.
+    pub(crate) tip_links: u32,
+    /// What was not answered is said again after this.
+    pub(crate) repeat_after: Micros,
+    /// Suspicions are gathered for so long before anybody is asked.
+    pub(crate) gather: Micros,
+    /// A joiner is admitted although it lags after it has been ready for so long.
+    pub(crate) patience: Micros,
+    /// A joiner that makes no progress for so long starts over.
+    pub(crate) feed_timeout: Micros,
+    /// A machine that did not tick for so long slept.
+    pub(crate) sleep_after: Micros,
+}
+
+/// What the machine is in its match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Mode {
+    /// In none.
+    Out,
+    /// Fed by somebody: warming up, or watching.
+    Observer,
+    /// In the roster by its own knowledge.
+    Member,
+}
+
+/// Why a stay ended against one's will.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Lost {
+    /// Nobody fed us, or we did not become full in time.
+    Starved,
+    /// A view says otherwise than what we have confirmed.
+    Contradicted,
+}
+
+/// What only a peer can do, never the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// An entry it gave differs from the one that is held.
+    EntryChanged { stream: StreamId, frame: Frame },
+    /// A value in an entry cannot be read.
+    Value(DecodeError),
+    /// A ballot beyond all that can have been used.
+    BallotLeap { number: u32 },
+}
+
+/// Messages waiting to be sent; beyond this new ones are dropped, and said again later.
+const OUTBOX_MAX: usize = 512;
+
+/// The machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Membership {
+    settings: Settings,
+    rules: Rules,
+    me: StreamId,
+    /// How many players are here, and which slots they would like.
+    players: u8,
+    wanted: SlotSet,
+    mode: Mode,
+    lineage: Lineage,
+    view: View,
+    /// The view's rows with what confirmed entries said since.
+    rows: Vec<Row>,
+    /// The same with what entries say that are held but not confirmed.
+    known: Vec<Row>,
+    /// `known` changed since it was last asked.
+    roster_changed: bool,
+    streams: Streams,
+    confirmed: Frame,
+    settled: Frame,
+    /// Up to which frame an observer was told what is confirmed.
+    fed: Frame,
+    /// Since when nothing came of being fed or becoming full.
+    starving_since: Micros,
+    fence: Fence,
+    /// What was accepted in a vote.
+    accepted: Option<Proposal>,
+    collection: Option<Collection>,
+    peers: Peers,
+    /// Streams the application wants gone.
+    condemned: BTreeSet<StreamId>,
+    /// The highest ballot number ever seen.
+    number_seen: u32,
+    /// Somebody is left with a fence: a change must be finished.
+    unfinished: bool,
+    suspicious_since: Option<Micros>,
+    leaving: bool,
+    slept: bool,
+    ticked_at: Option<Micros>,
+    lost: Option<Lost>,
+    outbox: VecDeque<(PeerId, Message)>,
+}
+
+impl Membership {
+    /// Everybody starts together, at the frame after `confirmed`.
+    pub(crate) fn start(
+        settings: Settings,
+        game: MatchId,
+        me: StreamId,
+        rows: Vec<Row>,
+        confirmed: Frame,
+    ) -> Membership {
+        let mut membership = Membership::out(settings, me, 0, SlotSet::EMPTY);
+        membership.begin(game, rows, confirmed);
+        membership
+    }
+
+    /// A machine in no match.
+    pub(crate) fn out(settings: Settings, me: StreamId, players: u8, wanted: SlotSet) -> Membership {
+        Membership {
+            settings,
+            rules: Rules::ALL,
+            me,
+            players,
+            wanted,
+            mode: Mode::Out,
+            lineage: Lineage::default(),
+            view: View::founding(MatchId::default(), Vec::new()),
+            rows: Vec::new(),
+            known: Vec::new(),
+            roster_changed: false,
+            streams: Streams::default(),
+            confirmed: Frame::START,
+            settled: Frame::START,
+            fed: Frame::START,
+            starving_since: Micros::ZERO,
+            fence: Fence::new(Ballot::FOUNDING),
+            accepted: None,
+            collection: None,
+            peers: Peers::default(),
+            condemned: BTreeSet::new(),
+            number_seen: 0,
+            unfinished: false,
+            suspicious_since: None,
+            leaving: false,
+            slept: false,
+            ticked_at: None,
+            lost: None,
+            outbox: VecDeque::new(),
+        }
+    }
+
+    fn begin(&mut self, game: MatchId, rows: Vec<Row>, confirmed: Frame) {
+        self.view = View::founding(game, rows);
+        self.lineage = Lineage::founded(game, self.view.link());
+        self.rows.clone_from(&self.view.rows);
+        for row in &self.rows {
+            self.streams.insert(row.stream, Held::from(row.first));
+        }
+        if let Some(row) = rows::row_of(&self.rows, self.me) {
+            self.wanted = row.slots;
+            self.players = row.slots.len() as u8;
+        }
+        self.mode = Mode::Member;
+        self.confirmed = confirmed;
+        self.settled = confirmed;
+        self.fence = Fence::new(Ballot::FOUNDING);
+        self.refresh();
+    }
+
+    /// Whether there is a way to a peer, and it was heard lately.
+    pub(crate) fn set_reachable(&mut self, peer: PeerId, reachable: bool) {
+        self.peers.entry(peer).reachable = reachable;
+    }
+
+    /// Nothing more is to be known about this machine.
+    pub(crate) fn forget_peer(&mut self, peer: PeerId) {
+        self.peers.remove(peer);
+    }
+
+    /// A machine is here under this name, whatever it does: any other stay of it is over.
+    pub(crate) fn handle_hello(&mut self, peer: PeerId, incarnation: Incarnation) {
+        self.peers.entry(peer).set_incarnation(incarnation);
+    }
+
+    /// How many frames the entries of a peer may lag when it is admitted.
+    pub(crate) fn set_lag(&mut self, peer: PeerId, frames: u32) {
+        self.peers.entry(peer).lag_frames = Some(frames);
+    }
+
+    /// The application wants this stream gone, though it may be alive.
+    pub(crate) fn condemn(&mut self, stream: StreamId) {
+        if rows::is_open(&self.known, stream) && stream != self.me {
+            self.condemned.insert(stream);
+        }
+    }
+
+    /// Time passes: suspicions ripen, questions are asked again, starving ends.
+    pub(crate) fn tick(&mut self, now: Micros, entries: &mut dyn Entries) {
+        if self.ticked_at.is_some_and(|at| now.since(at) > self.settings.sleep_after) {
+            self.slept = true;
+            self.starving_since = now;
+            self.suspicious_since = None;
+        }
+        self.ticked_at = Some(now);
+        if self.mode == Mode::Out {
+            return;
+        }
+        self.find_myself(now);
+        let satisfied = self.mode == Mode::Member && self.is_full();
+        if satisfied {
+            self.starving_since = now;
+        } else if now.since(self.starving_since) >= self.settings.feed_timeout {
+            self.give_up(Lost::Starved);
+            return;
+        }
+        if self.mode == Mode::Member {
+            self.note_ready(now);
+            self.decide(now, false, entries);
+        }
+    }
+
+    /// Something a peer said.
+    ///
+    /// # Errors
+    /// If only a peer that breaks the rules can have said it.
+    pub(crate) fn handle_message(
+        &mut self,
+        now: Micros,
+        from: PeerId,
+        message: Message,
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        match message {
+            Message::Standing { tag, standing } => {
+                self.peers.entry(from).set_standing(tag, standing);
+                Ok(())
+            }
+            Message::AskPath => {
+                self.tell_path(now, from);
+                Ok(())
+            }
+            Message::Path(path) => {
+                self.peers.entry(from).set_path(&self.lineage, &path);
+                Ok(())
+            }
+            Message::Collect { tip, ballot, circle } => {
+                self.take_collect(now, from, &tip, ballot, &circle, entries)
+            }
+            Message::Report(report) => self.take_report(now, from, *report, entries),
+            Message::Nack { incarnation, promised } => {
+                self.take_nack(now, StreamId { peer: from, incarnation }, promised, entries)
+            }
+            Message::Gone { incarnation } => {
+                self.peers.entry(from).set_gone(incarnation);
+                Ok(())
+            }
+            Message::View { told, at, tails } => self.take_view(now, from, &told, at, &tails, entries),
+            Message::Accept { told, ballot, tails } => self.take_accept(from, told, ballot, tails),
+            Message::Accepted { incarnation, ballot } => {
+                self.take_accepted(StreamId { peer: from, incarnation }, ballot, entries)
+            }
+            Message::AskSnapshot => Ok(()),
+        }
+    }
+
+    /// The next message to send.
+    pub(crate) fn next_message(&mut self) -> Option<(PeerId, Message)> {
+        self.outbox.pop_front()
+    }
+
+    /// Why the stay ended, told once.
+    pub(crate) fn take_lost(&mut self) -> Option<Lost> {
+        self.lost.take()
+    }
+
+    /// Whether the roster as far as it is known changed since this was last asked.
+    pub(crate) fn take_roster_changed(&mut self) -> bool {
+        std::mem::take(&mut self.roster_changed)
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(crate) fn me(&self) -> StreamId {
+        self.me
+    }
+
+    /// The roster as confirmed entries have it.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The roster with what is held beyond: what to simulate with.
+    pub(crate) fn known(&self) -> &[Row] {
+        &self.known
+    }
+
+    pub(crate) fn held(&self, stream: StreamId) -> Option<&Held> {
+        self.streams.get(stream)
+    }
+
+    pub(crate) fn confirmed(&self) -> Frame {
+        self.confirmed
+    }
+
+    /// The last frame everybody who could still make a view has confirmed.
+    pub(crate) fn settled(&self) -> Frame {
+        self.settled
+    }
+
+    pub(crate) fn lineage(&self) -> &Lineage {
+        &self.lineage
+    }
+
+    /// What to tell others of oneself.
+    pub(crate) fn standing(&self) -> Option<Standing> {
+        let first = self.streams.get(self.me).filter(|held| !held.is_empty()).map(|held| held.first);
+        let member = self.mode == Mode::Member;
+        (self.mode != Mode::Out).then(|| Standing {
+            tip: self.lineage.tip_since(self.lineage.depth().saturating_sub(self.settings.tip_links - 1)),
+            incarnation: self.me.incarnation,
+            first: if member { Some(self.own_first()) } else { first },
+            players: self.players,
+            wanted: self.wanted,
+        })
+    }
+
+    /// The first frame of the own stream that can still be given.
+    fn own_first(&self) -> Frame {
+        rows::row_of(&self.known, self.me).map_or(self.confirmed.next(), |row| row.first)
+    }
+
+    /// What to add to a packet while fenced.
+    pub(crate) fn promise_told(&self) -> Option<Ballot> {
+        let promised = self.fence.promised();
+        let fenced = self.fence.is_up() || promised > self.view.ballot;
+        fenced.then_some(promised)
+    }
+
+    fn send(&mut self, to: PeerId, message: Message) {
+        if to != self.me.peer && self.outbox.len() < OUTBOX_MAX {
+            self.outbox.push_back((to, message));
+        }
+    }
+
+    /// A member with an open row that has confirmed all that was before it.
+    fn is_full(&self) -> bool {
+        rows::row_of(&self.known, self.me)
+            .is_some_and(|row| row.is_open() && self.confirmed >= row.first.previous())
+    }
+
+    /// No join and no goodbye may be written.
+    fn is_busy(&self) -> bool {
+        self.collection.is_some() || self.fence.is_up()
+    }
+
+    fn is_reachable(&self, stream: StreamId) -> bool {
+        !self.condemned.contains(&stream) && self.peers.is_reachable(&self.lineage, stream)
+    }
+
+    /// The stay is over, by one's own will.
+    pub(crate) fn quit(&mut self) {
+        self.mode = Mode::Out;
+        self.collection = None;
+        self.leaving = false;
+    }
+
+    fn give_up(&mut self, why: Lost) {
+        self.quit();
+        self.lost = Some(why);
+    }
+}

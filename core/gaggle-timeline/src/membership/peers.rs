@@ -1,0 +1,220 @@
+//! What is known about other machines: whether they are reachable, under which name, in which history.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gaggle_kit::{Frame, Micros, PeerId};
+
+use super::history::{History, Lineage, Relation, Tip};
+use super::messages::Standing;
+use crate::roster::{Incarnation, StreamId};
+
+/// Standings remembered of a peer: packets on their way may refer to the last few.
+const STANDINGS_MAX: usize = 8;
+/// Former names remembered of a peer.
+const GONE_MAX: usize = 8;
+
+/// One other machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Peer {
+    /// There is a way to it and it was heard lately.
+    pub(crate) reachable: bool,
+    /// Its present stay.
+    pub(crate) incarnation: Option<Incarnation>,
+    gone: VecDeque<Incarnation>,
+    /// Oldest first.
+    standings: VecDeque<(u8, Standing)>,
+    /// The last frame it said it confirmed in this stay.
+    pub(crate) confirmed: Frame,
+    /// Entries it may lag behind when it is admitted: the way from it to us.
+    pub(crate) lag_frames: Option<u32>,
+    /// Its packets say that it is not in the roster.
+    pub(crate) observes: bool,
+    /// Since when it has been ready for our history.
+    pub(crate) ready_since: Option<Micros>,
+    /// What was found out with its whole path: where it stood, where we did, and the relation.
+    parted: Option<(History, History, Relation)>,
+    pub(crate) path_asked_at: Option<Micros>,
+    pub(crate) path_told_at: Option<Micros>,
+    pub(crate) view_told: Option<(History, Micros)>,
+    pub(crate) snapshot_asked_at: Option<Micros>,
+}
+
+impl Peer {
+    /// What packets with this tag stand for, if that is still its stay.
+    pub(crate) fn standing(&self, tag: u8) -> Option<&Standing> {
+        let (_, standing) = self.standings.iter().rev().find(|(known, _)| *known == tag)?;
+        (Some(standing.incarnation) == self.incarnation).then_some(standing)
+    }
+
+    /// How it stands now.
+    pub(crate) fn latest(&self) -> Option<&Standing> {
+        let (_, standing) = self.standings.back()?;
+        (Some(standing.incarnation) == self.incarnation).then_some(standing)
+    }
+
+    /// It is here under this name; any other is gone.
+    pub(crate) fn set_incarnation(&mut self, incarnation: Incarnation) {
+        if self.incarnation == Some(incarnation) {
+            return;
+        }
+        if let Some(former) = self.incarnation.replace(incarnation) {
+            self.set_gone(former);
+        }
+        self.confirmed = Frame::START;
+        self.observes = false;
+        self.ready_since = None;
+    }
+
+    pub(crate) fn set_gone(&mut self, incarnation: Incarnation) {
+        if self.gone.contains(&incarnation) {
+            return;
+        }
+        if self.gone.len() == GONE_MAX {
+            self.gone.pop_front();
+        }
+        self.gone.push_back(incarnation);
+        if self.incarnation == Some(incarnation) {
+            self.incarnation = None;
+        }
+    }
+
+    pub(crate) fn is_gone(&self, incarnation: Incarnation) -> bool {
+        self.gone.contains(&incarnation) || self.incarnation.is_some_and(|present| present != incarnation)
+    }
+
+    /// It said how it stands. Standings of one link come in order; a name that is gone stays gone.
+    pub(crate) fn set_standing(&mut self, tag: u8, standing: Standing) {
+        if self.gone.contains(&standing.incarnation) {
+            return;
+        }
+        self.set_incarnation(standing.incarnation);
+        self.standings.retain(|(known, _)| *known != tag);
+        if self.standings.len() == STANDINGS_MAX {
+            self.standings.pop_front();
+        }
+        self.standings.push_back((tag, standing));
+    }
+
+    /// What a history this peer told is to ours.
+    pub(crate) fn relation(&self, ours: &Lineage, tip: &Tip) -> Relation {
+        let relation = ours.relate(tip);
+        match (relation, self.parted) {
+            (Relation::Unknown, Some((theirs, mine, found)))
+                if tip.links.iter().any(|link| link.history == theirs)
+                    && (mine == ours.history()
+                        || matches!(found, Relation::Apart { .. }) && ours.contains(mine)) =>
+            {
+                found
+            }
+            _ => relation,
+        }
+    }
+
+    /// It told its whole path.
+    pub(crate) fn set_path(&mut self, ours: &Lineage, path: &Tip) {
+        self.parted = Some((path.history(), ours.history(), ours.relate_whole(path)));
+    }
+}
+
+/// All other machines, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Peers {
+    all: BTreeMap<PeerId, Peer>,
+}
+
+impl Peers {
+    pub(crate) fn get(&self, peer: PeerId) -> Option<&Peer> {
+        self.all.get(&peer)
+    }
+
+    pub(crate) fn entry(&mut self, peer: PeerId) -> &mut Peer {
+        self.all.entry(peer).or_default()
+    }
+
+    pub(crate) fn remove(&mut self, peer: PeerId) {
+        self.all.remove(&peer);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        self.all.iter().map(|(id, peer)| (*id, peer))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (PeerId, &mut Peer)> {
+        self.all.iter_mut().map(|(id, peer)| (*id, peer))
+    }
+
+    /// Whether a stream's machine can be talked to, still has that name, and is not in a history that
+    /// left ours.
+    pub(crate) fn is_reachable(&self, ours: &Lineage, stream: StreamId) -> bool {
+        self.get(stream.peer).is_some_and(|peer| {
+            let astray = || {
+                let latest = peer.latest();
+                latest.is_some_and(|s| matches!(peer.relation(ours, &s.tip), Relation::Apart { .. }))
+            };
+            peer.reachable && !peer.is_gone(stream.incarnation) && !astray()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::history::{Link, MatchId};
+    use gaggle_kit::SlotSet;
+
+    fn link(history: u64) -> Link {
+        Link { history: History(history), by: 0, number: 1, size: 1, stale: false }
+    }
+
+    fn standing(incarnation: u32, history: u64) -> Standing {
+        let tip = Tip { game: MatchId::default(), depth: 0, links: vec![link(history)] };
+        let incarnation = Incarnation(incarnation);
+        Standing { tip, incarnation, first: None, players: 1, wanted: SlotSet::EMPTY }
+    }
+
+    #[test]
+    fn a_name_that_is_gone_never_comes_back() {
+        let mut peer = Peer::default();
+        peer.set_standing(0, standing(1, 10));
+        assert!(!peer.is_gone(Incarnation(1)));
+        peer.set_standing(1, standing(2, 10));
+        assert!(peer.is_gone(Incarnation(1)) && !peer.is_gone(Incarnation(2)));
+        assert_eq!(peer.standing(0), None, "packets of the former stay mean nothing");
+        peer.set_standing(2, standing(1, 10));
+        assert_eq!(peer.latest().map(|s| s.incarnation), Some(Incarnation(2)));
+        peer.set_gone(Incarnation(2));
+        assert_eq!(peer.latest(), None);
+    }
+
+    #[test]
+    fn packets_may_refer_to_one_of_the_last_standings() {
+        let mut peer = Peer::default();
+        for tag in 0..20 {
+            peer.set_standing(tag, standing(1, tag.into()));
+        }
+        assert_eq!(peer.standing(19).map(|s| s.tip.history()), Some(History(19)));
+        assert_eq!(peer.standing(12).map(|s| s.tip.history()), Some(History(12)));
+        assert_eq!(peer.standing(11), None);
+    }
+
+    #[test]
+    fn what_a_whole_path_showed_holds_while_both_only_go_on() {
+        let game = MatchId::default();
+        let path = |from: u64| {
+            let mut lineage = Lineage::founded(game, link(0));
+            (1..60).for_each(|nth| lineage.push(link(from + nth)));
+            lineage
+        };
+        let (mut ours, mut theirs) = (path(100), path(200));
+        let mut peer = Peer::default();
+        assert_eq!(peer.relation(&ours, &theirs.tip()), Relation::Unknown);
+        peer.set_path(&ours, &theirs.whole());
+        let senior = Relation::Apart { senior: true };
+        assert_eq!(peer.relation(&ours, &theirs.tip()), senior);
+        ours.push(link(300));
+        theirs.push(link(301));
+        assert_eq!(peer.relation(&ours, &theirs.tip()), senior);
+        assert_eq!(peer.relation(&path(400), &theirs.tip()), Relation::Unknown, "we went elsewhere");
+        assert_eq!(peer.relation(&ours, &path(500).tip()), Relation::Unknown, "it went elsewhere");
+    }
+}

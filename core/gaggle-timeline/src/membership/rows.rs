@@ -1,0 +1,118 @@
+//! The table of presences: which stream counts from which frame to which, and who leads.
+
+use gaggle_kit::{Frame, SlotSet};
+
+use crate::roster::StreamId;
+
+/// Rows a table may have, ended ones that still matter included.
+pub(crate) const ROWS_MAX: usize = 64;
+
+/// One stream's place in the roster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Row {
+    pub(crate) stream: StreamId,
+    pub(crate) slots: SlotSet,
+    /// The first frame in which it counts.
+    pub(crate) first: Frame,
+    /// The last frame in which it counts; [`Frame::NEVER`] while it is open.
+    pub(crate) last: Frame,
+}
+
+impl Row {
+    pub(crate) fn is_open(&self) -> bool {
+        self.last == Frame::NEVER
+    }
+
+    /// Whether it counts at `frame`.
+    pub(crate) fn counts_at(&self, frame: Frame) -> bool {
+        self.first <= frame && frame <= self.last
+    }
+
+    /// Longest present first; of those who came together, the lowest slot. The stream only breaks ties
+    /// between rows without slots.
+    pub(crate) fn rank(&self) -> (Frame, u32, StreamId) {
+        (self.first, self.slots.bits().trailing_zeros(), self.stream)
+    }
+
+    /// Whether both ever need the same slot in the same frame.
+    pub(crate) fn collides(&self, other: &Row) -> bool {
+        !self.slots.intersection(other.slots).is_empty()
+            && self.first <= other.last
+            && other.first <= self.last
+            && self.first <= self.last
+            && other.first <= other.last
+    }
+}
+
+/// The row of a stream.
+pub(crate) fn row_of(rows: &[Row], stream: StreamId) -> Option<&Row> {
+    rows.iter().find(|row| row.stream == stream)
+}
+
+/// Whether a stream has a row without an end.
+pub(crate) fn is_open(rows: &[Row], stream: StreamId) -> bool {
+    row_of(rows, stream).is_some_and(Row::is_open)
+}
+
+/// Who leads at `frame`: the stream present longest.
+pub(crate) fn lead_at(rows: &[Row], frame: Frame) -> Option<&Row> {
+    rows.iter().filter(|row| row.counts_at(frame)).min_by_key(|row| row.rank())
+}
+
+/// The slots nobody has at `frame` or later.
+pub(crate) fn free_slots(rows: &[Row], frame: Frame, slot_count: usize) -> SlotSet {
+    let taken = rows.iter().filter(|row| row.last >= frame && row.last >= row.first);
+    let taken = taken.fold(SlotSet::EMPTY, |set, row| set.union(row.slots));
+    SlotSet::first(slot_count).difference(taken)
+}
+
+/// Whether two tables say the same about every frame after `after` up to `to`.
+pub(crate) fn agree_between(left: &[Row], right: &[Row], after: Frame, to: Frame) -> bool {
+    let clip = |row: &Row| {
+        let (first, last) = (row.first.max(after.next()), row.last.min(to));
+        (first <= last).then_some((row.stream, row.slots, first, last))
+    };
+    let all_in = |these: &[Row], those: &[Row]| {
+        these.iter().filter_map(clip).all(|clipped| those.iter().any(|row| clip(row) == Some(clipped)))
+    };
+    all_in(left, right) && all_in(right, left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roster::Incarnation;
+    use gaggle_kit::PeerId;
+
+    fn row(peer: u128, slot: u64, first: u32, last: u32) -> Row {
+        let stream = StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) };
+        let last = if last == 0 { Frame::NEVER } else { Frame::new(last) };
+        Row { stream, slots: SlotSet::from_bits(1 << slot), first: Frame::new(first), last }
+    }
+
+    #[test]
+    fn the_lead_is_who_was_there_longest_then_the_lowest_slot() {
+        let rows = [row(1, 2, 1, 50), row(2, 1, 1, 20), row(3, 0, 9, 0)];
+        let lead = |frame| lead_at(&rows, Frame::new(frame)).map(|row| row.stream.peer.to_u128());
+        assert_eq!([lead(1), lead(20), lead(21), lead(51)], [Some(2), Some(2), Some(1), Some(3)]);
+        assert_eq!(lead(0), None);
+    }
+
+    #[test]
+    fn a_slot_is_free_once_its_row_has_ended() {
+        let rows = [row(1, 0, 1, 50), row(2, 1, 1, 0), row(3, 2, 60, 59)];
+        assert_eq!(free_slots(&rows, Frame::new(50), 3).bits(), 0b100);
+        assert_eq!(free_slots(&rows, Frame::new(51), 3).bits(), 0b101);
+        assert!(!rows[0].collides(&row(4, 0, 51, 0)));
+        assert!(rows[0].collides(&row(4, 0, 50, 0)));
+    }
+
+    #[test]
+    fn tables_agree_where_their_rows_do() {
+        let (long, short) = ([row(1, 0, 1, 0), row(2, 1, 1, 0)], [row(1, 0, 1, 0), row(2, 1, 1, 30)]);
+        assert!(agree_between(&long, &short, Frame::new(10), Frame::new(30)));
+        assert!(!agree_between(&long, &short, Frame::new(10), Frame::new(31)));
+        assert!(!agree_between(&long, &short[..1], Frame::new(10), Frame::new(11)));
+        assert!(agree_between(&short, &short[..1], Frame::new(30), Frame::new(40)));
+    }
+}

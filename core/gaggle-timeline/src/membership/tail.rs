@@ -1,0 +1,214 @@
+//! A piece of a stream on its way: entries from a frame on, with values and what else they say.
+
+use gaggle_kit::{ByteReader, DecodeError, Frame, Varint};
+
+use super::codec;
+use super::held::{Entries, Extras, Held};
+use crate::roster::StreamId;
+
+/// Entries a tail may have: what is held of one stream at most, with the largest window and delay.
+pub(crate) const TAIL_ENTRIES_MAX: usize = 4 * 90 + 3;
+/// Bytes of one value: the inputs of all players of one machine.
+pub(crate) const VALUE_BYTES_MAX: usize = 4_096;
+
+/// Consecutive entries of one stream. Values that repeat are held once, so that a few bytes from the
+/// network never become many.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Tail {
+    pub(crate) stream: StreamId,
+    /// The frame of the first entry.
+    pub(crate) from: Frame,
+    pub(crate) count: u32,
+    value_bytes: usize,
+    /// For each value, how many entries there are up to the last one that has it.
+    ends: Vec<u32>,
+    values: Vec<u8>,
+    /// Of the entries that say anything, in order.
+    extras: Vec<(Frame, Extras)>,
+}
+
+impl Tail {
+    fn empty(stream: StreamId, from: Frame) -> Tail {
+        let (ends, values, extras) = (Vec::new(), Vec::new(), Vec::new());
+        Tail { stream, from, count: 0, value_bytes: 0, ends, values, extras }
+    }
+
+    /// Copies what is held from `from` on.
+    pub(crate) fn copy(stream: StreamId, held: &Held, from: Frame, entries: &dyn Entries) -> Tail {
+        let mut tail = Tail::empty(stream, from);
+        let mut value = Vec::new();
+        let mut frame = from;
+        while frame <= held.through && (tail.count as usize) < TAIL_ENTRIES_MAX {
+            value.clear();
+            entries.write(stream, frame, &mut value);
+            tail.push(&value, held.extras(frame));
+            frame = frame.next();
+        }
+        tail
+    }
+
+    fn push(&mut self, value: &[u8], extras: Extras) {
+        self.value_bytes = value.len();
+        let last = self.values.len().saturating_sub(value.len());
+        self.count += 1;
+        match self.ends.last_mut() {
+            Some(end) if self.values[last..] == *value => *end = self.count,
+            _ => {
+                self.ends.push(self.count);
+                self.values.extend_from_slice(value);
+            }
+        }
+        if extras.is_some() {
+            self.extras.push((self.through(), extras));
+        }
+    }
+
+    /// The frame of the last entry; the one before `from` if there is none.
+    pub(crate) fn through(&self) -> Frame {
+        self.from.saturating_add(self.count).previous()
+    }
+
+    pub(crate) fn value(&self, frame: Frame) -> &[u8] {
+        let nth = self.ends.partition_point(|end| *end <= frame.since(self.from));
+        &self.values[nth * self.value_bytes..(nth + 1) * self.value_bytes]
+    }
+
+    pub(crate) fn extras(&self, frame: Frame) -> Extras {
+        self.extras.iter().find(|(at, _)| *at == frame).map_or(Extras::NONE, |(_, extras)| *extras)
+    }
+
+    /// Of many tails, those that add something: what several hold is sent once.
+    pub(crate) fn merge(mut tails: Vec<Tail>) -> Vec<Tail> {
+        tails.sort_by(|a, b| (a.stream, a.from, b.count).cmp(&(b.stream, b.from, a.count)));
+        let mut merged: Vec<Tail> = Vec::new();
+        for tail in tails {
+            let covered = merged.last().is_some_and(|last| {
+                last.stream == tail.stream && (tail.count == 0 || tail.through() <= last.through())
+            });
+            if !covered {
+                merged.push(tail);
+            }
+        }
+        merged
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        codec::put_stream(out, self.stream);
+        codec::put_frame(out, self.from);
+        out.extend_from_slice(&Varint::new(self.count.into()));
+        if self.count == 0 {
+            return;
+        }
+        out.extend_from_slice(&Varint::new(self.value_bytes as u64));
+        let mut before = 0;
+        for (nth, end) in self.ends.iter().enumerate() {
+            out.extend_from_slice(&Varint::new((end - before - 1).into()));
+            out.extend_from_slice(&self.values[nth * self.value_bytes..(nth + 1) * self.value_bytes]);
+            before = *end;
+        }
+        out.extend_from_slice(&Varint::new(self.extras.len() as u64));
+        for (frame, extras) in &self.extras {
+            out.extend_from_slice(&Varint::new(frame.since(self.from).into()));
+            codec::put_extras(out, *extras);
+        }
+    }
+
+    pub(crate) fn decode(r: &mut ByteReader<'_>) -> Result<Tail, DecodeError> {
+        let stream = codec::stream(r)?;
+        let mut tail = Tail::empty(stream, codec::frame(r, "first frame of a tail")?);
+        tail.count = r.count("entries of a tail", TAIL_ENTRIES_MAX)? as u32;
+        if tail.from.number().checked_add(tail.count).is_none_or(|end| end == u32::MAX) {
+            return Err(DecodeError::out_of_range("first frame of a tail", tail.from.number(), 0, u32::MAX));
+        }
+        if tail.count == 0 {
+            return Ok(tail);
+        }
+        tail.value_bytes = r.count("bytes of a value", VALUE_BYTES_MAX)?;
+        let mut told = 0;
+        while told < tail.count {
+            let same = r.count("repetitions", (tail.count - told - 1) as usize)? as u32;
+            let value = r.take("value", tail.value_bytes)?;
+            let last = tail.values.len().saturating_sub(tail.value_bytes);
+            if told > 0 && tail.values[last..] == *value {
+                return Err(DecodeError::NotCanonical { what: "repetitions" });
+            }
+            told += 1 + same;
+            tail.ends.push(told);
+            tail.values.extend_from_slice(value);
+        }
+        let says = r.count("entries that say anything", tail.count as usize)?;
+        let mut next = 0;
+        for _ in 0..says {
+            let nth = r.varint_max("entry that says something", u64::from(tail.count) - 1)? as u32;
+            if nth < next {
+                return Err(DecodeError::NotCanonical { what: "entry that says something" });
+            }
+            next = nth + 1;
+            tail.extras.push((tail.from.saturating_add(nth), codec::extras(r)?));
+        }
+        Ok(tail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::held::Join;
+    use crate::roster::Incarnation;
+    use gaggle_kit::{PeerId, SlotSet};
+
+    fn stream(peer: u128) -> StreamId {
+        StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(9) }
+    }
+
+    fn tail(peer: u128, from: u32, values: &[u8]) -> Tail {
+        let mut tail = Tail::empty(stream(peer), Frame::new(from));
+        values.iter().for_each(|value| tail.push(&[*value, 0], Extras::NONE));
+        tail
+    }
+
+    #[test]
+    fn tails_round_trip_and_every_truncation_is_an_error() {
+        let mut tail = tail(1, 40, &[5, 5, 5, 6, 5]);
+        let join = Join { stream: stream(2), slots: SlotSet::first(2) };
+        tail.push(&[7, 7], Extras { join: Some(join), end: false });
+        tail.push(&[7, 7], Extras { join: None, end: true });
+        assert_eq!(tail.through(), Frame::new(46));
+        assert_eq!(tail.value(Frame::new(42)), [5, 0]);
+        assert_eq!(tail.value(Frame::new(43)), [6, 0]);
+        assert_eq!(tail.value(Frame::new(46)), [7, 7]);
+        assert!(tail.extras(Frame::new(46)).end);
+        let mut bytes = Vec::new();
+        tail.encode(&mut bytes);
+        assert_eq!(Tail::decode(&mut ByteReader::new(&bytes)), Ok(tail));
+        for length in 0..bytes.len() {
+            assert!(Tail::decode(&mut ByteReader::new(&bytes[..length])).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn inputs_without_bytes_travel_too() {
+        let mut tail = Tail::empty(stream(1), Frame::new(3));
+        (0..9).for_each(|_| tail.push(&[], Extras::NONE));
+        let mut bytes = Vec::new();
+        tail.encode(&mut bytes);
+        assert_eq!(Tail::decode(&mut ByteReader::new(&bytes)), Ok(tail));
+    }
+
+    #[test]
+    fn what_several_hold_is_sent_once() {
+        let tails = vec![tail(1, 5, &[1, 2]), tail(2, 5, &[1]), tail(1, 4, &[0, 1, 2]), tail(1, 6, &[2, 3])];
+        let merged = Tail::merge(tails);
+        assert_eq!(merged, [tail(1, 4, &[0, 1, 2]), tail(1, 6, &[2, 3]), tail(2, 5, &[1])]);
+    }
+
+    #[test]
+    fn tails_that_reach_beyond_all_frames_are_refused() {
+        let mut bytes = Vec::new();
+        tail(1, u32::MAX - 2, &[1, 2]).encode(&mut bytes);
+        assert!(matches!(
+            Tail::decode(&mut ByteReader::new(&bytes)),
+            Err(DecodeError::OutOfRange { what: "first frame of a tail", .. })
+        ));
+    }
+}

@@ -1,0 +1,118 @@
+//! A view: the table all who share it start from, and its name.
+
+use gaggle_kit::{ByteSink, StateHasher};
+
+use super::ballot::Ballot;
+use super::history::{History, Link, MatchId};
+use super::rows::{self, Row};
+use crate::roster::StreamId;
+
+/// A table of presences with a name. Joins and goodbyes are read from entries since.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct View {
+    /// The attempt that made it.
+    pub(crate) ballot: Ballot,
+    pub(crate) parent: History,
+    pub(crate) history: History,
+    pub(crate) rows: Vec<Row>,
+    /// How many were in the circle that made it.
+    pub(crate) size: u8,
+    /// Made by somebody who had slept.
+    pub(crate) stale: bool,
+}
+
+impl View {
+    /// The view a match begins with.
+    pub(crate) fn founding(game: MatchId, rows: Vec<Row>) -> View {
+        let size = rows.len() as u8;
+        View::new(game, History::default(), Ballot::FOUNDING, rows, size, false)
+    }
+
+    pub(crate) fn new(
+        game: MatchId,
+        parent: History,
+        ballot: Ballot,
+        mut rows: Vec<Row>,
+        size: u8,
+        stale: bool,
+    ) -> View {
+        rows.sort_unstable_by_key(Row::rank);
+        let mut view = View { ballot, parent, history: History::default(), rows, size, stale };
+        view.history = view.name(game);
+        view
+    }
+
+    /// Everything in it and everything before it: two different views never share a name.
+    fn name(&self, game: MatchId) -> History {
+        let mut hasher = StateHasher::new();
+        hasher.put(&game.born.to_le_bytes());
+        hasher.put(&game.number.to_le_bytes());
+        hasher.put(&self.parent.0.to_le_bytes());
+        put_ballot(&mut hasher, self.ballot);
+        hasher.put(&[self.size, u8::from(self.stale)]);
+        for row in &self.rows {
+            put_stream(&mut hasher, row.stream);
+            hasher.put(&row.slots.bits().to_le_bytes());
+            hasher.put(&row.first.number().to_le_bytes());
+            hasher.put(&row.last.number().to_le_bytes());
+        }
+        History(hasher.finish())
+    }
+
+    /// What remains of it once it is an ancestor.
+    pub(crate) fn link(&self) -> Link {
+        let (by, _) = self.ballot.by.peer.as_bytes().split_at(8);
+        Link {
+            history: self.history,
+            by: by.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+            number: self.ballot.number,
+            size: self.size,
+            stale: self.stale,
+        }
+    }
+
+    pub(crate) fn is_open(&self, stream: StreamId) -> bool {
+        rows::is_open(&self.rows, stream)
+    }
+}
+
+fn put_stream(hasher: &mut StateHasher, stream: StreamId) {
+    hasher.put(stream.peer.as_bytes());
+    hasher.put(&stream.incarnation.0.to_le_bytes());
+}
+
+fn put_ballot(hasher: &mut StateHasher, ballot: Ballot) {
+    hasher.put(&ballot.number.to_le_bytes());
+    put_stream(hasher, ballot.by);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roster::Incarnation;
+    use gaggle_kit::{Frame, PeerId, SlotSet};
+
+    #[test]
+    fn whatever_differs_gives_another_name() {
+        let row = |peer: u128, last| Row {
+            stream: StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) },
+            slots: SlotSet::from_bits(1 << peer),
+            first: Frame::new(1),
+            last,
+        };
+        let rows = vec![row(1, Frame::NEVER), row(2, Frame::NEVER)];
+        let game = MatchId { born: 1, number: 2 };
+        let view = View::founding(game, rows.clone());
+        let reordered = View::founding(game, vec![rows[1], rows[0]]);
+        assert_eq!(view.history, reordered.history, "the order of rows says nothing");
+
+        let ended = View::founding(game, vec![rows[0], row(2, Frame::new(9))]);
+        let other = View::founding(MatchId { born: 1, number: 3 }, rows.clone());
+        let child = View::new(game, view.history, view.ballot, rows.clone(), view.size, false);
+        let stale = View::new(game, view.history, view.ballot, rows, view.size, true);
+        let names = [view.history, ended.history, other.history, child.history, stale.history];
+        for (nth, name) in names.iter().enumerate() {
+            assert!(!names[..nth].contains(name), "name {nth} is used twice");
+        }
+    }
+}
