@@ -5,4 +5,5 @@
 
 pub mod kit;
 pub mod link;
+pub mod lobby;
 pub mod timeline;

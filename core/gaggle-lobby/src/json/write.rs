@@ -80,15 +80,21 @@ pub(crate) fn write_u64(mut number: u64, out: &mut String) {
             break;
         }
     }
-    out.extend(digits[at..].iter().copied().map(char::from));
+    push_ascii(&digits[at..], out);
 }
 
-/// Writes the lowest so many hexadecimal digits of a number.
-pub(crate) fn write_hex(number: u128, digits: u32, out: &mut String) {
-    for place in (0..digits).rev() {
-        let digit = (number >> (4 * place)) as usize & 0xf;
-        out.push(char::from(b"0123456789abcdef"[digit]));
+/// Writes the lowest so many hexadecimal digits of a number, at most 32.
+pub(crate) fn write_hex(number: u128, digits: usize, out: &mut String) {
+    let mut text = [0; 32];
+    for (at, byte) in number.to_be_bytes().into_iter().enumerate() {
+        text[2 * at] = b"0123456789abcdef"[usize::from(byte >> 4)];
+        text[2 * at + 1] = b"0123456789abcdef"[usize::from(byte & 0xf)];
     }
+    push_ascii(&text[32 - digits..], out);
+}
+
+fn push_ascii(digits: &[u8], out: &mut String) {
+    out.push_str(str::from_utf8(digits).expect("digits are ASCII"));
 }
 
 #[cfg(test)]
