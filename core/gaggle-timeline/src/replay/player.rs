@@ -1,0 +1,119 @@
+//! Shows any frame of a replay.
+
+use gaggle_kit::{ByteReader, Frame, SlotSet, decode_state, state_hash};
+use thiserror::Error;
+
+use super::reader::{Replay, Stretch, read_row};
+use crate::{Game, Inputs};
+
+/// This program no longer computes what was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("this program computes another match than was recorded: it has parted from it by frame {frame}")]
+pub struct Divergence {
+    /// The first frame that was compared and differs.
+    pub frame: Frame,
+}
+
+/// A replay being shown.
+#[derive(Debug)]
+pub struct Playback<'r, 'a, G: Game> {
+    replay: &'r Replay<'a, G>,
+    game: G,
+    frame: Frame,
+    row: Vec<G::Input>,
+    present: SlotSet,
+    /// The stretch the next frame is in, and what is left of its rows.
+    stretch: usize,
+    rows: &'a [u8],
+}
+
+impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
+    pub(super) fn new(replay: &'r Replay<'a, G>) -> Self {
+        let slots = usize::from(replay.info().slots);
+        Playback {
+            replay,
+            game: replay.start.clone(),
+            frame: Frame::START,
+            row: vec![G::Input::default(); slots],
+            present: SlotSet::EMPTY,
+            stretch: 0,
+            rows: replay.stretches.first().map_or(&[], |stretch| stretch.rows),
+        }
+    }
+
+    /// The match at this frame.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// Which frame that is.
+    pub fn frame(&self) -> Frame {
+        self.frame
+    }
+
+    /// One frame on; false at the end.
+    pub fn step(&mut self) -> bool {
+        if self.frame >= self.replay.last_frame() {
+            return false;
+        }
+        self.read_next_row();
+        self.frame = self.frame.next();
+        self.game.tick(&Inputs::confirmed(self.frame, &self.row, self.present));
+        true
+    }
+
+    /// Jumps to a frame, or to the nearest there is. How many ticks that took.
+    pub fn seek(&mut self, frame: Frame) -> u32 {
+        let frame = frame.min(self.replay.last_frame());
+        let key = self.replay.keys.iter().rev().find(|(at, _)| *at <= frame);
+        let key_frame = key.map_or(Frame::START, |(at, _)| *at);
+        let onward = self.frame <= frame && self.frame >= key_frame;
+        if !onward {
+            // A key state that cannot be read is no state to begin from; the start always is.
+            let state = key.and_then(|(at, bytes)| Some((*at, decode_state::<G>(bytes).ok()?)));
+            let (at, game) = state.unwrap_or_else(|| (Frame::START, self.replay.start.clone()));
+            *self = Playback::new(self.replay);
+            // Rows are told as differences: those before must be read, which is quick, but not played.
+            while self.frame < at {
+                self.read_next_row();
+                self.frame = self.frame.next();
+            }
+            self.game = game;
+        }
+        let mut ticks = 0;
+        while self.frame < frame && self.step() {
+            ticks += 1;
+        }
+        ticks
+    }
+
+    pub(super) fn verify(mut self) -> Result<(), Divergence> {
+        let mut keys = self.replay.keys.iter().peekable();
+        for Stretch { before, frames, hash, .. } in &self.replay.stretches {
+            for _ in 0..*frames {
+                self.step();
+            }
+            let frame = before.saturating_add(*frames);
+            if state_hash(&self.game) != *hash {
+                return Err(Divergence { frame });
+            }
+            while let Some((at, bytes)) = keys.next_if(|(at, _)| *at <= frame) {
+                let same = decode_state::<G>(bytes).is_ok_and(|key| state_hash(&key) == *hash);
+                if *at == frame && !same {
+                    return Err(Divergence { frame });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_next_row(&mut self) {
+        while self.rows.is_empty() && self.stretch + 1 < self.replay.stretches.len() {
+            self.stretch += 1;
+            self.rows = self.replay.stretches[self.stretch].rows;
+        }
+        let mut r = ByteReader::new(self.rows);
+        read_row(&mut r, &mut self.row, &mut self.present).expect("every row was read when the file was");
+        self.rows = r.rest();
+    }
+}

@@ -1,0 +1,245 @@
+//! Reads a replay, as far as it is whole.
+
+use std::marker::PhantomData;
+
+use gaggle_kit::{ByteReader, DecodeError, Frame, Input, Slot, SlotSet, decode_state};
+use thiserror::Error;
+
+use super::chunk::{self, Chunk, MAGIC, VERSION};
+use super::player::{Divergence, Playback};
+use crate::Game;
+
+/// What a replay says about its match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplayInfo {
+    /// Which game and version.
+    pub game_fingerprint: u64,
+    /// Steps a second.
+    pub frames_per_second: u32,
+    /// How many slots.
+    pub slots: u8,
+}
+
+/// Why nothing of a file can be played.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// It is something else.
+    #[error("this is not a replay")]
+    NotAReplay,
+    /// It is written otherwise.
+    #[error("this replay is written in version {theirs}, this program reads version {ours}")]
+    OtherVersion {
+        /// Its version.
+        theirs: u8,
+        /// Ours.
+        ours: u8,
+    },
+    /// It is of another game, or of another version of it.
+    #[error("this replay is of another game or version (fingerprint {theirs:016x}, this is {ours:016x})")]
+    OtherGame {
+        /// Its fingerprint.
+        theirs: u64,
+        /// Ours.
+        ours: u64,
+    },
+    /// Its beginning is damaged, and without it nothing can be played.
+    #[error("the beginning of this replay is damaged: {0}")]
+    Beginning(#[from] DecodeError),
+}
+
+/// Where a file stops making sense. Everything before plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("damaged or cut after {at_byte} bytes, which is after frame {after}: {why}")]
+pub struct Damage {
+    /// So many bytes are whole.
+    pub at_byte: usize,
+    /// The last frame in them.
+    pub after: Frame,
+    /// What is wrong.
+    pub why: DecodeError,
+}
+
+/// Frames that share a chunk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch<'a> {
+    /// The state before its first frame.
+    pub(super) before: Frame,
+    pub(super) frames: u32,
+    /// The hash of the state after its last frame.
+    pub(super) hash: u64,
+    pub(super) rows: &'a [u8],
+}
+
+/// A replay, read from bytes that somebody else may have written.
+#[derive(Debug)]
+pub struct Replay<'a, G: Game> {
+    info: ReplayInfo,
+    pub(super) start: G,
+    pub(super) stretches: Vec<Stretch<'a>>,
+    /// States to begin from, still in their bytes.
+    pub(super) keys: Vec<(Frame, &'a [u8])>,
+    last: Frame,
+    damage: Option<Damage>,
+    inputs: PhantomData<G::Input>,
+}
+
+impl<'a, G: Game> Replay<'a, G> {
+    /// Reads a replay of the game with this fingerprint. A damaged or cut file is read as far as it is whole: see
+    /// [`Replay::damage`].
+    ///
+    /// # Errors
+    /// If nothing of it can be played.
+    pub fn read(bytes: &'a [u8], game_fingerprint: u64) -> Result<Replay<'a, G>, ReplayError> {
+        let mut r = ByteReader::new(bytes);
+        if r.take("magic", MAGIC.len()) != Ok(&MAGIC) {
+            return Err(ReplayError::NotAReplay);
+        }
+        let version = r.u8("version")?;
+        if version != VERSION {
+            return Err(ReplayError::OtherVersion { theirs: version, ours: VERSION });
+        }
+        let head = chunk::read(&mut r)?;
+        if head.kind != chunk::HEAD {
+            return Err(DecodeError::Unknown { what: "first chunk", value: head.kind.into() }.into());
+        }
+        let (info, start) = read_head::<G>(head.content, game_fingerprint)?;
+        let mut replay = Replay {
+            info,
+            start,
+            stretches: Vec::new(),
+            keys: Vec::new(),
+            last: Frame::START,
+            damage: None,
+            inputs: PhantomData,
+        };
+        loop {
+            let whole = bytes.len() - r.left();
+            let ended = chunk::read(&mut r).and_then(|chunk| replay.take_chunk(&chunk));
+            match ended {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(why) => {
+                    replay.damage = Some(Damage { at_byte: whole, after: replay.last, why });
+                    break;
+                }
+            }
+        }
+        Ok(replay)
+    }
+
+    /// Takes a chunk; true for the last.
+    fn take_chunk(&mut self, chunk: &Chunk<'a>) -> Result<bool, DecodeError> {
+        let mut r = ByteReader::new(chunk.content);
+        let frame = Frame::new(r.u32("frame of a chunk")?);
+        if frame != self.last {
+            let (value, at) = (i64::from(frame.number()), i64::from(self.last.number()));
+            return Err(DecodeError::OutOfRange { what: "frame of a chunk", value, min: at, max: at });
+        }
+        match chunk.kind {
+            chunk::FRAMES => {
+                let frames = u32::from(r.u8("frames of a chunk")?);
+                let hash = r.u64("state hash")?;
+                let stretch = Stretch { before: frame, frames, hash, rows: r.rest() };
+                self.check_rows(&stretch)?;
+                self.last = frame.saturating_add(frames);
+                self.stretches.push(stretch);
+            }
+            chunk::KEY => self.keys.push((frame, r.rest())),
+            chunk::END => return Ok(true),
+            kind => return Err(DecodeError::Unknown { what: "kind of a chunk", value: kind.into() }),
+        }
+        Ok(false)
+    }
+
+    /// Rows that cannot be read must be noticed now, not in the middle of a playback.
+    fn check_rows(&self, stretch: &Stretch<'_>) -> Result<(), DecodeError> {
+        let mut r = ByteReader::new(stretch.rows);
+        let mut row = vec![G::Input::default(); usize::from(self.info.slots)];
+        let mut present = SlotSet::EMPTY;
+        for _ in 0..stretch.frames {
+            read_row(&mut r, &mut row, &mut present)?;
+        }
+        r.finish("frames of a chunk")
+    }
+
+    /// What it says about its match.
+    pub fn info(&self) -> ReplayInfo {
+        self.info
+    }
+
+    /// The last frame that plays.
+    pub fn last_frame(&self) -> Frame {
+        self.last
+    }
+
+    /// Where the file stops making sense, if it does before its end.
+    pub fn damage(&self) -> Option<Damage> {
+        self.damage
+    }
+
+    /// Plays it from the start.
+    pub fn play(&self) -> Playback<'_, 'a, G> {
+        Playback::new(self)
+    }
+
+    /// Plays all of it and compares every hash and every key state: whether this program still computes what was played.
+    ///
+    /// # Errors
+    /// Where it does not.
+    pub fn verify(&self) -> Result<(), Divergence> {
+        self.play().verify()
+    }
+}
+
+fn read_head<G: Game>(content: &[u8], ours: u64) -> Result<(ReplayInfo, G), ReplayError> {
+    let mut r = ByteReader::new(content);
+    let theirs = r.u64("game fingerprint")?;
+    if theirs != ours {
+        return Err(ReplayError::OtherGame { theirs, ours });
+    }
+    let frames_per_second = r.u32("frames per second")?;
+    let slots = r.u8("slots")?;
+    if usize::from(slots) > Slot::COUNT_MAX {
+        return Err(DecodeError::TooMany { what: "slots", count: slots.into(), max: 64 }.into());
+    }
+    let (size, expected) = (i64::from(r.u32("bytes of an input")?), G::Input::SIZE as i64);
+    if size != expected {
+        let what = "bytes of an input";
+        return Err(DecodeError::OutOfRange { what, value: size, min: expected, max: expected }.into());
+    }
+    let start = decode_state(r.rest())?;
+    Ok((ReplayInfo { game_fingerprint: theirs, frames_per_second, slots }, start))
+}
+
+/// Reads the next row over the one before.
+pub(super) fn read_row<I: Input>(
+    r: &mut ByteReader<'_>,
+    row: &mut [I],
+    present: &mut SlotSet,
+) -> Result<(), DecodeError> {
+    let flags = read_bits(r)?;
+    let changed = flags >> 1;
+    if changed >> row.len() != 0 {
+        return Err(DecodeError::TooMany { what: "slots in a row", count: 64, max: row.len() as u64 });
+    }
+    if flags & 1 == 1 {
+        *present = SlotSet::from_bits(r.u64("slots present")?);
+    }
+    for (nth, cell) in row.iter_mut().enumerate() {
+        *cell = if changed >> nth & 1 == 1 { I::read(r.take("input", I::SIZE)?)? } else { cell.repeat() };
+    }
+    Ok(())
+}
+
+fn read_bits(r: &mut ByteReader<'_>) -> Result<u128, DecodeError> {
+    let mut bits = 0u128;
+    for shift in (0..70).step_by(7) {
+        let byte = r.u8("row")?;
+        bits |= u128::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Ok(bits);
+        }
+    }
+    Err(DecodeError::TooMany { what: "bits in a row", count: 71, max: 70 })
+}

@@ -1,0 +1,174 @@
+//! Writes a match while it is played.
+
+use gaggle_kit::{Frame, Input, Slot, SlotSet, encode_state, state_hash};
+
+use super::chunk::{self, MAGIC, VERSION};
+use super::reader::ReplayInfo;
+use crate::{Game, Inputs};
+
+/// How often what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecorderConfig {
+    /// A state to begin from every so many frames: a jump simulates half as many on average. Default 600, ten seconds.
+    pub key_interval_frames: u32,
+    /// So many frames share a hash: at most so many are lost to a crash. 1 to 255, default 60.
+    pub chunk_frames: u32,
+}
+
+impl Default for RecorderConfig {
+    fn default() -> RecorderConfig {
+        RecorderConfig { key_interval_frames: 600, chunk_frames: 60 }
+    }
+}
+
+/// Writes a replay, confirmed frame by confirmed frame.
+///
+/// It plays along with a game of its own, so that it never needs a state from whoever is playing, and what it writes is what the
+/// inputs lead to.
+///
+/// ```
+/// # use gaggle_kit::{Slot, State};
+/// # use gaggle_timeline::{Game, Inputs, Session};
+/// use gaggle_timeline::{Recorder, Timeline};
+///
+/// /// Call it once a frame: it takes everything that has become final since.
+/// fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>) {
+///     let session = timeline.session();
+///     while recorder.frame() < session.settled_frame() {
+///         let Some(inputs) = session.confirmed_inputs(recorder.frame().next()) else { break };
+///         recorder.record(&inputs);
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Recorder<G: Game> {
+    config: RecorderConfig,
+    slots: u8,
+    game: G,
+    frame: Frame,
+    bytes: Vec<u8>,
+    /// Frames not yet in a chunk.
+    pending: Vec<u8>,
+    pending_frames: u32,
+    row: Vec<G::Input>,
+    present: SlotSet,
+}
+
+impl<G: Game> Recorder<G> {
+    /// A replay of a match that begins with this state.
+    pub fn new(start: &G, info: ReplayInfo, config: RecorderConfig) -> Recorder<G> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.push(VERSION);
+        let mut head = Vec::new();
+        head.extend_from_slice(&info.game_fingerprint.to_le_bytes());
+        head.extend_from_slice(&info.frames_per_second.to_le_bytes());
+        head.push(info.slots);
+        head.extend_from_slice(&(G::Input::SIZE as u32).to_le_bytes());
+        head.extend_from_slice(&encode_state(start));
+        chunk::write(&mut bytes, chunk::HEAD, &head);
+        let chunk_frames = config.chunk_frames.clamp(1, 255);
+        Recorder {
+            config: RecorderConfig { chunk_frames, ..config },
+            slots: info.slots,
+            game: start.clone(),
+            frame: Frame::START,
+            bytes,
+            pending: Vec::new(),
+            pending_frames: 0,
+            row: vec![G::Input::default(); usize::from(info.slots)],
+            present: SlotSet::EMPTY,
+        }
+    }
+
+    /// The last frame recorded.
+    pub fn frame(&self) -> Frame {
+        self.frame
+    }
+
+    /// The match as far as it is recorded: nothing in it is a guess.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The next frame. Only confirmed ones, in order.
+    ///
+    /// # Panics
+    /// If a frame is left out or comes twice.
+    pub fn record(&mut self, inputs: &Inputs<'_, G::Input>) {
+        assert_eq!(inputs.frame(), self.frame.next(), "frames are recorded in order");
+        self.frame = inputs.frame();
+        self.write_row(inputs);
+        self.game.tick(inputs);
+        self.pending_frames += 1;
+        let interval = self.config.key_interval_frames;
+        let key = interval > 0 && self.frame.number().is_multiple_of(interval);
+        if key || self.pending_frames == self.config.chunk_frames {
+            self.close_chunk();
+        }
+        if key {
+            let mut content = self.frame.number().to_le_bytes().to_vec();
+            content.extend_from_slice(&encode_state(&self.game));
+            chunk::write(&mut self.bytes, chunk::KEY, &content);
+        }
+    }
+
+    /// What was written since it was last taken: for files that grow while a match runs. The last frames, less than a chunk, are
+    /// still to come.
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// The match is over: the rest of the file, or all of it if none was taken.
+    pub fn finish(mut self) -> Vec<u8> {
+        if self.pending_frames > 0 {
+            self.close_chunk();
+        }
+        chunk::write(&mut self.bytes, chunk::END, &self.frame.number().to_le_bytes());
+        self.bytes
+    }
+
+    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if somebody came or went.
+    fn write_row(&mut self, inputs: &Inputs<'_, G::Input>) {
+        let mut changed = 0u128;
+        let (present, mut values) = (inputs.slots(), Vec::new());
+        for slot in (0..self.slots).filter_map(Slot::new) {
+            let input = if present.contains(slot) { inputs.get(slot) } else { G::Input::default() };
+            let cell = &mut self.row[slot.index()];
+            if cell.repeat() != input {
+                changed |= 1 << slot.number();
+                let at = values.len();
+                values.resize(at + G::Input::SIZE, 0);
+                input.write(&mut values[at..]);
+            }
+            *cell = input;
+        }
+        let moved = present != self.present;
+        self.present = present;
+        let flags = changed << 1 | u128::from(moved);
+        write_bits(&mut self.pending, flags);
+        if moved {
+            self.pending.extend_from_slice(&present.bits().to_le_bytes());
+        }
+        self.pending.extend_from_slice(&values);
+    }
+
+    fn close_chunk(&mut self) {
+        let mut content = Vec::with_capacity(self.pending.len() + 16);
+        let first = self.frame.saturating_sub(self.pending_frames);
+        content.extend_from_slice(&first.number().to_le_bytes());
+        content.push(self.pending_frames as u8);
+        content.extend_from_slice(&state_hash(&self.game).to_le_bytes());
+        content.append(&mut self.pending);
+        chunk::write(&mut self.bytes, chunk::FRAMES, &content);
+        self.pending_frames = 0;
+    }
+}
+
+/// Seven bits a byte, lowest first.
+fn write_bits(out: &mut Vec<u8>, mut bits: u128) {
+    while bits >= 0x80 {
+        out.push(bits as u8 | 0x80);
+        bits >>= 7;
+    }
+    out.push(bits as u8);
+}
