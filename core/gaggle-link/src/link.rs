@@ -478,4 +478,9 @@ impl<C: Carrier> Transport for Link<C> {
         let index = self.find(peer).ok()?;
         self.peers[index].session.as_ref().map(|session| session.stats())
     }
+
+    fn packets_missed(&self, peer: PeerId) -> Option<u64> {
+        let index = self.find(peer).ok()?;
+        self.peers[index].session.as_ref().map(|session| session.packets_missed())
+    }
 }

@@ -48,6 +48,11 @@ pub trait Transport {
 
     /// What is known about the link to this peer; none if it is not joined.
     fn stats(&self, peer: PeerId) -> Option<LinkStats>;
+
+    /// [`LinkStats::packets_missed`] alone, which engines look at every frame.
+    fn packets_missed(&self, peer: PeerId) -> Option<u64> {
+        self.stats(peer).map(|stats| stats.packets_missed)
+    }
 }
 
 /// Why a message was not taken.

@@ -38,10 +38,17 @@ impl EchoClock {
         let rtt_ms = away_ms.saturating_sub(u16::from(hold_ms));
         self.samples_us[self.taken % SAMPLES] = u32::from(rtt_ms) * 1_000;
         self.taken += 1;
-        let mut sorted = self.samples_us;
-        let sorted = &mut sorted[..self.taken.min(SAMPLES)];
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
-        self.high_us = sorted[RANK.min(sorted.len() - 1)];
+        let samples = &self.samples_us[..self.taken.min(SAMPLES)];
+        let mut largest = [0; RANK + 1];
+        for &sample in samples {
+            if sample > largest[RANK] {
+                let mut falls = sample;
+                for place in &mut largest {
+                    (*place, falls) = (falls.max(*place), falls.min(*place));
+                }
+            }
+        }
+        self.high_us = largest[RANK.min(samples.len() - 1)];
     }
 
     /// What to echo: the last clock heard and how long it was held.

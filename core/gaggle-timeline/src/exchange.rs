@@ -14,8 +14,16 @@ pub const MESSAGE_STREAM: u8 = 0;
 /// It also tells the session when packets get lost, and ends the links of peers the session refuses.
 #[derive(Debug, Default)]
 pub struct Exchange {
-    /// Packets missed so far, by peer.
-    missed: Vec<(PeerId, u64)>,
+    linked: Vec<Linked>,
+}
+
+#[derive(Debug)]
+struct Linked {
+    peer: PeerId,
+    /// Packets of it that were missed so far.
+    missed: u64,
+    /// Something came since that was last looked at: only then can more be missing.
+    heard: bool,
 }
 
 impl Exchange {
@@ -33,14 +41,17 @@ impl Exchange {
                         // Somebody without a seat; what it wants is not the session's business.
                         continue;
                     }
-                    self.missed.push((peer, 0));
+                    self.linked.push(Linked { peer, missed: 0, heard: false });
                 }
                 Event::Left { peer, .. } => {
-                    self.missed.retain(|(known, _)| *known != peer);
+                    self.linked.retain(|linked| linked.peer != peer);
                     session.handle_unlinked(now, peer);
                 }
                 Event::Message { peer, channel: Channel::Unreliable, bytes } => {
                     session.handle_packet(now, peer, bytes);
+                    if let Some(linked) = self.linked.iter_mut().find(|linked| linked.peer == peer) {
+                        linked.heard = true;
+                    }
                 }
                 Event::Message { peer, channel: Channel::Reliable(MESSAGE_STREAM), bytes } => {
                     session.handle_message(now, peer, bytes);
@@ -48,12 +59,13 @@ impl Exchange {
                 Event::Message { .. } => {}
             }
         }
-        for (peer, missed) in &mut self.missed {
-            let Some(stats) = transport.stats(*peer) else { continue };
-            if stats.packets_missed > *missed {
-                session.handle_loss(now, *peer);
+        for linked in self.linked.iter_mut().filter(|linked| linked.heard) {
+            linked.heard = false;
+            let Some(missed) = transport.packets_missed(linked.peer) else { continue };
+            if missed > linked.missed {
+                session.handle_loss(now, linked.peer);
             }
-            *missed = stats.packets_missed;
+            linked.missed = missed;
         }
     }
 

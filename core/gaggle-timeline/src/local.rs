@@ -76,10 +76,9 @@ impl<I: Input> LocalStream<I> {
         // The entry for `next` itself cannot wait.
         let must = next.since(self.newest);
         let plain = self.newest.next();
-        let unlike_last = self.differs_from_last();
         let steps = match () {
             () if plain == due => 1,
-            () if unlike_last && self.step_waits < STEP_PATIENCE_TICKS => {
+            () if self.step_waits < STEP_PATIENCE_TICKS && self.differs_from_last() => {
                 self.step_waits += 1;
                 1
             }

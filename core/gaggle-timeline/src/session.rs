@@ -512,8 +512,7 @@ impl<I: Input> Session<I> {
     fn keep_time(&mut self) {
         let apart =
             || self.remotes.iter().filter(|remote| remote.is_open()).filter_map(|r| r.advantage.apart());
-        self.speed.tick(apart());
-        let off = frames_to_make_up(apart());
+        let off = if self.speed.tick(apart()) { frames_to_make_up(apart()) } else { 0 };
         if off > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
             self.make_up.owed = off as u32;
         }

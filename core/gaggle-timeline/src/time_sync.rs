@@ -81,7 +81,10 @@ impl Advantage {
 /// How fast this machine should run.
 #[derive(Debug, Clone)]
 pub(crate) struct Speed {
-    frames_per_second: i64,
+    /// How much the remembered part grows in one frame, for each frame apart.
+    growth_per_frame: i64,
+    /// Which part of the remembered part fades in one frame, in units of 1/2³².
+    leak_q32: i64,
     /// The remembered part, in millionths of a ppm.
     drift: i64,
     apart: FramesQ16,
@@ -90,25 +93,41 @@ pub(crate) struct Speed {
 
 impl Speed {
     pub(crate) fn new(frames_per_second: u32) -> Self {
-        Speed { frames_per_second: frames_per_second.into(), drift: 0, apart: 0, bend_ppm: 0 }
+        let frames_per_second = i64::from(frames_per_second);
+        Speed {
+            growth_per_frame: INTEGRAL_PPM * PPM / frames_per_second,
+            leak_q32: (1 << 32) / (LEAK_SECONDS * frames_per_second),
+            drift: 0,
+            apart: 0,
+            bend_ppm: 0,
+        }
     }
 
-    /// One frame later. Peers that are too far off to be caught by speed bend nobody's time.
-    pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) {
+    /// One frame later. Peers that are too far off to be caught by speed bend nobody's time; whether
+    /// there are any is returned.
+    pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) -> bool {
         // No single peer may ask for more than the largest bend: of many, one sleeper hardly counts.
         let most = BEND_PPM_MAX * FRAME_Q16 / PROPORTIONAL_PPM;
-        let near = apart.filter(|apart| apart.abs() <= APART_FRAMES_MAX * FRAME_Q16);
-        let (sum, count) =
-            near.fold((0, 0), |(sum, count), apart| (sum + apart.clamp(-most, most), count + 1));
-        self.apart = if count == 0 { 0 } else { sum / count };
+        let (mut sum, mut count, mut far) = (0, 0, false);
+        for apart in apart {
+            if apart.abs() <= APART_FRAMES_MAX * FRAME_Q16 {
+                sum += apart.clamp(-most, most);
+                count += 1;
+            } else {
+                far = true;
+            }
+        }
+        // Most matches are of two, and dividing is the slowest thing here.
+        self.apart = if count <= 1 { sum } else { sum / count };
 
-        let growth = INTEGRAL_PPM * PPM / self.frames_per_second * self.apart / FRAME_Q16;
-        let leak = self.drift / (LEAK_SECONDS * self.frames_per_second);
+        let growth = self.growth_per_frame * self.apart / FRAME_Q16;
+        let leak = (self.drift * self.leak_q32) >> 32;
         let limit = DRIFT_PPM_MAX * PPM;
         self.drift = (self.drift + growth - leak).clamp(-limit, limit);
 
         let bend = PROPORTIONAL_PPM * self.apart / FRAME_Q16 + self.drift / PPM;
         self.bend_ppm = bend.clamp(-BEND_PPM_MAX, BEND_PPM_MAX);
+        far
     }
 
     /// 1,000,000 is the game's own pace; ahead of the others means slower.

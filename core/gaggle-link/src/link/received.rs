@@ -85,7 +85,7 @@ impl Received {
     /// The share of the latest packets that has not arrived, per mille.
     pub(crate) fn loss_permille(&self) -> u16 {
         let sent = (self.next - self.first).min(LOSS_WINDOW);
-        if sent == 0 {
+        if sent == self.recent {
             return 0;
         }
         ((sent - self.recent) * 1_000 / sent) as u16

@@ -402,6 +402,10 @@ impl Session {
         self.streams_in.message(index, range)
     }
 
+    pub(crate) fn packets_missed(&self) -> u64 {
+        self.received.missing()
+    }
+
     pub(crate) fn stats(&self) -> LinkStats {
         LinkStats {
             rtt: self.rtt.measured(),
@@ -413,7 +417,7 @@ impl Session {
             packets_in: self.packets_in,
             bytes_out: self.bytes_out,
             bytes_in: self.bytes_in,
-            packets_missed: self.received.missing(),
+            packets_missed: self.packets_missed(),
             unreliable_dropped: self.queue.dropped(),
             packets_resent: self.packets_resent,
             packets_refused: self.packets_refused,
