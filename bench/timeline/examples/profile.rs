@@ -1,4 +1,4 @@
-//! One long match of Gaggle alone, for a profiler: `profile PLAYERS FRAMES`.
+//! One long match of Gaggle alone, for a profiler: `profile PLAYERS FRAMES LATENCY DELAY`.
 
 use bench_timeline::gaggle::Gaggle;
 use bench_timeline::game::Tiny;
@@ -6,9 +6,11 @@ use bench_timeline::network::Weather;
 use bench_timeline::{Match, Setup};
 
 fn main() {
-    let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse().ok());
-    let (players, frames) = (numbers.next().unwrap_or(4), numbers.next().unwrap_or(20_000));
-    let mut game = Match::<Gaggle<Tiny>>::new(&Setup::players(players), Weather::latency(4));
+    let mut numbers = std::env::args().skip(1).map(|word| word.parse().expect("numbers"));
+    let mut number = |default: usize| numbers.next().unwrap_or(default);
+    let (players, frames, latency, delay) = (number(4), number(20_000), number(4), number(0));
+    let setup = Setup::players(players).delay(delay);
+    let mut game = Match::<Gaggle<Tiny>>::new(&setup, Weather::latency(latency as u64));
     game.run(frames as u64);
     println!("{:?}", game.tallies()[0]);
 }

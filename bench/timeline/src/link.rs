@@ -53,22 +53,18 @@ impl Carrier for Wire {
     }
 
     fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
-        let mut packet = self.socket.spare().unwrap_or_default();
-        packet.clear();
-        packet.extend_from_slice(datagram);
-        self.socket.send(player_of(to), datagram.len(), packet);
+        self.socket.send_bytes(player_of(to), datagram);
         Ok(())
     }
 
     fn poll(&mut self, _now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
         let me = self.me;
-        if let Some(player) = self.to_open.by_ref().find(|&player| player != me) {
+        if !self.to_open.is_empty()
+            && let Some(player) = self.to_open.by_ref().find(|&player| player != me)
+        {
             return Some(CarrierEvent::Opened { peer: peer_id(player) });
         }
-        let (from, packet) = self.socket.receive()?;
-        datagram.clear();
-        datagram.extend_from_slice(&packet);
-        self.socket.recycle(packet);
+        let from = self.socket.receive_into(datagram)?;
         Some(CarrierEvent::Datagram { peer: peer_id(from) })
     }
 

@@ -156,8 +156,11 @@ impl<P> Network<P> {
         };
         let arrives_us = self.now_us + delay_us;
         let inbox = &mut self.inboxes[to];
-        let behind = inbox.iter().rev().take_while(|other| other.arrives_us > arrives_us).count();
-        inbox.insert(inbox.len() - behind, InFlight { arrives_us, from, packet });
+        let flying = InFlight { arrives_us, from, packet };
+        match inbox.iter().rev().take_while(|other| other.arrives_us > arrives_us).count() {
+            0 => inbox.push_back(flying),
+            behind => inbox.insert(inbox.len() - behind, flying),
+        }
     }
 
     /// Gives back a packet that was read, for its memory to be used again.
@@ -165,11 +168,6 @@ impl<P> Network<P> {
         if self.spare.len() < self.spare.capacity() {
             self.spare.push(packet);
         }
-    }
-
-    /// A packet whose memory can be used again.
-    pub fn spare(&mut self) -> Option<P> {
-        self.spare.pop()
     }
 
     /// The next packet that has arrived, with its sender.
@@ -237,6 +235,25 @@ impl Direction {
     }
 }
 
+impl Network<Vec<u8>> {
+    /// Gives bytes to the socket, in memory that was used before.
+    pub fn send_bytes(&mut self, from: usize, to: usize, bytes: &[u8]) {
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.clear();
+        packet.extend_from_slice(bytes);
+        self.send(from, to, bytes.len(), packet);
+    }
+
+    /// The next datagram that has arrived replaces what is in the buffer; its sender.
+    pub fn receive_into(&mut self, to: usize, datagram: &mut Vec<u8>) -> Option<usize> {
+        let (from, packet) = self.receive(to)?;
+        datagram.clear();
+        datagram.extend_from_slice(&packet);
+        self.recycle(packet);
+        Some(from)
+    }
+}
+
 /// One peer's end of the network.
 #[derive(Debug)]
 pub struct Socket<P> {
@@ -260,11 +277,6 @@ impl<P> Socket<P> {
         self.network.borrow_mut().recycle(packet);
     }
 
-    /// See [`Network::spare`].
-    pub fn spare(&self) -> Option<P> {
-        self.network.borrow_mut().spare()
-    }
-
     /// See [`Network::receive`].
     pub fn receive(&self) -> Option<(usize, P)> {
         self.network.borrow_mut().receive(self.me)
@@ -273,6 +285,18 @@ impl<P> Socket<P> {
     /// See [`Network::now_us`].
     pub fn now_us(&self) -> u64 {
         self.network.borrow().now_us
+    }
+}
+
+impl Socket<Vec<u8>> {
+    /// See [`Network::send_bytes`].
+    pub fn send_bytes(&self, to: usize, bytes: &[u8]) {
+        self.network.borrow_mut().send_bytes(self.me, to, bytes);
+    }
+
+    /// See [`Network::receive_into`].
+    pub fn receive_into(&self, datagram: &mut Vec<u8>) -> Option<usize> {
+        self.network.borrow_mut().receive_into(self.me, datagram)
     }
 }
 
