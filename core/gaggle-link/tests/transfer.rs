@@ -110,6 +110,15 @@ fn a_snapshot_is_there_in_four_round_trips_of_an_open_path() {
 }
 
 #[test]
+fn jitter_is_told_from_a_queue() {
+    let wavering = Conditions { jitter: Micros::from_millis(20), loss: Chance::percent(5), ..NARROW };
+    // 2.2 s without jitter; taking all of it for a queue would make it 7.
+    check("1 MB, 20 ms jitter, 5 % loss", wavering, 1_000_000, None, 4_500, 30);
+    let fast = Conditions { bytes_per_second: Some(2_500_000), jitter: Micros::from_millis(10), ..NARROW };
+    check("4 MB, 20 Mbit/s, 10 ms jitter", fast, 4_000_000, None, 6_000, 15);
+}
+
+#[test]
 fn a_line_that_drops_instead_of_queueing_is_not_flooded() {
     for queue_bytes in [8_000, 3_000] {
         let shallow = Conditions { queue_bytes, ..NARROW };

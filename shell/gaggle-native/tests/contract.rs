@@ -36,6 +36,8 @@ impl<C: Carrier> Stage for Loopback<C> {
             heartbeat: Micros::from_millis(250),
             dead_after: self.dead_after(),
             probe: Micros::from_millis(500),
+            // Enough for every point, and soon sent when the machine is busy.
+            send_bytes_max: 1_100_000,
             ..LinkConfig::default()
         };
         let link = |(carrier, seed)| Link::new((self.wrap)(carrier, seed), config.clone(), seed);

@@ -1,9 +1,10 @@
 //! How much may be under way: keeps the queue in front of the narrowest line short and does not mind loss.
 //!
 //! The rate is steered by delay, after Copa (Arun and Balakrishnan, 2018): the queue a packet met says how fast to
-//! go, so that a game's packets beside a transfer wait for two or three of its packets and no more. Loss alone changes
-//! nothing, because radio links lose packets without being full. What keeps it from filling a line that
-//! drops instead of queueing is, after BBR, the rate at which data arrived lately.
+//! go, so that a game's packets beside a transfer wait for two or three of its packets and no more. Jitter looks like a queue
+//! too; it is told from one by what happens when the window shrinks: a queue of ours gets shorter, jitter stays, and less
+//! arrives. Loss alone changes nothing, because radio links lose packets without being full. What keeps it from
+//! filling a line that drops instead of queueing is, after BBR, the rate at which data arrived lately.
 
 use std::ops::RangeInclusive;
 
@@ -24,8 +25,10 @@ const QUEUED_PACKETS: u64 = 2;
 /// A queue that ends the start, as a part of the round trip and within limits (RFC 9406).
 const START_QUEUE_PART: u64 = 8;
 const START_QUEUE: RangeInclusive<Micros> = Micros::from_millis(4)..=Micros::from_millis(16);
-/// The window is tried out a little larger after so many round trips in which it did not grow.
-const PROBE_ROUNDS: u32 = 4;
+/// More than this of a queue is never taken for somebody else's.
+const FOREIGN_MAX: Micros = Micros::from_millis(40);
+/// It is believed a little less every round trip.
+const FOREIGN_DECAY: u64 = 16;
 /// The start ends after so many round trips in which nothing arrived any faster.
 const START_ROUNDS_MAX: u32 = 3;
 
@@ -45,6 +48,10 @@ pub(crate) struct Congestion {
     round_lost: u64,
     round_delivered: u64,
     lossy: bool,
+    round_began_at: Micros,
+    /// How much of what looks like a queue is none of ours.
+    foreign: Micros,
+    evidence: Evidence,
     /// Up or down, for how many round trips, and how fast.
     rising: bool,
     same_direction_rounds: u32,
@@ -68,6 +75,9 @@ impl Congestion {
             round_lost: 0,
             round_delivered: 0,
             lossy: false,
+            round_began_at: Micros::ZERO,
+            foreign: Micros::ZERO,
+            evidence: Evidence::default(),
             rising: true,
             same_direction_rounds: 0,
             velocity: 1,
@@ -127,7 +137,7 @@ impl Congestion {
             self.steer(bytes, rtt);
         }
         if round_over {
-            self.end_round();
+            self.end_round(now, rtt);
         }
         self.window = self.window.min(self.window_max(rtt)).clamp(WINDOW_MIN, WINDOW_MAX);
     }
@@ -175,24 +185,27 @@ impl Congestion {
 
     /// Towards the rate at which our packets in the queue are [`QUEUED_PACKETS`].
     fn steer(&mut self, bytes: u64, rtt: &Rtt) {
-        let queueing = rtt.queueing();
+        let queueing = rtt.queueing().since(self.foreign);
         let current = per_second(self.window, rtt.standing());
         let rising = queueing == Micros::ZERO || current <= per_second(QUEUED_PACKETS * PACKET, queueing);
         let step = self.velocity * QUEUED_PACKETS * PACKET * bytes / self.window;
-        self.window = if rising {
-            self.window + step
-        } else {
-            // What arrived lately without a queue, less what the estimate may be too high by.
-            let floor = in_span(self.rate.max(), rtt.path_min().unwrap_or_default()) * 4 / 5;
-            self.window.saturating_sub(step).max(floor.min(self.window))
-        };
+        self.window = if rising { self.window + step } else { self.window.saturating_sub(step) };
     }
 
-    fn end_round(&mut self) {
+    fn end_round(&mut self, now: Micros, rtt: &Rtt) {
         self.round_at = self.delivered;
         // One in ten lost may be the line's way of saying that it is full.
         self.lossy = self.lost_more_than(1, 10);
+        let rate = per_second(self.round_delivered, now.since(self.round_began_at));
+        self.round_began_at = now;
         (self.round_lost, self.round_delivered) = (0, 0);
+        self.foreign = self.foreign.since(Micros::new(self.foreign.get() / FOREIGN_DECAY));
+        if !self.starting
+            && let Some(window) = self.evidence.judge(self.window, rate)
+        {
+            self.foreign = rtt.queueing().clamp(self.foreign, FOREIGN_MAX);
+            self.window = window;
+        }
         let rising = self.window > self.round_window;
         if rising == self.rising {
             self.same_direction_rounds += 1;
@@ -207,11 +220,6 @@ impl Congestion {
             // No more than an eighth of the window in one round trip: what it does shows only after that.
             (self.velocity * 2).min((self.window / (8 * QUEUED_PACKETS * PACKET)).max(1))
         };
-        // Where jitter looks like a queue, only trying tells whether there is more to be had.
-        if !rising && !self.lossy && self.same_direction_rounds >= PROBE_ROUNDS {
-            self.window += (self.window / 8).min(8 * PACKET);
-            self.same_direction_rounds = 0;
-        }
         self.round_window = self.window;
     }
 
@@ -227,6 +235,35 @@ impl Congestion {
         let arriving = in_span(self.rate.max(), rtt.standing());
         if self.lossy { arriving * 9 / 8 + 3 * PACKET } else { arriving * 5 / 4 + 4 * PACKET }
     }
+}
+
+/// Windows of the last round trips, and how fast what was sent in them arrived.
+#[derive(Debug, Clone, Default)]
+struct Evidence {
+    /// The window now: what is sent with it arrives in the next round trip.
+    window: u64,
+    rounds: [(u64, u64); 8],
+    count: usize,
+}
+
+impl Evidence {
+    /// If a smaller window made less arrive, the queue it was made smaller for is not ours: the larger one.
+    fn judge(&mut self, next_window: u64, rate: u64) -> Option<u64> {
+        let window = std::mem::replace(&mut self.window, next_window);
+        self.rounds[self.count % self.rounds.len()] = (window, rate);
+        self.count += 1;
+        let largest = self.rounds.into_iter().max()?;
+        follows(largest, (window, rate)).then(|| {
+            self.rounds = Default::default();
+            largest.0.max(next_window)
+        })
+    }
+}
+
+/// Whether a window at least an eighth smaller came with a rate that was smaller too, by at least half as much.
+fn follows((more, more_rate): (u64, u64), (less, less_rate): (u64, u64)) -> bool {
+    let (windows, rates) = (more.saturating_sub(less), more_rate.saturating_sub(less_rate));
+    windows * 8 >= more && rates * more * 2 >= windows * more_rate && windows > 0
 }
 
 /// The highest rate of the last round trips, eight to sixteen of them.

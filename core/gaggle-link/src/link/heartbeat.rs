@@ -61,7 +61,7 @@ impl Heartbeat {
         let regular = asked_at.saturating_add(config.probe).min(sent_at.saturating_add(config.heartbeat));
         // Nothing heard for longer than a heartbeat: one lost packet must not look like the beginning of the end.
         let overdue = heard_at.saturating_add(config.heartbeat).saturating_add(quarter);
-        let worried = overdue.max(asked_at.saturating_add(quarter));
+        let worried = overdue.max(asked_at.saturating_add(Micros::new(config.heartbeat.get() / 16)));
         regular.saturating_add(patience).min(worried)
     }
 
@@ -120,7 +120,7 @@ mod tests {
         heartbeat.sent(MS(10_000), true, false);
         assert_eq!(heartbeat.ask_at(&config, MS(10_000), MS(10_000)), MS(11_000));
         assert_eq!(heartbeat.ask_at(&config, MS(11_900), MS(11_900)), MS(12_000));
-        assert_eq!(heartbeat.ask_at(&config, MS(10_000), MS(8_000)), MS(10_250));
+        assert_eq!(heartbeat.ask_at(&config, MS(10_000), MS(8_000)), Micros::new(10_062_500));
         let mut patient = Heartbeat::new(true);
         patient.learnt(MS(10_000));
         assert_eq!(patient.ask_at(&config, MS(10_000), MS(10_000)), MS(11_250));
