@@ -128,22 +128,29 @@ impl Derive {
 /// `= 0..=8`, each end any expression. Both ends must be there: a decoder that reports what was allowed
 /// needs them.
 fn parse_range(meta: &ParseNestedMeta<'_>) -> Result<(TokenStream, TokenStream)> {
-    const SHAPE: &str = "write both ends of what is allowed: `range = 0..=8`";
-    let input = meta.value().map_err(|error| Error::new(error.span(), SHAPE))?;
+    let input = meta.value().map_err(|error| Error::new(error.span(), RANGE_SHAPE))?;
+    range(input)
+}
+
+const RANGE_SHAPE: &str = "write both ends of what is allowed: `range = 0..=8`";
+
+/// `0..=8`, each end any expression.
+pub(crate) fn range(input: ParseStream<'_>) -> Result<(TokenStream, TokenStream)> {
     let mut ends = (TokenStream::new(), TokenStream::new());
+    let start = input.span();
     while !input.is_empty() && !input.peek(Token![..=]) && !input.peek(Token![,]) {
         ends.0.extend([input.parse::<TokenTree>()?]);
     }
-    input.parse::<Token![..=]>().map_err(|error| Error::new(error.span(), SHAPE))?;
+    input.parse::<Token![..=]>().map_err(|error| Error::new(error.span(), RANGE_SHAPE))?;
     ends.1 = parse_value(input)?;
     if ends.0.is_empty() || ends.1.is_empty() {
-        return Err(meta.error(SHAPE));
+        return Err(Error::new(start, RANGE_SHAPE));
     }
     Ok(ends)
 }
 
 /// Everything up to the next comma.
-fn parse_value(input: ParseStream<'_>) -> Result<TokenStream> {
+pub(crate) fn parse_value(input: ParseStream<'_>) -> Result<TokenStream> {
     let mut value = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {
         value.extend([input.parse::<TokenTree>()?]);

@@ -1,4 +1,4 @@
-//! Where the calling crate finds gaggle-kit: itself a dependency, or inside `gaggle`.
+//! Where the calling crate finds gaggle-kit and gaggle-replica: themselves dependencies, or inside `gaggle`.
 
 use std::path::Path;
 
@@ -10,17 +10,27 @@ use quote::quote;
 /// Cargo tells a macro nothing about its caller's dependencies, so the manifest is read. Without one (other
 /// build systems) the crate's own name is the best guess; `crate = …` in the attribute overrides it all.
 pub(crate) fn kit_path() -> TokenStream {
+    path_of("gaggle-kit", "kit")
+}
+
+/// The same for gaggle-replica.
+pub(crate) fn replica_path() -> TokenStream {
+    path_of("gaggle-replica", "replica")
+}
+
+fn path_of(package: &str, inside: &str) -> TokenStream {
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
         .and_then(|folder| std::fs::read_to_string(Path::new(&folder).join("Cargo.toml")).ok())
         .unwrap_or_default();
-    match find(&manifest) {
+    match find(&manifest, package) {
         Place::Itself(name) => {
             let name = Ident::new(&name, Span::call_site());
             quote!(::#name)
         }
         Place::Inside(name) => {
-            let name = Ident::new(&name, Span::call_site());
-            quote!(::#name::kit)
+            let (name, inside) =
+                (Ident::new(&name, Span::call_site()), Ident::new(inside, Span::call_site()));
+            quote!(::#name::#inside)
         }
     }
 }
@@ -31,21 +41,22 @@ enum Place {
     Inside(String),
 }
 
-/// Looks for either crate among the dependencies, under whatever name. gaggle-kit comes first: whoever
-/// depends on it says so on purpose.
-fn find(manifest: &str) -> Place {
+/// Looks for the package or `gaggle` among the dependencies, under whatever name. The package comes first:
+/// whoever depends on it says so on purpose.
+fn find(manifest: &str, wanted: &str) -> Place {
     let mut facade = None;
     for (name, package) in dependencies(manifest) {
         let name = name.replace('-', "_");
-        match package.as_str() {
-            "gaggle-kit" => return Place::Itself(name),
-            "gaggle" => facade = Some(name),
-            _ => {}
+        if package == wanted {
+            return Place::Itself(name);
+        }
+        if package == "gaggle" {
+            facade = Some(name);
         }
     }
     match facade {
         Some(name) => Place::Inside(name),
-        None => Place::Itself("gaggle_kit".to_owned()),
+        None => Place::Itself(wanted.replace('-', "_")),
     }
 }
 
@@ -89,7 +100,7 @@ mod tests {
     use super::*;
 
     fn check(manifest: &str, expected: &Place) {
-        assert_eq!(find(manifest), *expected, "{manifest}");
+        assert_eq!(find(manifest, "gaggle-kit"), *expected, "{manifest}");
     }
 
     #[test]

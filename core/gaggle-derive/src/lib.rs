@@ -1,4 +1,5 @@
-//! `#[derive(State)]` and `#[derive(Input)]`. Use them through `gaggle_kit`, or `gaggle::kit`.
+//! `#[derive(State)]` and `#[derive(Input)]`, to be used through `gaggle_kit` or `gaggle::kit`; `#[derive(Kind)]` and
+//! `#[derive(Field)]`, through `gaggle_replica` or `gaggle::replica`.
 //!
 //! The macros write what a careful person would write by hand, field by field, and nothing that could
 //! not be written by hand: no unsafe code, no hidden state.
@@ -6,6 +7,7 @@
 mod attributes;
 mod fields;
 mod input;
+mod kind;
 mod kit_path;
 mod state;
 
@@ -172,4 +174,84 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 pub fn derive_input(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as DeriveInput);
     input::expand(&item).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Implements `Kind`: a replicated object, field by field. `gaggle_replica::Kind` says what can be written on fields
+/// and on the type.
+///
+/// ```
+/// use gaggle_replica::{Kind, Kinds};
+///
+/// #[derive(Kind)]
+/// #[kind(playout = buffered)]
+/// struct Ball {
+///     #[kind(range = [0.0..=512.0, 0.0..=32.0, 0.0..=512.0], precision = 1.0 / 512.0, moved_by = velocity)]
+///     position: [f32; 3],
+///     #[kind(range = -64.0..=64.0, precision = 1.0 / 32.0)]
+///     velocity: [f32; 3],
+///     #[kind(rotation = 9)]
+///     rotation: [f32; 4],
+/// }
+///
+/// let mut words = [0; 10];
+/// let ball = Ball { position: [1.0, 2.0, 3.0], velocity: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0] };
+/// ball.to_words(&mut words);
+/// assert_eq!(words[..3], [512, 1024, 1536]);
+/// assert_eq!(Ball::from_words(&words).position, ball.position);
+/// let kinds = Kinds::new().with::<Ball>();
+/// ```
+///
+/// What makes no sense does not compile:
+///
+/// ```compile_fail
+/// #[derive(gaggle_replica::Kind)]
+/// struct NoRange { height: f32 }
+/// gaggle_replica::Kinds::new().with::<NoRange>();
+/// ```
+/// ```compile_fail
+/// #[derive(gaggle_replica::Kind)]
+/// struct TooFine { #[kind(range = 0.0..=1000000.0, precision = 0.001)] height: f32 }
+/// gaggle_replica::Kinds::new().with::<TooFine>();
+/// ```
+/// ```compile_fail
+/// #[derive(gaggle_replica::Kind)]
+/// struct NoVelocity { #[kind(range = 0.0..=1.0, precision = 0.1, moved_by = speed)] height: f32 }
+/// ```
+/// ```compile_fail
+/// #[derive(gaggle_replica::Kind)]
+/// struct TooLarge { map: [u32; 230] }
+/// gaggle_replica::Kinds::new().with::<TooLarge>();
+/// ```
+/// ```compile_fail
+/// #[derive(gaggle_replica::Kind)]
+/// struct Text { name: String }
+/// ```
+#[proc_macro_derive(Kind, attributes(kind))]
+pub fn derive_kind(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as DeriveInput);
+    kind::expand(&item).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Implements `Field` for an enum without data, so that it can be a field of a replicated kind.
+///
+/// ```
+/// use gaggle_replica::Field;
+///
+/// #[derive(Clone, Copy, PartialEq, Debug, Field)]
+/// enum Gear { Idle, Forward, Reverse }
+///
+/// let mut words = [0];
+/// Gear::Reverse.to_words(&[], &mut words);
+/// assert_eq!(words, [2]);
+/// assert_eq!(Gear::from_words(&[], &words), Gear::Reverse);
+/// ```
+///
+/// ```compile_fail
+/// #[derive(gaggle_replica::Field)]
+/// enum Cargo { None, Eggs(u8) }
+/// ```
+#[proc_macro_derive(Field, attributes(kind))]
+pub fn derive_field(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as DeriveInput);
+    kind::expand_field(&item).unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -1,0 +1,129 @@
+//! The range and precision of one number, and the whole steps it is sent in.
+//!
+//! The only place where a game's numbers become integers. Division, multiplication and rounding of `f64` are the
+//! same on every machine, so two machines that quantise one value get one step.
+
+#![expect(clippy::float_arithmetic, reason = "this is where a game's numbers become steps and back")]
+
+use gaggle_kit::bits_for;
+
+/// Where a number may lie and how finely it is told: a value is a whole number of steps.
+///
+/// Steps are multiples of the precision, so zero is exactly zero, and a value that went through once goes through
+/// again unchanged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Axis {
+    min: i32,
+    max: i32,
+    precision: f64,
+}
+
+impl Axis {
+    /// Numbers from `min` to `max`, told to within half of `precision`.
+    ///
+    /// # Panics
+    /// If the range is empty or reaches 2³⁰ steps on either side of zero. In a constant, which is
+    /// where the derive puts it, that is an error of the compiler.
+    pub const fn number(min: f64, max: f64, precision: f64) -> Axis {
+        assert!(min.is_finite() && max.is_finite() && min <= max, "a range has a lower and a higher end");
+        assert!(precision > 0.0 && precision.is_finite(), "a precision is above zero");
+        let (low, high) = (floor(min / precision), -floor(-max / precision));
+        let bound = (1_i64 << 30) as f64;
+        assert!(low > -bound && high < bound, "a range has fewer than 2^30 steps on either side of zero");
+        Axis { min: low as i32, max: high as i32, precision }
+    }
+
+    /// Whole numbers from `min` to `max`.
+    ///
+    /// # Panics
+    /// If the range is empty or wider than 31 bits.
+    pub const fn whole(min: i64, max: i64) -> Axis {
+        assert!(min <= max, "a range has a lower and a higher end");
+        assert!(min >= i32::MIN as i64 && max <= i32::MAX as i64, "a range lies within an i32");
+        assert!(max - min <= i32::MAX as i64, "a range is at most 31 bits wide");
+        Axis { min: min as i32, max: max as i32, precision: 1.0 }
+    }
+
+    /// The first and last step.
+    pub const fn steps(&self) -> (i32, i32) {
+        (self.min, self.max)
+    }
+
+    /// How much one step is.
+    pub const fn precision(&self) -> f64 {
+        self.precision
+    }
+
+    /// How many bits tell the steps apart.
+    pub const fn bits(&self) -> u32 {
+        bits_for(&(self.min as i64..=self.max as i64))
+    }
+
+    /// The step nearest to a value. Values beyond the range become its nearer end, NaN the step nearest to zero.
+    #[inline]
+    pub fn step_of(&self, value: f64) -> i32 {
+        // `as` makes NaN 0 and infinities the ends of i32.
+        ((value / self.precision).round() as i32).clamp(self.min, self.max)
+    }
+
+    /// The value of a step, which may lie between two: that is how smoothed values are shown.
+    #[inline]
+    pub fn value_of(&self, step: f64) -> f64 {
+        step * self.precision
+    }
+
+    /// The nearest step within the range.
+    #[inline]
+    pub(crate) fn clamp(&self, step: i64) -> i32 {
+        step.clamp(self.min as i64, self.max as i64) as i32
+    }
+
+    /// Whether this is a step of the range.
+    #[inline]
+    pub(crate) fn contains(&self, step: i64) -> bool {
+        (self.min as i64..=self.max as i64).contains(&step)
+    }
+}
+
+/// `f64::floor` for constants, as far as an i64 reaches.
+const fn floor(value: f64) -> f64 {
+    let towards_zero = value as i64 as f64;
+    if towards_zero > value { towards_zero - 1.0 } else { towards_zero }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::Prng;
+
+    #[test]
+    fn values_come_back_within_half_the_precision_and_then_stay() {
+        let mut random = Prng::new(1);
+        for (min, max, precision) in
+            [(0.0, 512.0, 1.0 / 512.0), (-64.0, 64.0, 1.0 / 32.0), (-3.0, 7.0, 0.3), (-1e6, 1e6, 0.01)]
+        {
+            let axis = Axis::number(min, max, precision);
+            for _ in 0..2_000 {
+                let value = min + (max - min) * f64::from(random.next_u32()) / f64::from(u32::MAX);
+                let step = axis.step_of(value);
+                let back = axis.value_of(f64::from(step));
+                assert!(
+                    (back - value).abs() <= precision * 0.500_001,
+                    "{value} of {axis:?} came back as {back}"
+                );
+                assert_eq!(axis.step_of(back), step);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_or_beyond_the_range_has_a_place() {
+        let axis = Axis::number(-10.0, 20.0, 0.5);
+        assert_eq!(axis.steps(), (-20, 40));
+        assert_eq!(axis.bits(), 6);
+        for (value, step) in [(f64::NAN, 0), (f64::INFINITY, 40), (-11.0, -20), (0.2, 0), (0.3, 1)] {
+            assert_eq!(axis.step_of(value), step, "{value}");
+        }
+        assert_eq!(Axis::number(5.0, 6.0, 0.5).step_of(f64::NAN), 10);
+    }
+}

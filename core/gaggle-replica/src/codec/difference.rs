@@ -1,0 +1,219 @@
+//! What was not expected of a value.
+
+use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
+
+use super::{Baselines, component_axis};
+use crate::ladder;
+use crate::layout::{Glide, Layout};
+use crate::rotation::{self, Prediction};
+
+/// Up to so many bits a count is written whole: a difference would not be shorter.
+const SMALL_COUNT_BITS: u32 = 5;
+
+impl Layout {
+    /// Writes how a value differs from what is expected.
+    ///
+    /// Which fields that jump changed comes first, if there are any: one bit if none did, else one bit each and
+    /// one for everything that glides. What glides and did not move at all has the same right to be left out.
+    pub(crate) fn write_difference(
+        &self,
+        w: &mut BitWriter<'_>,
+        value: &[i32],
+        base: &Baselines<'_>,
+    ) -> Result<(), BufferFull> {
+        let mut glides = !self.glides.is_empty();
+        if !self.jumps.is_empty() {
+            let jumped = self.jumps.iter().any(|jump| jump.changed(value, base.newer));
+            if glides {
+                w.bool(jumped)?;
+            }
+            if jumped {
+                if glides {
+                    glides = !self.rests(value, base.newer);
+                    w.bool(glides)?;
+                }
+                for jump in &self.jumps {
+                    w.bool(jump.changed(value, base.newer))?;
+                }
+            }
+        }
+        if glides {
+            self.glides.iter().try_for_each(|glide| self.write_glide(w, glide, value, base))?;
+        }
+        for jump in self.jumps.iter().filter(|jump| jump.changed(value, base.newer)) {
+            for word in jump.words() {
+                let axis = &self.axes[word];
+                if jump.opaque {
+                    w.bits(u64::from(value[word] as u32), 32)?;
+                } else if axis.bits() <= SMALL_COUNT_BITS {
+                    ladder::write_whole(w, axis, value[word])?;
+                } else {
+                    ladder::write(w, axis, value[word], base.newer[word])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing that glides moved.
+    #[inline]
+    fn rests(&self, value: &[i32], newer: &[i32]) -> bool {
+        self.glides.iter().all(|glide| {
+            let words = glide.words();
+            value[words.clone()] == newer[words]
+        })
+    }
+
+    #[inline]
+    fn write_glide(
+        &self,
+        w: &mut BitWriter<'_>,
+        glide: &Glide,
+        value: &[i32],
+        base: &Baselines<'_>,
+    ) -> Result<(), BufferFull> {
+        match *glide {
+            Glide::Line { first, count, .. } => {
+                for word in first..first + count {
+                    let axis = &self.axes[word];
+                    ladder::write(w, axis, value[word], base.number(axis, word))?;
+                }
+            }
+            Glide::Moved { first, count, by, per_tick } => {
+                for index in 0..count {
+                    let (word, by) = (first + index, by + index);
+                    let axis = &self.axes[word];
+                    ladder::write(w, axis, value[word], base.moved(axis, word, by, value[by], per_tick))?;
+                }
+            }
+            Glide::Turn { first, count, bits } => {
+                for word in first..first + count {
+                    ladder::write_turn(w, bits, value[word], base.direction(bits, word))?;
+                }
+            }
+            Glide::Rotation { first, bits } => {
+                let prediction = self.predict_rotation(first, bits, base);
+                let left_out = value[first + 3];
+                let other = left_out != prediction.left_out();
+                w.bool(other)?;
+                if other {
+                    w.bits(left_out as u64, 2)?;
+                }
+                let axis = component_axis(bits);
+                for (index, expected) in prediction.words(left_out).into_iter().enumerate() {
+                    ladder::write(w, &axis, value[first + index], expected)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what [`Layout::write_difference`] wrote. Constants of `value` are left alone.
+    pub(crate) fn read_difference(
+        &self,
+        r: &mut BitReader<'_>,
+        value: &mut [i32],
+        base: &Baselines<'_>,
+    ) -> Result<(), DecodeError> {
+        let mut glides = !self.glides.is_empty();
+        let mut changed = 0_u64;
+        if !self.jumps.is_empty() && (!glides || r.bool("fields")?) {
+            if glides {
+                glides = r.bool("fields")?;
+            }
+            changed = r.bits("fields", self.jumps.len() as u32)?;
+            if changed == 0 {
+                return Err(DecodeError::NotCanonical { what: "fields" });
+            }
+        }
+        if glides {
+            self.glides.iter().try_for_each(|glide| self.read_glide(r, glide, value, base))?;
+            if changed != 0 && self.rests(value, base.newer) {
+                return Err(DecodeError::NotCanonical { what: "fields" });
+            }
+        } else {
+            for glide in &self.glides {
+                let words = glide.words();
+                value[words.clone()].copy_from_slice(&base.newer[words]);
+            }
+        }
+        for (index, jump) in self.jumps.iter().enumerate() {
+            value[jump.words()].copy_from_slice(&base.newer[jump.words()]);
+            if changed >> index & 1 == 0 {
+                continue;
+            }
+            for word in jump.words() {
+                let axis = &self.axes[word];
+                value[word] = if jump.opaque {
+                    r.bits("value", 32)? as u32 as i32
+                } else if axis.bits() <= SMALL_COUNT_BITS {
+                    ladder::read_whole(r, "value", axis)?
+                } else {
+                    ladder::read(r, "value", axis, base.newer[word])?
+                };
+            }
+            if !jump.changed(value, base.newer) {
+                return Err(DecodeError::NotCanonical { what: "fields" });
+            }
+        }
+        if self.is_expected(value, base) {
+            return Err(DecodeError::NotCanonical { what: "difference" });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read_glide(
+        &self,
+        r: &mut BitReader<'_>,
+        glide: &Glide,
+        value: &mut [i32],
+        base: &Baselines<'_>,
+    ) -> Result<(), DecodeError> {
+        match *glide {
+            Glide::Line { first, count, .. } => {
+                for word in first..first + count {
+                    let axis = &self.axes[word];
+                    value[word] = ladder::read(r, "number", axis, base.number(axis, word))?;
+                }
+            }
+            Glide::Moved { first, count, by, per_tick } => {
+                for index in 0..count {
+                    let (word, by) = (first + index, by + index);
+                    let axis = &self.axes[word];
+                    let expected = base.moved(axis, word, by, value[by], per_tick);
+                    value[word] = ladder::read(r, "position", axis, expected)?;
+                }
+            }
+            Glide::Turn { first, count, bits } => {
+                for word in first..first + count {
+                    value[word] = ladder::read_turn(r, "direction", bits, base.direction(bits, word))?;
+                }
+            }
+            Glide::Rotation { first, bits } => {
+                let prediction = self.predict_rotation(first, bits, base);
+                let mut left_out = prediction.left_out();
+                if r.bool("component")? {
+                    let other = r.bits("component", 2)? as i32;
+                    if other == left_out {
+                        return Err(DecodeError::NotCanonical { what: "component" });
+                    }
+                    left_out = other;
+                }
+                let axis = component_axis(bits);
+                for (index, expected) in prediction.words(left_out).into_iter().enumerate() {
+                    value[first + index] = ladder::read(r, "component", &axis, expected)?;
+                }
+                value[first + 3] = left_out;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn predict_rotation(&self, first: usize, bits: u32, base: &Baselines<'_>) -> Prediction {
+        let words = first..first + rotation::WORDS;
+        let older = base.line().map(|(older, g)| (&older[words.clone()], g));
+        Prediction::new(&base.newer[words.clone()], older, base.k(), bits)
+    }
+}

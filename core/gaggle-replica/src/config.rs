@@ -1,0 +1,158 @@
+//! The numbers of a session, and whether they make sense together.
+
+use gaggle_kit::Micros;
+use thiserror::Error;
+
+use crate::{ObjectId, Policy};
+
+/// Numbers to tune. What has no sensible default (who plays, how the session begins) is an argument of
+/// [`Session::new`](crate::Session::new) instead.
+#[derive(Debug, Clone)]
+pub struct SessionConfig {
+    /// Which game and version this is. Peers with another number are refused.
+    pub game_fingerprint: u64,
+    /// Who may hold what. Default: the host alone.
+    pub policy: Policy,
+    /// Updates go out at most this often. Default 50 ms.
+    pub interval: Micros,
+    /// Largest packet. Default 1,000 bytes.
+    pub packet_bytes_max: usize,
+    /// Bytes a second to each receiver. Default 64,000.
+    pub bytes_per_second: u32,
+    /// An object without a rightful holder is taken by its heir after so long: what others know of it arrives
+    /// before. Default 1 s.
+    pub inherit_after: Micros,
+    /// For so long a player who left can come back to what was frozen for it. Default 60 s.
+    pub ticket_life: Micros,
+    /// For so long a deletion is remembered in full. At least [`ticket_life`](SessionConfig::ticket_life).
+    /// Default 10 min.
+    pub grave: Micros,
+    /// Most objects, deleted and refused ones included. What goes beyond is refused. Default 65,536.
+    pub objects_max: usize,
+}
+
+impl Default for SessionConfig {
+    fn default() -> SessionConfig {
+        SessionConfig {
+            game_fingerprint: 0,
+            policy: Policy::default(),
+            interval: Micros::from_millis(50),
+            packet_bytes_max: 1_000,
+            bytes_per_second: 64_000,
+            inherit_after: Micros::from_secs(1),
+            ticket_life: Micros::from_secs(60),
+            grave: Micros::from_secs(600),
+            objects_max: 65_536,
+        }
+    }
+}
+
+/// How a machine comes into a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Entry {
+    /// It is the first: plays at once, alone, and others join it.
+    Found,
+    /// It joins whoever it meets and is no member before. If all it meets join too, one of them founds the session.
+    Join,
+    /// All begin together, and somebody said in which order: the lowest number leads.
+    Seat(u32),
+}
+
+/// The caller asked for something that cannot be. Says what to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// A setting is out of its range.
+    #[error("{setting} is {value}, choose {min} to {max}")]
+    Setting {
+        /// The field of [`SessionConfig`].
+        setting: &'static str,
+        /// Its value.
+        value: u64,
+        /// Smallest allowed.
+        min: u64,
+        /// Largest allowed.
+        max: u64,
+    },
+}
+
+/// Why an object was not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    /// There is no such object, or not any more.
+    #[error("{id} is not there")]
+    Unknown {
+        /// The object.
+        id: ObjectId,
+    },
+    /// It is of another kind.
+    #[error("{id} is of another kind")]
+    OtherKind {
+        /// The object.
+        id: ObjectId,
+    },
+    /// The kind was not named when the session began.
+    #[error("the kind `{name}` is not among the session's kinds")]
+    UnknownKind {
+        /// Its name.
+        name: &'static str,
+    },
+    /// Only its holder can do this.
+    #[error("{id} is held by somebody else: claim it first")]
+    NotMine {
+        /// The object.
+        id: ObjectId,
+    },
+    /// Somebody present holds it, or has just touched it.
+    #[error("{id} is in somebody's hands")]
+    Held {
+        /// The object.
+        id: ObjectId,
+    },
+    /// The policy does not let this machine hold it.
+    #[error("this machine may not hold {id}")]
+    NotAllowed {
+        /// The object.
+        id: ObjectId,
+    },
+    /// This machine is not a member yet.
+    #[error("not admitted to the session yet")]
+    NotAdmitted,
+    /// It was claimed too often in too short a time.
+    #[error("{id} was claimed too often, wait a moment")]
+    TooFast {
+        /// The object.
+        id: ObjectId,
+    },
+    /// There are as many objects as there may be.
+    #[error("there are {max} objects already")]
+    TooMany {
+        /// [`SessionConfig::objects_max`].
+        max: usize,
+    },
+}
+
+/// Smallest packet that has room for a head and the largest record.
+pub(crate) const PACKET_BYTES_MIN: u64 = 1_000;
+/// Largest packet a link takes.
+pub(crate) const PACKET_BYTES_MAX: u64 = 1_097;
+
+impl SessionConfig {
+    pub(crate) fn validate(&self) -> Result<(), SessionError> {
+        let within = |setting, value: u64, min: u64, max: u64| {
+            if (min..=max).contains(&value) {
+                Ok(())
+            } else {
+                Err(SessionError::Setting { setting, value, min, max })
+            }
+        };
+        within("interval (µs)", self.interval.get(), 1_000, 1_000_000)?;
+        within("packet_bytes_max", self.packet_bytes_max as u64, PACKET_BYTES_MIN, PACKET_BYTES_MAX)?;
+        within("bytes_per_second", self.bytes_per_second.into(), 1_000, 1_000_000_000)?;
+        within("objects_max", self.objects_max as u64, 1, 1 << 24)?;
+        within("grave (µs)", self.grave.get(), self.ticket_life.get(), u64::MAX)?;
+        within("inherit_after (µs)", self.inherit_after.get(), 0, 60_000_000)
+    }
+}

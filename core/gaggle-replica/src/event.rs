@@ -1,0 +1,193 @@
+//! What an application learns from a session.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{DecodeError, PeerId};
+use thiserror::Error;
+
+use crate::{ObjectId, Player};
+
+/// Something worth telling a game, a player or a log. Each happening is told once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// This machine became a member: it can spawn and claim.
+    Admitted,
+    /// A player is present.
+    Joined {
+        /// Who.
+        player: Player,
+        /// At which machine.
+        peer: PeerId,
+    },
+    /// A player is gone.
+    Left {
+        /// Who.
+        player: Player,
+        /// At which machine.
+        peer: PeerId,
+    },
+    /// Somebody else leads from now on: the host, where there is one.
+    LeadChanged {
+        /// Who.
+        player: Player,
+    },
+    /// Somebody else's object is known from now on.
+    Appeared {
+        /// The object.
+        id: ObjectId,
+    },
+    /// Somebody else deleted an object.
+    Deleted {
+        /// The object.
+        id: ObjectId,
+    },
+    /// Nobody tells about this object any more: it exists, but is none of this player's business.
+    Hidden {
+        /// The object.
+        id: ObjectId,
+    },
+    /// A hidden object is told about again.
+    Shown {
+        /// The object.
+        id: ObjectId,
+    },
+    /// Somebody else claimed what this machine held. Its changes since then are void.
+    Lost {
+        /// The object.
+        id: ObjectId,
+        /// Who has it.
+        to: Player,
+    },
+    /// An object came to this machine: inherited from somebody who left, or kept for its player.
+    Gained {
+        /// The object.
+        id: ObjectId,
+        /// Who had it.
+        from: Player,
+    },
+    /// A peer plays by other rules and was refused; its link should be closed.
+    Refused {
+        /// Who.
+        peer: PeerId,
+        /// Why.
+        reason: Refusal,
+    },
+    /// A peer did what no network can do to a packet; its link should be closed.
+    Fault {
+        /// Who.
+        peer: PeerId,
+        /// What.
+        fault: PeerFault,
+    },
+}
+
+/// Why a peer was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Another version of the protocol.
+    #[error("speaks version {theirs} of the replica protocol, this is version {ours}: update the older one")]
+    Version {
+        /// Ours.
+        ours: u16,
+        /// Theirs.
+        theirs: u16,
+    },
+    /// Another game, other kinds, another policy or interval.
+    #[error("has another game, other kinds or another policy (fingerprint {theirs:016x}, ours {ours:016x})")]
+    Game {
+        /// Ours.
+        ours: u64,
+        /// Theirs.
+        theirs: u64,
+    },
+    /// It says it is another player than it is.
+    #[error("says it is {said}, but is {is}")]
+    Player {
+        /// Who it says it is.
+        said: Player,
+        /// Who it is.
+        is: Player,
+    },
+    /// It goes by the name of another member.
+    #[error("goes by the name of another member")]
+    NameTaken,
+}
+
+/// What only a peer can do, never the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PeerFault {
+    /// Its packet or message cannot be read.
+    #[error("sent what cannot be read: {0}")]
+    Malformed(#[from] DecodeError),
+    /// It acknowledged what was never sent.
+    #[error("acknowledged packet {seq}, although the newest is {newest}")]
+    AckOfUnsent {
+        /// What it acknowledged.
+        seq: u32,
+        /// What was sent.
+        newest: u32,
+    },
+    /// Its clock ran backwards.
+    #[error("sent tick {tick} after tick {before}")]
+    TickWentBack {
+        /// The later packet's tick.
+        tick: u32,
+        /// The earlier packet's.
+        before: u32,
+    },
+    /// It made more objects than there may be.
+    #[error("made more objects than the {max} there may be")]
+    TooManyObjects {
+        /// How many there may be.
+        max: usize,
+    },
+    /// It became somebody else in the middle of a link.
+    #[error("announced itself as somebody else")]
+    AnotherMember,
+}
+
+/// Events waiting to be read. An application that never reads loses the oldest, not its memory.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    queue: VecDeque<Event>,
+    lost: u64,
+}
+
+/// More than all objects of a large world appearing at once.
+const EVENTS_MAX: usize = 1 << 17;
+
+impl Events {
+    pub(crate) fn push(&mut self, event: Event) {
+        if self.queue.len() == EVENTS_MAX {
+            self.queue.pop_front();
+            self.lost += 1;
+        }
+        self.queue.push_back(event);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        self.queue.pop_front()
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unread_events_are_bounded_and_counted() {
+        let mut events = Events::default();
+        for number in 0..EVENTS_MAX as u64 + 3 {
+            events.push(Event::Appeared { id: ObjectId::from_bits(number) });
+        }
+        assert_eq!(events.lost(), 3);
+        assert_eq!(events.pop(), Some(Event::Appeared { id: ObjectId::from_bits(3) }));
+    }
+}

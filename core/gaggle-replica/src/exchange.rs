@@ -1,0 +1,48 @@
+//! Moves what a session sends and receives over a transport. Decides nothing.
+
+use gaggle_kit::Micros;
+use gaggle_link::{Channel, Event, Goodbye, Transport};
+
+use crate::Session;
+
+/// The reliable stream a session's messages travel in.
+pub const MESSAGE_STREAM: u8 = 0;
+
+/// Ties a session to a transport: [`receive`](Exchange::receive) before the game moves its objects,
+/// [`send`](Exchange::send) after [`Session::tick`].
+#[derive(Debug, Default)]
+pub struct Exchange;
+
+impl Exchange {
+    /// Hands everything that arrived to the session.
+    pub fn receive(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session) {
+        while let Some(event) = transport.poll(now) {
+            match event {
+                Event::Joined { peer } => session.handle_linked(now, peer),
+                Event::Left { peer, .. } => session.handle_unlinked(now, peer),
+                Event::Message { peer, channel: Channel::Unreliable, bytes } => {
+                    session.handle_packet(now, peer, bytes);
+                }
+                Event::Message { peer, channel: Channel::Reliable(MESSAGE_STREAM), bytes } => {
+                    session.handle_message(now, peer, bytes);
+                }
+                Event::Message { .. } => {}
+            }
+        }
+    }
+
+    /// Sends everything the session has to say. A packet the transport does not take is lost like any other.
+    pub fn send(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session) {
+        while let Some(out) = session.next_packet() {
+            let channel = if out.reliable { Channel::Reliable(MESSAGE_STREAM) } else { Channel::Unreliable };
+            let taken = transport.send(now, out.to, channel, out.bytes);
+            if taken.is_err() && out.reliable {
+                // A peer that takes no messages any more cannot stay.
+                transport.disconnect(now, out.to, Goodbye::REMOVED);
+            }
+        }
+        while let Some(peer) = session.next_refused() {
+            transport.disconnect(now, peer, Goodbye::REMOVED);
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! What fields of a replicated kind can be, and how each becomes words: whole numbers that are compared, predicted
+//! and sent.
+//!
+//! A word is an `i32`. How words are predicted and written is `codec.rs`; a rotation's words are `rotation.rs`.
+
+#![expect(clippy::float_arithmetic, reason = "numbers of a game become steps and, shown, numbers again")]
+
+use gaggle_kit::{Angle, Fixed};
+
+use crate::{Axis, ObjectId};
+
+/// A type fields of a kind can have.
+///
+/// `f32` and [`Fixed`] need a range and a precision; integers may have a range and otherwise use all of their
+/// type; `bool`, [`Angle`], [`ObjectId`], arrays of these and enums that derive `Field` are as they are.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a replicated kind",
+    note = "derive `Field` for an enum without data; put what is large into a blob"
+)]
+pub trait Field: Sized {
+    /// How many words it takes.
+    const WORDS: usize;
+    /// How its words behave.
+    const NATURE: Nature;
+    /// How its words behave within a range, if it can have one.
+    const RANGED: Option<Nature> = None;
+    /// The range of its words, if the type has one by itself.
+    const AXIS: Option<Axis> = None;
+    /// How many steps on one side of zero its type can tell apart.
+    const STEPS_MAX: i32 = i32::MAX;
+
+    /// Writes the words. There is one axis for all of them, or one each.
+    fn to_words(&self, axes: &[Axis], words: &mut [i32]);
+
+    /// The value these words stand for.
+    fn from_words(axes: &[Axis], words: &[i32]) -> Self;
+
+    /// The value of words between two words: what a smoothed object shows. Only asked where words can lie
+    /// between words.
+    fn from_shown(axes: &[Axis], words: &[f64]) -> Self;
+}
+
+/// How words behave from one tick to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nature {
+    /// They glide: predicted on a line, shown between two received values.
+    Number,
+    /// They jump: predicted unchanged, shown as received. Small differences are short.
+    Count,
+    /// They glide around a turn of 2 to the power of this many steps.
+    Turn {
+        /// Bits of a turn.
+        bits: u32,
+    },
+    /// The four words of a rotation: three components of so many bits, and which one is left out.
+    Rotation {
+        /// Bits of a component.
+        bits: u32,
+    },
+    /// All 32 bits count and differences mean nothing.
+    Opaque,
+}
+
+impl Nature {
+    /// Whether a value between two values makes sense.
+    pub const fn glides(self) -> bool {
+        matches!(self, Nature::Number | Nature::Turn { .. } | Nature::Rotation { .. })
+    }
+}
+
+/// One field of a kind, as its derive describes it.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldShape {
+    pub(crate) name: &'static str,
+    pub(crate) nature: Nature,
+    pub(crate) words: usize,
+    pub(crate) axes: &'static [Axis],
+    pub(crate) constant: bool,
+    pub(crate) moved_by: Option<&'static str>,
+    pub(crate) steps: bool,
+}
+
+impl FieldShape {
+    /// A field with ranges: one for all of its words, or one each.
+    ///
+    /// # Panics
+    /// If the type cannot have them; in a constant that is an error of the compiler.
+    pub const fn ranged<T: Field>(name: &'static str, axes: &'static [Axis]) -> FieldShape {
+        assert!(axes.len() == 1 || axes.len() == T::WORDS, "give one range for all, or one for each element");
+        let Some(nature) = T::RANGED else { panic!("this type has no use for a range") };
+        let mut index = 0;
+        while index < axes.len() {
+            let (min, max) = axes[index].steps();
+            assert!(min >= -T::STEPS_MAX && max <= T::STEPS_MAX, "finer than the type can show at that size");
+            index += 1;
+        }
+        FieldShape::new(name, nature, T::WORDS, axes)
+    }
+
+    /// A field whose type says everything.
+    ///
+    /// # Panics
+    /// If the type needs a range; in a constant that is an error of the compiler.
+    pub const fn natural<T: Field>(name: &'static str) -> FieldShape {
+        let axes: &'static [Axis] = match const { &T::AXIS } {
+            Some(axis) => std::slice::from_ref(axis),
+            None => {
+                assert!(
+                    matches!(T::NATURE, Nature::Opaque | Nature::Turn { .. }),
+                    "numbers need a range and a precision: #[kind(range = -1.0..=1.0, precision = 0.01)]"
+                );
+                &[]
+            }
+        };
+        FieldShape::new(name, T::NATURE, T::WORDS, axes)
+    }
+
+    /// A direction told in 2 to the power of `bits` steps.
+    ///
+    /// # Panics
+    /// If there are no bits or more than 24.
+    pub const fn turn(name: &'static str, bits: u32) -> FieldShape {
+        assert!(bits > 0 && bits <= 24, "a direction has 1 to 24 bits");
+        FieldShape::new(name, Nature::Turn { bits }, 1, &[])
+    }
+
+    /// A rotation told in three components of `bits` each.
+    ///
+    /// # Panics
+    /// If there are fewer than 4 bits or more than 15.
+    pub const fn rotation(name: &'static str, bits: u32) -> FieldShape {
+        assert!(bits >= 4 && bits <= 15, "a component of a rotation has 4 to 15 bits");
+        FieldShape::new(name, Nature::Rotation { bits }, 4, &[])
+    }
+
+    const fn new(name: &'static str, nature: Nature, words: usize, axes: &'static [Axis]) -> FieldShape {
+        FieldShape { name, nature, words, axes, constant: false, moved_by: None, steps: false }
+    }
+
+    /// The same field, told once and never changing.
+    #[must_use]
+    pub const fn constant(self) -> FieldShape {
+        FieldShape { constant: true, ..self }
+    }
+
+    /// The same field, as a position whose velocity in units a second is the field of this name.
+    ///
+    /// # Panics
+    /// If it is no number.
+    #[must_use]
+    pub const fn moved_by(self, velocity: &'static str) -> FieldShape {
+        assert!(matches!(self.nature, Nature::Number), "only numbers move");
+        FieldShape { moved_by: Some(velocity), ..self }
+    }
+
+    /// The same field, shown as received and never between two values.
+    #[must_use]
+    pub const fn stepped(self) -> FieldShape {
+        FieldShape { steps: true, ..self }
+    }
+
+    /// Whether it is shown between two values.
+    pub const fn glides(&self) -> bool {
+        self.nature.glides() && !self.steps
+    }
+
+    /// How many words it takes.
+    pub const fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The ranges of its words.
+    pub const fn axes(&self) -> &'static [Axis] {
+        self.axes
+    }
+
+    /// How many bits its value takes, told without reference to another.
+    pub(crate) const fn bits(&self) -> u32 {
+        match self.nature {
+            Nature::Turn { bits } => bits * self.words as u32,
+            Nature::Rotation { bits } => 2 + 3 * bits,
+            Nature::Opaque => 32 * self.words as u32,
+            // One bit more, by which a velocity says that it is zero.
+            Nature::Number | Nature::Count => {
+                let mut bits = 1;
+                let mut index = 0;
+                while index < self.words {
+                    bits += self.axis(index).bits();
+                    index += 1;
+                }
+                bits
+            }
+        }
+    }
+
+    /// The range of one of its words.
+    pub(crate) const fn axis(&self, word: usize) -> Axis {
+        self.axes[if self.axes.len() == 1 { 0 } else { word }]
+    }
+}
+
+fn axis(axes: &[Axis], word: usize) -> &Axis {
+    &axes[word.min(axes.len() - 1)]
+}
+
+impl Field for f32 {
+    const WORDS: usize = 1;
+    const NATURE: Nature = Nature::Number;
+    const RANGED: Option<Nature> = Some(Nature::Number);
+    // Each of 2^22 steps is at least two of an f32's 24 bits wide: no rounding moves a value to another step.
+    const STEPS_MAX: i32 = 1 << 22;
+
+    #[inline]
+    fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
+        words[0] = axis(axes, 0).step_of(f64::from(*self));
+    }
+
+    #[inline]
+    fn from_words(axes: &[Axis], words: &[i32]) -> f32 {
+        axis(axes, 0).value_of(f64::from(words[0])) as f32
+    }
+
+    fn from_shown(axes: &[Axis], words: &[f64]) -> f32 {
+        axis(axes, 0).value_of(words[0]) as f32
+    }
+}
+
+impl<const FRACTION: u32> Field for Fixed<FRACTION> {
+    const WORDS: usize = 1;
+    const NATURE: Nature = Nature::Number;
+    const RANGED: Option<Nature> = Some(Nature::Number);
+
+    #[inline]
+    fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
+        words[0] = axis(axes, 0).step_of(f64::from(self.to_bits()) / one::<FRACTION>());
+    }
+
+    #[inline]
+    fn from_words(axes: &[Axis], words: &[i32]) -> Fixed<FRACTION> {
+        Self::from_shown(axes, &[f64::from(words[0])])
+    }
+
+    fn from_shown(axes: &[Axis], words: &[f64]) -> Fixed<FRACTION> {
+        // Beyond what it can hold, `as` gives the nearer end.
+        Fixed::from_bits((axis(axes, 0).value_of(words[0]) * one::<FRACTION>()).round() as i32)
+    }
+}
+
+/// How many units of a fixed-point number make one.
+const fn one<const FRACTION: u32>() -> f64 {
+    (1_u64 << FRACTION) as f64
+}
+
+macro_rules! counts {
+    ($($integer:ident)*) => {$(
+        impl Field for $integer {
+            const WORDS: usize = 1;
+            const NATURE: Nature = Nature::Count;
+            const RANGED: Option<Nature> = Some(Nature::Count);
+            const AXIS: Option<Axis> = Some(Axis::whole($integer::MIN as i64, $integer::MAX as i64));
+
+            #[inline]
+            fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
+                words[0] = axis(axes, 0).clamp(i64::from(*self));
+            }
+
+            #[inline]
+            fn from_words(_: &[Axis], words: &[i32]) -> $integer {
+                // The range of a field may be wider than its type if somebody wrote it so.
+                words[0].clamp($integer::MIN.into(), $integer::MAX.into()) as $integer
+            }
+
+            fn from_shown(axes: &[Axis], words: &[f64]) -> $integer {
+                Self::from_words(axes, &[words[0].round() as i32])
+            }
+        }
+    )*};
+}
+
+counts!(u8 i8 u16 i16);
+
+impl Field for bool {
+    const WORDS: usize = 1;
+    const NATURE: Nature = Nature::Count;
+    const AXIS: Option<Axis> = Some(Axis::whole(0, 1));
+
+    #[inline]
+    fn to_words(&self, _: &[Axis], words: &mut [i32]) {
+        words[0] = i32::from(*self);
+    }
+
+    #[inline]
+    fn from_words(_: &[Axis], words: &[i32]) -> bool {
+        words[0] != 0
+    }
+
+    fn from_shown(_: &[Axis], words: &[f64]) -> bool {
+        words[0] >= 0.5
+    }
+}
+
+/// Without a range all 32 bits count.
+macro_rules! wide_counts {
+    ($($integer:ident)*) => {$(
+        impl Field for $integer {
+            const WORDS: usize = 1;
+            const NATURE: Nature = Nature::Opaque;
+            const RANGED: Option<Nature> = Some(Nature::Count);
+
+            #[inline]
+            fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
+                words[0] = axes.first().map_or(*self as i32, |axis| axis.clamp(i64::from(*self)));
+            }
+
+            #[inline]
+            fn from_words(_: &[Axis], words: &[i32]) -> $integer {
+                words[0] as $integer
+            }
+
+            fn from_shown(_: &[Axis], words: &[f64]) -> $integer {
+                words[0].round() as i32 as $integer
+            }
+        }
+    )*};
+}
+
+wide_counts!(u32 i32);
+
+impl Field for u64 {
+    const WORDS: usize = 2;
+    const NATURE: Nature = Nature::Opaque;
+
+    fn to_words(&self, _: &[Axis], words: &mut [i32]) {
+        words[0] = *self as i32;
+        words[1] = (*self >> 32) as i32;
+    }
+
+    fn from_words(_: &[Axis], words: &[i32]) -> u64 {
+        u64::from(words[0] as u32) | u64::from(words[1] as u32) << 32
+    }
+
+    fn from_shown(axes: &[Axis], words: &[f64]) -> u64 {
+        Self::from_words(axes, &[words[0] as i32, words[1] as i32])
+    }
+}
+
+impl Field for ObjectId {
+    const WORDS: usize = 2;
+    const NATURE: Nature = Nature::Opaque;
+
+    fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
+        self.to_bits().to_words(axes, words);
+    }
+
+    fn from_words(axes: &[Axis], words: &[i32]) -> ObjectId {
+        ObjectId::from_bits(u64::from_words(axes, words))
+    }
+
+    fn from_shown(axes: &[Axis], words: &[f64]) -> ObjectId {
+        ObjectId::from_bits(u64::from_shown(axes, words))
+    }
+}
+
+/// No object is written as the id no object has.
+impl Field for Option<ObjectId> {
+    const WORDS: usize = 2;
+    const NATURE: Nature = Nature::Opaque;
+
+    fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
+        self.map_or(0, ObjectId::to_bits).to_words(axes, words);
+    }
+
+    fn from_words(axes: &[Axis], words: &[i32]) -> Option<ObjectId> {
+        match u64::from_words(axes, words) {
+            0 => None,
+            bits => Some(ObjectId::from_bits(bits)),
+        }
+    }
+
+    fn from_shown(axes: &[Axis], words: &[f64]) -> Option<ObjectId> {
+        Self::from_words(axes, &[words[0] as i32, words[1] as i32])
+    }
+}
+
+impl<T: Field, const N: usize> Field for [T; N] {
+    const WORDS: usize = N * T::WORDS;
+    const NATURE: Nature = T::NATURE;
+    const RANGED: Option<Nature> = T::RANGED;
+    const AXIS: Option<Axis> = T::AXIS;
+    const STEPS_MAX: i32 = T::STEPS_MAX;
+
+    #[inline]
+    fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
+        for (index, element) in self.iter().enumerate() {
+            element.to_words(own_axes::<T>(axes, index), &mut words[index * T::WORDS..][..T::WORDS]);
+        }
+    }
+
+    #[inline]
+    fn from_words(axes: &[Axis], words: &[i32]) -> [T; N] {
+        std::array::from_fn(|index| {
+            T::from_words(own_axes::<T>(axes, index), &words[index * T::WORDS..][..T::WORDS])
+        })
+    }
+
+    fn from_shown(axes: &[Axis], words: &[f64]) -> [T; N] {
+        std::array::from_fn(|index| {
+            T::from_shown(own_axes::<T>(axes, index), &words[index * T::WORDS..][..T::WORDS])
+        })
+    }
+}
+
+/// The axes of one element of an array.
+#[inline]
+fn own_axes<T: Field>(axes: &[Axis], index: usize) -> &[Axis] {
+    if axes.len() <= 1 { axes } else { &axes[index * T::WORDS..][..T::WORDS] }
+}
+
+/// A direction in a plane, for `#[kind(angle = …)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no direction",
+    note = "`#[kind(angle = 10)]` is for an `f32` in radians or an `Angle`"
+)]
+pub trait Direction: Sized {
+    /// In which of 2 to the power of `bits` steps of a turn it points.
+    fn to_step(&self, bits: u32) -> i32;
+
+    /// The direction of a step, or of a place between two.
+    fn from_step(step: f64, bits: u32) -> Self;
+}
+
+/// In radians.
+impl Direction for f32 {
+    fn to_step(&self, bits: u32) -> i32 {
+        let steps = f64::from(1 << bits);
+        let turns = f64::from(*self) / std::f64::consts::TAU;
+        // The fraction first: a large angle must not saturate. Not a number becomes 0.
+        ((turns - turns.floor()) * steps).round() as i32 & ((1 << bits) - 1)
+    }
+
+    /// From −π up to π.
+    fn from_step(step: f64, bits: u32) -> f32 {
+        let steps = f64::from(1 << bits);
+        let turns = step / steps;
+        ((turns - (turns + 0.5).floor()) * std::f64::consts::TAU) as f32
+    }
+}
+
+impl Direction for Angle {
+    fn to_step(&self, bits: u32) -> i32 {
+        let units = u32::from(self.to_bits());
+        let step =
+            if bits >= 16 { units << (bits - 16) } else { (units + (1 << (15 - bits))) >> (16 - bits) };
+        step as i32 & ((1 << bits) - 1)
+    }
+
+    fn from_step(step: f64, bits: u32) -> Angle {
+        let units = (step * 65_536.0 / f64::from(1 << bits)).round() as i64;
+        Angle::from_bits(units as u16)
+    }
+}
+
+/// As many steps as it has units. With `#[kind(angle = …)]` fewer.
+impl Field for Angle {
+    const WORDS: usize = 1;
+    const NATURE: Nature = Nature::Turn { bits: 16 };
+
+    fn to_words(&self, _: &[Axis], words: &mut [i32]) {
+        words[0] = self.to_step(16);
+    }
+
+    fn from_words(_: &[Axis], words: &[i32]) -> Angle {
+        Angle::from_bits(words[0] as u16)
+    }
+
+    fn from_shown(_: &[Axis], words: &[f64]) -> Angle {
+        Angle::from_step(words[0], 16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::Fixed16;
+
+    /// What comes back is within the precision, and goes through again unchanged.
+    fn check<T: Field + PartialEq + std::fmt::Debug>(value: &T, axes: &[Axis], expected: &T) {
+        let mut words = [0; 8];
+        let words = &mut words[..T::WORDS];
+        value.to_words(axes, words);
+        assert_eq!(T::from_words(axes, words), *expected, "{value:?}");
+        let before = words.to_vec();
+        expected.to_words(axes, words);
+        assert_eq!(words, before, "{value:?} does not stay");
+    }
+
+    #[test]
+    fn every_field_stays_what_it_is() {
+        check(&1.26_f32, &[Axis::number(-2.0, 2.0, 0.5)], &1.5);
+        check(
+            &Fixed16::lit("-99.123"),
+            &[Axis::number(-100.0, 100.0, 0.01)],
+            &Fixed16::from_bits(-6_495_928),
+        );
+        check(&Fixed16::lit("1.25"), &[Axis::number(-100.0, 100.0, 0.125)], &Fixed16::lit("1.25"));
+        check(&200_u8, &[<u8 as Field>::AXIS.unwrap()], &200);
+        check(&200_u8, &[Axis::whole(0, 99)], &99);
+        check(&-5_i16, &[<i16 as Field>::AXIS.unwrap()], &-5);
+        check(&true, &[Axis::whole(0, 1)], &true);
+        check(&u32::MAX, &[], &u32::MAX);
+        check(&u32::MAX, &[Axis::whole(0, 1_000_000)], &1_000_000);
+        check(&(u64::MAX - 7), &[], &(u64::MAX - 7));
+        check(&[1_u32, 2, 3], &[], &[1, 2, 3]);
+        check(&Some(ObjectId::from_bits(7 << 32 | 9)), &[], &Some(ObjectId::from_bits(7 << 32 | 9)));
+        check(&None::<ObjectId>, &[], &None);
+        let axes = [Axis::number(0.0, 1.0, 0.5), Axis::number(0.0, 8.0, 2.0)];
+        check(&[0.3_f32, 5.1], &axes, &[0.5, 6.0]);
+        check(&[[0.3_f32, 5.1]; 2], &[axes, axes].concat(), &[[0.5, 6.0]; 2]);
+    }
+
+    #[test]
+    fn directions_go_round() {
+        use std::f32::consts::PI;
+        for (radians, step) in [(0.0, 0), (PI / 2.0, 256), (-PI / 2.0, 768), (9.0 * PI, 512), (-0.0001, 0)] {
+            assert_eq!(radians.to_step(10), step, "{radians}");
+        }
+        assert_eq!(f32::NAN.to_step(10), 0);
+        assert!((f32::from_step(768.0, 10) + PI / 2.0).abs() < 1e-6);
+        for step in 0..1 << 10 {
+            assert_eq!(f32::from_step(f64::from(step), 10).to_step(10), step);
+            assert_eq!(Angle::from_step(f64::from(step), 10).to_step(10), step);
+        }
+        assert_eq!(Angle::from_bits(65_535).to_step(10), 0);
+        assert_eq!(Angle::from_bits(9).to_step(20), 144);
+    }
+}

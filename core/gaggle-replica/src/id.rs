@@ -1,0 +1,130 @@
+//! Names: of objects, of players and of the stays of players that hold objects.
+
+use std::fmt;
+
+/// An object, the same on every machine and never used again. Made of the tag of the member that created it and
+/// a counter, so that creating needs no one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(u64);
+
+impl ObjectId {
+    /// The `counter`th object this member creates.
+    pub const fn new(creator: MemberTag, counter: u32) -> ObjectId {
+        ObjectId((creator.0 as u64) << 32 | counter as u64)
+    }
+
+    /// By its bits, as they travel.
+    pub const fn from_bits(bits: u64) -> ObjectId {
+        ObjectId(bits)
+    }
+
+    /// Its bits.
+    pub const fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// Who created it.
+    pub const fn creator(self) -> MemberTag {
+        MemberTag((self.0 >> 32) as u32)
+    }
+
+    /// The how many-th of its creator it is.
+    pub const fn counter(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}.{}", self.creator().0, self.counter())
+    }
+}
+
+impl fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "object:{self}")
+    }
+}
+
+/// A player's number, 0 to 254: from the ticket, and the same after a reconnect.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Player(u8);
+
+impl Player {
+    /// The player with this number, or none for 255, which stands for nobody.
+    pub const fn new(number: u8) -> Option<Player> {
+        if number == u8::MAX { None } else { Some(Player(number)) }
+    }
+
+    /// The player with this number, for constants and tests.
+    ///
+    /// # Panics
+    /// For 255.
+    pub const fn at(number: u8) -> Player {
+        assert!(number != u8::MAX, "players are numbered 0 to 254");
+        Player(number)
+    }
+
+    /// The player's number.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "player {}", self.0)
+    }
+}
+
+impl fmt::Debug for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A random number by which one stay of a player is told from all others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct MemberTag(pub u32);
+
+impl fmt::Debug for MemberTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
+}
+
+/// One stay of a player: who leaves and returns is another member. The lower is the senior: the one that came
+/// first, by number; equal numbers arise only while a group is split.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Member {
+    /// One more than the highest the admitting peer knew.
+    pub number: u32,
+    /// Tells members apart.
+    pub tag: MemberTag,
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "member {}:{:?}", self.number, self.tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_says_who_made_it() {
+        let id = ObjectId::new(MemberTag(0xabcd), 7);
+        assert_eq!((id.creator(), id.counter()), (MemberTag(0xabcd), 7));
+        assert_eq!(ObjectId::from_bits(id.to_bits()), id);
+        assert_eq!(format!("{id:?}"), "object:0000abcd.7");
+    }
+
+    #[test]
+    fn seniority_is_number_then_tag() {
+        let member = |number, tag| Member { number, tag: MemberTag(tag) };
+        assert!(member(1, 9) < member(2, 0));
+        assert!(member(1, 3) < member(1, 4));
+    }
+}

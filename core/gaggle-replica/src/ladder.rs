@@ -1,0 +1,206 @@
+//! Residuals: what a prediction was wrong by, short when it is small. Four rungs, no memory, so that a packet can be
+//! read without any other.
+//!
+//! | Rung | Bits | Differences |
+//! |---|---|---|
+//! | `0` | 3 | −4 to 3 |
+//! | `10` | 6 | −32 to 31 |
+//! | `110` | 10 | −512 to 511 |
+//! | `111` | as the range takes | any: the value itself |
+
+use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
+
+use crate::Axis;
+
+const RUNGS: [u32; 3] = [3, 6, 10];
+
+#[inline]
+fn zigzag(difference: i32) -> u32 {
+    (difference << 1 ^ difference >> 31) as u32
+}
+
+#[inline]
+fn unzigzag(code: u32) -> i32 {
+    (code >> 1) as i32 ^ -((code & 1) as i32)
+}
+
+/// Writes a value of the range, given what was expected of it, also of the range.
+#[inline]
+pub(crate) fn write(w: &mut BitWriter<'_>, axis: &Axis, value: i32, expected: i32) -> Result<(), BufferFull> {
+    // Both lie in a range of at most 31 bits, so the difference fits.
+    let code = u64::from(zigzag(value.wrapping_sub(expected)));
+    if code < 1 << 3 {
+        w.bits(code << 1, 4)
+    } else if code < 1 << 6 {
+        w.bits(code << 2 | 0b01, 8)
+    } else if code < 1 << 10 {
+        w.bits(code << 3 | 0b011, 13)
+    } else {
+        let above = value.wrapping_sub(axis.steps().0) as u32;
+        w.bits(u64::from(above) << 3 | 0b111, 3 + axis.bits())
+    }
+}
+
+/// Reads what [`write`] wrote. One value has one form; everything else is refused.
+#[inline]
+pub(crate) fn read(
+    r: &mut BitReader<'_>,
+    what: &'static str,
+    axis: &Axis,
+    expected: i32,
+) -> Result<i32, DecodeError> {
+    let mut smaller = 0;
+    for bits in RUNGS {
+        if !r.bool(what)? {
+            let code = r.bits(what, bits)? as u32;
+            if code < smaller {
+                return Err(DecodeError::NotCanonical { what });
+            }
+            return in_range(what, axis, i64::from(expected) + i64::from(unzigzag(code)));
+        }
+        smaller = 1 << bits;
+    }
+    let value = read_whole(r, what, axis)?;
+    if zigzag(value.wrapping_sub(expected)) < smaller {
+        return Err(DecodeError::NotCanonical { what });
+    }
+    Ok(value)
+}
+
+/// Writes a value of the range without any expectation.
+#[inline]
+pub(crate) fn write_whole(w: &mut BitWriter<'_>, axis: &Axis, value: i32) -> Result<(), BufferFull> {
+    w.bits(u64::from(value.wrapping_sub(axis.steps().0) as u32), axis.bits())
+}
+
+/// Reads what [`write_whole`] wrote.
+#[inline]
+pub(crate) fn read_whole(r: &mut BitReader<'_>, what: &'static str, axis: &Axis) -> Result<i32, DecodeError> {
+    let above = r.bits(what, axis.bits())? as i64;
+    in_range(what, axis, i64::from(axis.steps().0) + above)
+}
+
+/// Writes a value that goes round: only the low bits count, and the shorter way is told.
+#[inline]
+pub(crate) fn write_turn(
+    w: &mut BitWriter<'_>,
+    bits: u32,
+    value: i32,
+    expected: i32,
+) -> Result<(), BufferFull> {
+    let axis = Axis::whole(0, (1 << bits) - 1);
+    let away = turned(bits, value.wrapping_sub(expected));
+    // Around the middle of the range, nothing goes beyond its ends.
+    let middle = 1 << (bits - 1);
+    write(w, &axis, middle + away, middle)
+}
+
+/// Reads what [`write_turn`] wrote.
+#[inline]
+pub(crate) fn read_turn(
+    r: &mut BitReader<'_>,
+    what: &'static str,
+    bits: u32,
+    expected: i32,
+) -> Result<i32, DecodeError> {
+    let axis = Axis::whole(0, (1 << bits) - 1);
+    let middle = 1 << (bits - 1);
+    let away = read(r, what, &axis, middle)? - middle;
+    Ok(expected.wrapping_add(away) & ((1 << bits) - 1))
+}
+
+/// A difference of directions, the shorter way.
+#[inline]
+pub(crate) fn turned(bits: u32, difference: i32) -> i32 {
+    difference << (32 - bits) >> (32 - bits)
+}
+
+#[inline]
+fn in_range(what: &'static str, axis: &Axis, value: i64) -> Result<i32, DecodeError> {
+    if axis.contains(value) {
+        return Ok(value as i32);
+    }
+    let (min, max) = axis.steps();
+    Err(DecodeError::OutOfRange { what, value, min: min.into(), max: max.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl Fn(&mut BitWriter<'_>) -> Result<(), BufferFull>) -> (Vec<u8>, usize) {
+        let mut buffer = [0; 16];
+        let mut w = BitWriter::new(&mut buffer);
+        write(&mut w).unwrap();
+        let bits = w.written();
+        (w.finish().to_vec(), bits)
+    }
+
+    #[test]
+    fn each_difference_takes_the_first_rung_it_fits() {
+        let axis = Axis::whole(-100_000, 100_000);
+        for (difference, bits) in [
+            (0, 4),
+            (3, 4),
+            (-4, 4),
+            (4, 8),
+            (-32, 8),
+            (31, 8),
+            (32, 13),
+            (-512, 13),
+            (512, 21),
+            (-90_000, 21),
+        ] {
+            let (bytes, taken) = written(|w| write(w, &axis, 7 + difference, 7));
+            assert_eq!(taken, bits, "{difference}");
+            assert_eq!(read(&mut BitReader::new(&bytes), "x", &axis, 7), Ok(7 + difference));
+        }
+    }
+
+    #[test]
+    fn the_widest_range_holds_every_difference() {
+        let axis = Axis::whole(1 - (1 << 30), (1 << 30) - 1);
+        let (min, max) = axis.steps();
+        for value in [min, -1, 0, 1, max] {
+            for expected in [min, -513, 0, 512, max] {
+                let (bytes, _) = written(|w| write(w, &axis, value, expected));
+                assert_eq!(read(&mut BitReader::new(&bytes), "x", &axis, expected), Ok(value));
+            }
+        }
+    }
+
+    #[test]
+    fn another_form_of_a_value_and_values_beyond_are_refused() {
+        let axis = Axis::whole(0, 1_500);
+        for (form, bits) in [(5 << 2 | 0b01, 8), (9 << 3 | 0b011, 13), (103 << 3 | 0b111, 14)] {
+            let (bytes, _) = written(|w| w.bits(form, bits));
+            let refusal = read(&mut BitReader::new(&bytes), "x", &axis, 100);
+            assert_eq!(refusal, Err(DecodeError::NotCanonical { what: "x" }));
+        }
+        let (bytes, _) = written(|w| w.bits(2_047 << 3 | 0b111, 14));
+        assert!(matches!(
+            read(&mut BitReader::new(&bytes), "x", &axis, 100),
+            Err(DecodeError::OutOfRange { value: 2_047, .. })
+        ));
+        let (bytes, _) = written(|w| w.bits(7 << 1, 4));
+        assert!(matches!(
+            read(&mut BitReader::new(&bytes), "x", &axis, 2),
+            Err(DecodeError::OutOfRange { value: -2, .. })
+        ));
+    }
+
+    #[test]
+    fn directions_take_the_shorter_way() {
+        for bits in [1, 5, 10, 24] {
+            let steps = 1 << bits;
+            for (value, expected) in
+                [(0, steps - 1), (steps - 1, 0), (steps / 2, 0), (0, 0), (steps / 2 - 1, 0)]
+            {
+                let (bytes, taken) = written(|w| write_turn(w, bits, value, expected));
+                let read = read_turn(&mut BitReader::new(&bytes), "x", bits, expected);
+                assert_eq!(read, Ok(value), "{value} of {bits} bits");
+                assert!(taken == 4 || value == steps / 2 || value == steps / 2 - 1, "{taken} bits");
+            }
+        }
+    }
+}

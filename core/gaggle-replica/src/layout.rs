@@ -1,0 +1,244 @@
+//! The words of a kind, sorted by how they are predicted and written. Made once per kind and session; `codec.rs`
+//! walks along it.
+
+#![expect(clippy::float_arithmetic, reason = "how far a step of velocity moves a position, once per kind")]
+
+use gaggle_kit::Micros;
+
+use crate::{Axis, FieldShape, Nature, rotation};
+
+/// A whole record must fit a packet beside its header.
+pub(crate) const RECORD_BITS_MAX: u32 = 900 * 8;
+
+/// Words that glide, in the order they are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Glide {
+    /// Numbers on a line, from `first` on. A velocity is known by its field being named by a position.
+    Line { first: usize, count: usize, velocity: bool },
+    /// Positions that the numbers from `by` on move.
+    Moved { first: usize, count: usize, by: usize, per_tick: i64 },
+    /// Directions.
+    Turn { first: usize, count: usize, bits: u32 },
+    /// A rotation.
+    Rotation { first: usize, bits: u32 },
+}
+
+/// A field that jumps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Jump {
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+    pub(crate) opaque: bool,
+}
+
+/// How one kind's words lie and behave.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    /// Words that change; constants follow them.
+    pub(crate) words: usize,
+    pub(crate) constants: usize,
+    /// One for every word, constants included; meaningless for words that are no numbers.
+    pub(crate) axes: Vec<Axis>,
+    pub(crate) glides: Vec<Glide>,
+    pub(crate) jumps: Vec<Jump>,
+    pub(crate) fixed: Vec<(FieldShape, usize)>,
+    whole_bits: u32,
+    difference_bits: u32,
+    /// For every changing word whether it is shown between two values.
+    pub(crate) shown: Vec<bool>,
+    /// The first position: what distances are measured by.
+    pub(crate) position: Option<(usize, usize)>,
+}
+
+/// Fraction bits of `per_tick`.
+pub(crate) const PER_TICK_BITS: u32 = 24;
+
+impl Layout {
+    pub(crate) fn new(fields: &[FieldShape], interval: Micros) -> Layout {
+        let mut layout = Layout {
+            words: 0,
+            constants: 0,
+            axes: Vec::new(),
+            glides: Vec::new(),
+            jumps: Vec::new(),
+            fixed: Vec::new(),
+            whole_bits: value_bits(fields),
+            difference_bits: 0,
+            shown: Vec::new(),
+            position: None,
+        };
+        let mut places = Vec::new();
+        for field in fields {
+            places.push((field, layout.axes.len()));
+            let axis = |word| if field.axes.is_empty() { Axis::whole(0, 0) } else { field.axis(word) };
+            layout.axes.extend((0..field.words).map(axis));
+            if field.constant {
+                layout.constants += field.words;
+            } else {
+                layout.words += field.words;
+                layout.shown.extend(std::iter::repeat_n(field.glides(), field.words));
+            }
+        }
+        layout.fixed = places
+            .iter()
+            .filter(|(field, _)| field.constant)
+            .map(|(field, first)| (**field, *first))
+            .collect();
+        let changing = || places.iter().filter(|(field, _)| !field.constant).copied();
+        let velocity_of = |field: &FieldShape| {
+            let name = field.moved_by?;
+            changing().find(|(other, _)| other.name == name && other.words == field.words)
+        };
+        let is_velocity =
+            |field: &FieldShape| changing().any(|(other, _)| other.moved_by == Some(field.name));
+        // Velocities first: positions are predicted by the velocity just told.
+        for (field, first) in changing().filter(|(field, _)| is_velocity(field)) {
+            layout.glides.push(Glide::Line { first, count: field.words, velocity: true });
+        }
+        for (field, first) in changing().filter(|(field, _)| !is_velocity(field)) {
+            let count = field.words;
+            match field.nature {
+                Nature::Number => {
+                    layout.position = layout.position.or(Some((first, count)));
+                    layout.glides.push(match velocity_of(field) {
+                        Some((velocity, by)) => {
+                            let per_tick = per_tick(field, velocity, interval);
+                            Glide::Moved { first, count, by, per_tick }
+                        }
+                        None => Glide::Line { first, count, velocity: false },
+                    });
+                }
+                Nature::Turn { bits } => layout.glides.push(Glide::Turn { first, count, bits }),
+                Nature::Rotation { bits } => layout.glides.push(Glide::Rotation { first, bits }),
+                Nature::Count => layout.jumps.push(Jump { first, count, opaque: false }),
+                Nature::Opaque => layout.jumps.push(Jump { first, count, opaque: true }),
+            }
+        }
+        if let Some((first, count)) =
+            changing().find_map(|(field, first)| field.moved_by.is_some().then_some((first, field.words)))
+        {
+            layout.position = Some((first, count));
+        }
+        // Every word on the last rung or the one below, a mask, and a bit each for what rotations have besides.
+        let word = |axis: &Axis| 3 + axis.bits().max(10);
+        layout.difference_bits = layout.axes[..layout.words].iter().map(word).sum::<u32>()
+            + 2
+            + layout.jumps.len() as u32
+            + layout.jumps.iter().filter(|jump| jump.opaque).map(|jump| 32 * jump.count as u32).sum::<u32>()
+            + layout.glides.iter().map(Glide::extra_bits).sum::<u32>();
+        layout
+    }
+
+    /// Bytes of a whole value, constants included.
+    pub(crate) fn whole_bytes(&self) -> u32 {
+        self.whole_bits.div_ceil(8)
+    }
+
+    /// Bits of the longest difference or whole value.
+    pub(crate) fn bits_max(&self) -> usize {
+        self.difference_bits.max(self.whole_bits) as usize
+    }
+
+    /// All words of a value.
+    pub(crate) fn words_all(&self) -> usize {
+        self.words + self.constants
+    }
+}
+
+impl Glide {
+    /// What a difference takes at most beyond one rung for a word without a range.
+    fn extra_bits(&self) -> u32 {
+        match *self {
+            Glide::Turn { count, bits, .. } => count as u32 * bits,
+            Glide::Rotation { bits, .. } => 3 + 3 * bits,
+            Glide::Line { .. } | Glide::Moved { .. } => 0,
+        }
+    }
+}
+
+/// How many steps a position moves in a tick for two steps of velocity: both ends' velocities are added, not averaged.
+fn per_tick(position: &FieldShape, velocity: &FieldShape, interval: Micros) -> i64 {
+    let seconds = interval.get() as f64 / 1e6;
+    let (p, v) = (position.axis(0).precision(), velocity.axis(0).precision());
+    let steps = v * seconds / (2.0 * p);
+    // Beyond this a step of velocity would say nothing about the position.
+    (steps * f64::from(1 << PER_TICK_BITS)).round().clamp(0.0, f64::from(1 << 30) * 1024.0) as i64
+}
+
+/// How many bits a whole value of these fields takes.
+pub(crate) const fn value_bits(fields: &[FieldShape]) -> u32 {
+    let mut bits = 0;
+    let mut index = 0;
+    while index < fields.len() {
+        bits += fields[index].bits();
+        index += 1;
+    }
+    bits
+}
+
+/// How many of these fields jump: one bit each says which of them changed.
+pub(crate) const fn jump_count(fields: &[FieldShape]) -> usize {
+    let mut count = 0;
+    let mut index = 0;
+    while index < fields.len() {
+        if !fields[index].nature.glides() {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+/// Whether every `moved_by` names a velocity that changes and has as many words, in one precision each.
+pub(crate) const fn velocities_fit(fields: &[FieldShape]) -> bool {
+    let mut index = 0;
+    while index < fields.len() {
+        if let Some(name) = fields[index].moved_by {
+            let mut found = false;
+            let mut other = 0;
+            while other < fields.len() {
+                let velocity = &fields[other];
+                found |= same(velocity.name, name)
+                    && matches!(velocity.nature, Nature::Number)
+                    && !velocity.constant
+                    && velocity.words == fields[index].words
+                    && one_precision(velocity);
+                other += 1;
+            }
+            if !found || fields[index].constant || !one_precision(&fields[index]) {
+                return false;
+            }
+        }
+        index += 1;
+    }
+    true
+}
+
+const fn one_precision(field: &FieldShape) -> bool {
+    let mut index = 1;
+    while index < field.axes.len() {
+        if field.axes[index].precision() != field.axes[0].precision() {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < a.len() {
+        if a[index] != b[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+/// The words of a rotation, as a field counts them.
+const _: () = assert!(rotation::WORDS == 4);

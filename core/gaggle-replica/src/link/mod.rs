@@ -1,0 +1,124 @@
+//! One link: what was told over it in either direction. Decides nothing about objects.
+
+mod handles;
+mod incoming;
+mod outgoing;
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::MemberTag;
+use crate::packet::Received;
+use crate::roster::Present;
+use crate::sent::Sent;
+
+pub(crate) use handles::Handles;
+pub(crate) use incoming::{Incoming, LinkRecord};
+pub(crate) use outgoing::{Outgoing, Phase};
+
+/// One link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) peer: PeerId,
+    /// Ours and theirs; theirs is 0 until its hello came.
+    pub(crate) epoch: u32,
+    pub(crate) their_epoch: u32,
+    pub(crate) their_tag: MemberTag,
+    /// Who is at the other end, once it said so and is a member.
+    pub(crate) present: Option<Present>,
+    /// By place of the object.
+    pub(crate) out: Vec<Outgoing>,
+    /// Places of objects that are due, each once, and of some that were.
+    pub(crate) due: Vec<u32>,
+    pub(crate) handles: Handles,
+    pub(crate) sent: Sent,
+    /// By handle.
+    pub(crate) table: Vec<Incoming>,
+    /// By place of the object: its handle in `table`.
+    pub(crate) table_of: Vec<u32>,
+    /// Refused records of deleted objects whose handles are closed.
+    pub(crate) refused: VecDeque<LinkRecord>,
+    pub(crate) received: Received,
+    pub(crate) received_at: Micros,
+    /// Something came that the other side waits to have acknowledged.
+    pub(crate) owes_ack: bool,
+    /// The newest tick of the other side.
+    pub(crate) their_tick: u32,
+    pub(crate) rtt: Option<Micros>,
+    pub(crate) sent_at: Micros,
+    /// How many packets came in the last ticks: so many acknowledgements must fit.
+    pub(crate) arrivals: [u16; 4],
+    /// The mean size of a record, in 256ths of a byte.
+    pub(crate) record_size: u32,
+    /// Bytes that may be sent.
+    pub(crate) budget: i64,
+}
+
+/// No handle, no place.
+pub(crate) const NONE: u32 = u32::MAX;
+
+impl Link {
+    pub(crate) fn new(peer: PeerId, epoch: u32, places: usize) -> Link {
+        Link {
+            peer,
+            epoch,
+            their_epoch: 0,
+            their_tag: MemberTag(0),
+            present: None,
+            out: vec![Outgoing::default(); places],
+            due: Vec::new(),
+            handles: Handles::default(),
+            sent: Sent::new(),
+            table: Vec::new(),
+            table_of: vec![NONE; places],
+            refused: VecDeque::new(),
+            received: Received::default(),
+            received_at: Micros::ZERO,
+            owes_ack: false,
+            their_tick: 0,
+            rtt: None,
+            sent_at: Micros::ZERO,
+            arrivals: [0; 4],
+            record_size: 12 << 8,
+            budget: 0,
+        }
+    }
+
+    /// Room for so many objects.
+    pub(crate) fn reserve(&mut self, places: usize) {
+        self.out.resize(places, Outgoing::default());
+        self.table_of.resize(places, NONE);
+    }
+
+    /// Everything told in either direction counts for nothing any more.
+    pub(crate) fn restart(&mut self, places: usize) {
+        *self = Link::new(self.peer, self.epoch, places);
+    }
+
+    /// An object is due.
+    #[inline]
+    pub(crate) fn make_due(&mut self, place: u32) {
+        let out = &mut self.out[place as usize];
+        out.phase = Phase::Due;
+        if !std::mem::replace(&mut out.listed, true) {
+            self.due.push(place);
+        }
+    }
+
+    /// Notes an arrival for the number of acknowledgements to send.
+    pub(crate) fn note_arrival(&mut self) {
+        self.arrivals[0] = self.arrivals[0].saturating_add(1);
+    }
+
+    /// How many words of acknowledgements cover the last four ticks.
+    pub(crate) fn ack_words(&self) -> usize {
+        let packets: usize = self.arrivals.iter().map(|&count| usize::from(count)).sum();
+        packets.div_ceil(32).clamp(1, crate::packet::ACK_WORDS_MAX)
+    }
+
+    pub(crate) fn next_tick(&mut self) {
+        self.arrivals.rotate_right(1);
+        self.arrivals[0] = 0;
+    }
+}

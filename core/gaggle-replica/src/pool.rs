@@ -1,0 +1,71 @@
+//! Words in blocks of one size, given out and taken back: what moves allocates nothing once there were as many before.
+
+/// A block of a [`Pool`].
+pub(crate) type Block = u32;
+
+/// Blocks of words, all of one size.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool {
+    stride: usize,
+    words: Vec<i32>,
+    free: Vec<Block>,
+}
+
+impl Pool {
+    pub(crate) fn new(stride: usize) -> Pool {
+        Pool { stride, words: Vec::new(), free: Vec::new() }
+    }
+
+    /// A block; what is in it is of no meaning.
+    pub(crate) fn take(&mut self) -> Block {
+        if let Some(block) = self.free.pop() {
+            return block;
+        }
+        // Blocks of no words have no number of their own.
+        let block = self.words.len() / self.stride.max(1);
+        self.words.resize(self.words.len() + self.stride, 0);
+        block as Block
+    }
+
+    /// Gives a block back.
+    pub(crate) fn give(&mut self, block: Block) {
+        if self.stride > 0 {
+            self.free.push(block);
+        }
+    }
+
+    /// Makes one block equal to another.
+    pub(crate) fn copy(&mut self, from: Block, to: Block) {
+        let from = from as usize * self.stride;
+        self.words.copy_within(from..from + self.stride, to as usize * self.stride);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, block: Block) -> &[i32] {
+        &self.words[block as usize * self.stride..][..self.stride]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, block: Block) -> &mut [i32] {
+        &mut self.words[block as usize * self.stride..][..self.stride]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_used_again() {
+        let mut pool = Pool::new(3);
+        let (a, b) = (pool.take(), pool.take());
+        pool.get_mut(a).fill(1);
+        pool.get_mut(b).fill(2);
+        assert_eq!((pool.get(a), pool.get(b)), (&[1; 3][..], &[2; 3][..]));
+        pool.give(a);
+        assert_eq!(pool.take(), a);
+        let mut empty = Pool::new(0);
+        let none = empty.take();
+        assert_eq!(empty.get(none), [0; 0]);
+    }
+}

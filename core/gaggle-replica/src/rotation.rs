@@ -1,0 +1,247 @@
+//! Rotations as the three smaller components of a quaternion and the number of the largest, and where a rotation
+//! will be a while later.
+//!
+//! In units of half a step a quaternion's squared length is known exactly, so the largest component follows
+//! from the others by an integer root, and prediction is integers alone.
+
+#![expect(
+    clippy::float_arithmetic,
+    reason = "a game's quaternion becomes steps and, shown, a quaternion again"
+)]
+
+use std::f64::consts::SQRT_2;
+
+/// Three components, then the number of the one left out.
+pub(crate) const WORDS: usize = 4;
+
+/// The last step of a component: even, so that no rotation at all has a step of its own.
+pub(crate) const fn component_max(bits: u32) -> i32 {
+    (1 << bits) - 2
+}
+
+/// The words of a quaternion (x, y, z, w). One that is not of length 1 is made so; one that has no length or is no
+/// number is no rotation.
+pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
+    let mut q = quaternion.map(f64::from);
+    let length = q.iter().map(|c| c * c).sum::<f64>().sqrt();
+    if !(length.is_finite() && length > 1e-9) {
+        q = [0.0, 0.0, 0.0, 1.0];
+    } else {
+        q = q.map(|c| c / length);
+    }
+    let max = f64::from(component_max(bits));
+    let largest = q.iter().fold(0.0_f64, |largest, c| largest.max(c.abs()));
+    // Of two that are equal to within half a step the first is left out, so that a rotation that was rounded
+    // once is not rounded to another pair of the same rotation the next time.
+    let left_out = q.iter().position(|c| c.abs() >= largest - SQRT_2 / max / 2.0).unwrap_or(3);
+    let sign = if q[left_out] < 0.0 { -1.0 } else { 1.0 };
+    let others = (0..4).filter(|&index| index != left_out);
+    for (word, index) in words.iter_mut().zip(others) {
+        *word = ((q[index] * sign / SQRT_2 + 0.5) * max).round().clamp(0.0, max) as i32;
+    }
+    words[3] = left_out as i32;
+}
+
+/// The quaternion of these words.
+pub fn from_words(words: &[i32], bits: u32) -> [f32; 4] {
+    let max = f64::from(component_max(bits));
+    let left_out = (words[3] & 3) as usize;
+    let mut q = [0.0; 4];
+    let mut rest = 1.0;
+    for (index, &word) in (0..4).filter(|&index| index != left_out).zip(words) {
+        q[index] = (f64::from(word) / max - 0.5) * SQRT_2;
+        rest -= q[index] * q[index];
+    }
+    q[left_out] = rest.max(0.0).sqrt();
+    q.map(|c| c as f32)
+}
+
+/// A quaternion in half steps.
+type HalfSteps = [i32; 4];
+
+/// The squared length of a quaternion in half steps.
+const fn length_squared(bits: u32) -> i64 {
+    let max = component_max(bits) as i64;
+    2 * max * max
+}
+
+#[inline]
+fn half_steps(words: &[i32], bits: u32) -> HalfSteps {
+    let max = component_max(bits);
+    let left_out = (words[3] & 3) as usize;
+    let mut q = [0; 4];
+    let mut rest = length_squared(bits);
+    for (index, &word) in (0..4).filter(|&index| index != left_out).zip(words) {
+        let half = 2 * word - max;
+        q[index] = half;
+        rest -= i64::from(half) * i64::from(half);
+    }
+    q[left_out] = rest.max(0).isqrt() as i32;
+    q
+}
+
+/// A rotation on its way: which component will be the largest, and where the others will be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prediction {
+    q: HalfSteps,
+    bits: u32,
+}
+
+impl Prediction {
+    /// Where the rotation of `newer` will be `k` ticks later, if it was `older` `g` ticks before. Steady spin
+    /// is met exactly when `k` is `g`; otherwise components move on lines.
+    #[inline]
+    pub(crate) fn new(newer: &[i32], older: Option<(&[i32], i64)>, k: i64, bits: u32) -> Prediction {
+        let q1 = half_steps(newer, bits);
+        let Some((older, g)) = older.filter(|(_, g)| k <= 3 * g) else { return Prediction { q: q1, bits } };
+        let mut q2 = half_steps(older, bits);
+        let mut dot: i64 = q1.iter().zip(&q2).map(|(&a, &b)| i64::from(a) * i64::from(b)).sum();
+        if dot < 0 {
+            dot = -dot;
+            q2 = q2.map(|c| -c);
+        }
+        let square = length_squared(bits);
+        let q = std::array::from_fn(|index| {
+            if k == g {
+                // The reflection of q2 in q1.
+                (2 * dot * i64::from(q1[index]) + square / 2).div_euclid(square) as i32 - q2[index]
+            } else {
+                q1[index] + (i64::from(q1[index] - q2[index]) * k / g) as i32
+            }
+        });
+        Prediction { q, bits }
+    }
+
+    /// The component that will be the largest.
+    #[inline]
+    pub(crate) fn left_out(&self) -> i32 {
+        let mut largest = 0;
+        for index in 1..4 {
+            if self.q[index].abs() > self.q[largest].abs() {
+                largest = index;
+            }
+        }
+        largest as i32
+    }
+
+    /// The three words, if this component is the one left out.
+    #[inline]
+    pub(crate) fn words(&self, left_out: i32) -> [i32; 3] {
+        let left_out = (left_out & 3) as usize;
+        let max = component_max(self.bits);
+        let sign = if self.q[left_out] < 0 { -1 } else { 1 };
+        let mut words = [0; 3];
+        let mut word = 0;
+        for index in 0..4 {
+            if index != left_out {
+                words[word] = (sign * self.q[index] + max).div_euclid(2).clamp(0, max);
+                word += 1;
+            }
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::Prng;
+
+    fn draw(random: &mut Prng) -> [f32; 4] {
+        std::array::from_fn(|_| random.range(-1_000..=1_000) as f32 / 1_000.0)
+    }
+
+    /// A rotation about y, so many steps of an even spin.
+    fn spun(steps: i32) -> [f32; 4] {
+        let (mut sin, mut cos) = (0.0_f64, 1.0_f64);
+        for _ in 0..steps {
+            (sin, cos) = (sin * 0.998_75 + cos * 0.05, cos * 0.998_75 - sin * 0.05);
+        }
+        [0.0, sin as f32, 0.0, cos as f32]
+    }
+
+    const QUARTER: [f32; 4] = [0.0, std::f32::consts::FRAC_1_SQRT_2, 0.0, std::f32::consts::FRAC_1_SQRT_2];
+
+    /// How far two rotations are apart, as 1 minus the cosine of half the angle.
+    fn apart(a: [f32; 4], b: [f32; 4]) -> f64 {
+        let dot: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        1.0 - dot.abs()
+    }
+
+    #[test]
+    fn rotations_come_back_and_then_stay() {
+        let mut random = Prng::new(7);
+        for round in 0..20_000 {
+            let bits = 9 + round % 4;
+            let q = draw(&mut random);
+            let mut words = [0; WORDS];
+            to_words(q, bits, &mut words);
+            let back = from_words(&words, bits);
+            let length = q.iter().map(|c| c * c).sum::<f32>().sqrt();
+            if length < 0.1 {
+                continue;
+            }
+            assert!(apart(q.map(|c| c / length), back) < 2e-5, "{q:?} came back as {back:?}");
+            let mut again = [0; WORDS];
+            to_words(back, bits, &mut again);
+            let mut third = [0; WORDS];
+            to_words(from_words(&again, bits), bits, &mut third);
+            assert_eq!(third, again, "{q:?} never settles");
+        }
+    }
+
+    #[test]
+    fn quarter_turns_and_none_are_exact() {
+        for (q, expected) in [
+            ([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]),
+            ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]),
+            ([f32::NAN, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]),
+            ([0.0, -3.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]),
+            (QUARTER, QUARTER),
+        ] {
+            let mut words = [0; WORDS];
+            to_words(q, 9, &mut words);
+            let back = from_words(&words, 9);
+            assert!(
+                back.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-6),
+                "{q:?} came back as {back:?}"
+            );
+            let mut again = [0; WORDS];
+            to_words(back, 9, &mut again);
+            assert_eq!(again, words, "{q:?}");
+        }
+    }
+
+    #[test]
+    fn steady_spin_is_met_to_within_the_rounding_of_three_rotations() {
+        let words = |steps: i32| {
+            let mut words = [0; WORDS];
+            to_words(spun(steps), 9, &mut words);
+            words
+        };
+        let mut worst = 0;
+        for start in 0..60 {
+            let (older, newer, now) = (words(start), words(start + 5), words(start + 10));
+            let prediction = Prediction::new(&newer, Some((&older, 5)), 5, 9);
+            let predicted = prediction.words(now[3]);
+            worst = predicted.iter().zip(&now).map(|(a, b)| (a - b).abs()).max().unwrap().max(worst);
+        }
+        assert!(worst <= 3, "{worst} steps off");
+    }
+
+    #[test]
+    fn any_words_predict_something_in_range() {
+        let mut random = Prng::new(3);
+        for _ in 0..20_000 {
+            let mut draw = || -> [i32; WORDS] {
+                std::array::from_fn(|word| random.range(0..=if word == 3 { 3 } else { component_max(15) }))
+            };
+            let (a, b) = (draw(), draw());
+            let (k, g) = (random.range(1..=96), random.range(1..=32));
+            let prediction = Prediction::new(&a, Some((&b, g.into())), k.into(), 15);
+            for left_out in 0..4 {
+                assert!(prediction.words(left_out).iter().all(|word| (0..=component_max(15)).contains(word)));
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The packets of a link that were sent and may still be acknowledged, and what was in them.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::Micros;
+
+/// A packet nobody acknowledged within so many younger ones never will be: a head has 128 bits of acknowledgements.
+const PACKETS_MAX: usize = 256;
+
+/// What a record in a packet said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SentRecord {
+    /// The place of the object.
+    pub(crate) object: u32,
+    pub(crate) handle: u16,
+    /// Whether it closed the handle.
+    pub(crate) close: bool,
+    /// What was told, see `Object::stamp`.
+    pub(crate) stamp: u32,
+    /// As what the object was introduced, see `Object::identity`.
+    pub(crate) identity: u16,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SentPacket {
+    tick: u32,
+    at: Micros,
+    records: u32,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Flying,
+    /// Taken for lost; an acknowledgement still counts.
+    Lost,
+    Acked,
+}
+
+/// Packets in the order of their numbers, and their records one after another.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    /// The number of the first packet kept.
+    first: u32,
+    packets: VecDeque<SentPacket>,
+    records: VecDeque<SentRecord>,
+    /// How many packets from the front are no longer flying.
+    settled: usize,
+    /// Records of those.
+    settled_records: usize,
+    /// The newest tick of which a packet was acknowledged.
+    acked_tick: u32,
+}
+
+impl Sent {
+    pub(crate) fn new() -> Sent {
+        Sent { first: 1, ..Sent::default() }
+    }
+
+    /// The number of the next packet.
+    pub(crate) fn next_seq(&self) -> u32 {
+        self.first + self.packets.len() as u32
+    }
+
+    /// Notes a record of the packet being made.
+    pub(crate) fn record(&mut self, record: SentRecord) {
+        self.records.push_back(record);
+    }
+
+    /// Notes the packet being made, with so many records.
+    pub(crate) fn packet(&mut self, tick: u32, at: Micros, records: usize) {
+        self.packets.push_back(SentPacket { tick, at, records: records as u32, state: State::Flying });
+        // Only what is settled is forgotten: what flies is taken for lost long before so many follow it.
+        while self.packets.len() > PACKETS_MAX && self.settled > 0 {
+            let Some(oldest) = self.packets.pop_front() else { break };
+            self.records.drain(..oldest.records as usize);
+            self.first += 1;
+            self.settled -= 1;
+            self.settled_records -= oldest.records as usize;
+        }
+    }
+
+    /// A packet was acknowledged: its tick, when it was sent, and its records, if that is news.
+    pub(crate) fn acknowledge(
+        &mut self,
+        seq: u32,
+    ) -> Option<(u32, Micros, impl Iterator<Item = SentRecord> + '_)> {
+        let index = seq.checked_sub(self.first)? as usize;
+        let packet = self.packets.get_mut(index)?;
+        if packet.state == State::Acked {
+            return None;
+        }
+        packet.state = State::Acked;
+        let (tick, at, count) = (packet.tick, packet.at, packet.records as usize);
+        self.acked_tick = self.acked_tick.max(tick);
+        // From whichever end is nearer: recent packets are acknowledged as a rule.
+        let start: usize = if index >= self.settled {
+            let between = self.packets.range(self.settled..index).map(|packet| packet.records as usize);
+            self.settled_records + between.sum::<usize>()
+        } else {
+            self.packets.range(..index).map(|packet| packet.records as usize).sum()
+        };
+        Some((tick, at, self.records.range(start..start + count).copied()))
+    }
+
+    /// The next packet to be taken for lost: a later tick was acknowledged, or it is older than `timeout_ticks`. Its
+    /// tick, and its records.
+    pub(crate) fn next_lost(
+        &mut self,
+        now_tick: u32,
+        timeout_ticks: u32,
+    ) -> Option<(u32, impl Iterator<Item = SentRecord> + '_)> {
+        while let Some(packet) = self.packets.get_mut(self.settled) {
+            let overtaken = packet.tick + 2 <= self.acked_tick;
+            let late = now_tick > packet.tick.saturating_add(timeout_ticks);
+            if packet.state == State::Flying && !overtaken && !late {
+                return None;
+            }
+            let lost = packet.state == State::Flying;
+            if lost {
+                packet.state = State::Lost;
+            }
+            let (tick, start, count) = (packet.tick, self.settled_records, packet.records as usize);
+            self.settled += 1;
+            self.settled_records += count;
+            if lost {
+                return Some((tick, self.records.range(start..start + count).copied()));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(object: u32) -> SentRecord {
+        SentRecord { object, handle: object as u16, close: false, stamp: 1, identity: 0 }
+    }
+
+    fn send(sent: &mut Sent, tick: u32, objects: &[u32]) -> u32 {
+        let seq = sent.next_seq();
+        objects.iter().for_each(|&object| sent.record(record(object)));
+        sent.packet(tick, Micros::ZERO, objects.len());
+        seq
+    }
+
+    fn lost(sent: &mut Sent, now: u32) -> Vec<(u32, Vec<u32>)> {
+        std::iter::from_fn(|| {
+            sent.next_lost(now, 10).map(|(tick, records)| (tick, records.map(|r| r.object).collect()))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_packet_is_lost_when_a_later_tick_arrived_or_after_a_while() {
+        let mut sent = Sent::new();
+        let first = send(&mut sent, 1, &[1, 2]);
+        let second = send(&mut sent, 2, &[3]);
+        let third = send(&mut sent, 3, &[4, 5, 6]);
+        assert_eq!((first, second, third), (1, 2, 3));
+        let acked: Vec<u32> = sent.acknowledge(third).unwrap().2.map(|record| record.object).collect();
+        assert_eq!(acked, [4, 5, 6]);
+        assert!(sent.acknowledge(third).is_none(), "told once");
+        assert_eq!(lost(&mut sent, 3), [(1, vec![1, 2])], "the second is only one tick older");
+        let late: Vec<u32> = sent.acknowledge(first).unwrap().2.map(|record| record.object).collect();
+        assert_eq!(late, [1, 2], "a late acknowledgement counts");
+        assert_eq!(lost(&mut sent, 13), [(2, vec![3])]);
+        assert_eq!(lost(&mut sent, 100), []);
+    }
+
+    #[test]
+    fn old_packets_are_forgotten_with_their_records() {
+        let mut sent = Sent::new();
+        for tick in 1..2_000 {
+            let seq = send(&mut sent, tick, &[tick, tick + 1]);
+            if tick % 3 != 0 {
+                let records: Vec<u32> =
+                    sent.acknowledge(seq).unwrap().2.map(|record| record.object).collect();
+                assert_eq!(records, [tick, tick + 1]);
+            }
+            let expected: Vec<(u32, Vec<u32>)> = match tick.checked_sub(2) {
+                Some(old) if old % 3 == 0 && old > 0 => vec![(old, vec![old, old + 1])],
+                _ => vec![],
+            };
+            assert_eq!(lost(&mut sent, tick), if tick % 3 == 0 { vec![] } else { expected }, "at {tick}");
+        }
+        assert!(sent.packets.len() <= PACKETS_MAX + 1 && sent.records.len() <= 2 * (PACKETS_MAX + 1));
+        assert!(sent.acknowledge(3).is_none(), "forgotten");
+        assert!(sent.acknowledge(99_999).is_none(), "never sent");
+    }
+}

@@ -1,0 +1,269 @@
+//! Who holds what: touching, grabbing, letting go, deleting, and inheriting what others left.
+
+use gaggle_kit::Micros;
+
+use super::Session;
+use crate::config::ObjectError;
+use crate::event::Event;
+use crate::history::NEVER;
+use crate::policy::Facts;
+use crate::rule::Rule;
+use crate::store::Place;
+use crate::version::Record;
+use crate::{Member, ObjectId, OnLeave, Player, Present};
+
+/// A machine claims one object at most this often.
+const CLAIM_INTERVAL: Micros = Micros::from_millis(100);
+/// No more claims of an object than this can have been made, and so many more every second: a liar who jumps ahead locks an
+/// object for seconds, not for ever.
+const CLAIMS_BASE: u64 = 1_024;
+const CLAIMS_PER_SECOND: u64 = 256;
+/// Clocks of two machines differ by no more than this.
+const CLAIMS_SLACK: Micros = Micros::from_secs(5);
+
+impl Session {
+    /// Takes an object to act on it: for whoever bumps into something.
+    ///
+    /// # Errors
+    /// If somebody present holds it or has just touched it, or this machine may not.
+    pub fn touch(&mut self, id: ObjectId) -> Result<(), ObjectError> {
+        let place = self.live(id)?;
+        let Some(record) = self.store[place].record else { return Err(ObjectError::Unknown { id }) };
+        if record.version.holder == self.me.member {
+            return Ok(());
+        }
+        self.check_claim(place, id, &record)?;
+        let grace = self.store.kinds[usize::from(record.kind)].rules.grace;
+        let just_claimed = self.now.since(self.store[place].claimed_at) < grace;
+        if self.roster.contains(record.version.holder) && (record.held || just_claimed) {
+            return Err(ObjectError::Held { id });
+        }
+        self.claim(place, false, None).then_some(()).ok_or(ObjectError::TooFast { id })
+    }
+
+    /// Takes an object and holds on to it: nobody can touch it until it is let go. Beats everybody who only touched it.
+    ///
+    /// # Errors
+    /// If somebody present holds on to it, or this machine may not.
+    pub fn grab(&mut self, id: ObjectId) -> Result<(), ObjectError> {
+        let place = self.live(id)?;
+        let Some(record) = self.store[place].record else { return Err(ObjectError::Unknown { id }) };
+        let mine = record.version.holder == self.me.member;
+        if mine && record.held {
+            return Ok(());
+        }
+        self.check_claim(place, id, &record)?;
+        if record.held && self.roster.contains(record.version.holder) {
+            return Err(ObjectError::Held { id });
+        }
+        self.claim(place, true, None).then_some(()).ok_or(ObjectError::TooFast { id })
+    }
+
+    /// Lets go of a grabbed object. This machine goes on to answer for it until somebody else claims it.
+    ///
+    /// # Errors
+    /// If it is somebody else's.
+    pub fn release(&mut self, id: ObjectId) -> Result<(), ObjectError> {
+        let place = self.live(id)?;
+        match self.store[place].record {
+            Some(record) if record.version.holder == self.me.member => {
+                self.let_go(place, record);
+                Ok(())
+            }
+            _ => Err(ObjectError::NotMine { id }),
+        }
+    }
+
+    fn let_go(&mut self, place: Place, record: Record) {
+        if record.held {
+            self.store.set_record(place, Some(Record { held: false, ..record }));
+            self.change_stamp(place);
+            self.make_dirty(place);
+        }
+    }
+
+    /// Deletes an object, whoever holds it. It beats every touch of it anybody makes meanwhile.
+    ///
+    /// # Errors
+    /// If it is not there, or this machine may not.
+    pub fn delete(&mut self, id: ObjectId) -> Result<(), ObjectError> {
+        let place = self.live(id)?;
+        let Some(record) = self.store[place].record else { return Err(ObjectError::Unknown { id }) };
+        if !self.may_hold(id, &record) {
+            return Err(ObjectError::NotAllowed { id });
+        }
+        self.delete_place(place).then_some(()).ok_or(ObjectError::TooFast { id })
+    }
+
+    fn delete_place(&mut self, place: Place) -> bool {
+        if !self.claim(place, true, None) {
+            return false;
+        }
+        if let Some(record) = self.store[place].record {
+            self.store.set_record(place, Some(Record { held: false, gone: true, ..record }));
+        }
+        self.store[place].changed_at = self.now;
+        self.bury(place);
+        true
+    }
+
+    fn check_claim(&self, place: Place, id: ObjectId, record: &Record) -> Result<(), ObjectError> {
+        if !self.is_admitted() {
+            return Err(ObjectError::NotAdmitted);
+        }
+        if !self.may_hold(id, record) {
+            return Err(ObjectError::NotAllowed { id });
+        }
+        let object = &self.store[place];
+        if object.claimed_here != Micros::ZERO && self.now.since(object.claimed_here) < CLAIM_INTERVAL {
+            return Err(ObjectError::TooFast { id });
+        }
+        Ok(())
+    }
+
+    /// Whether this machine may hold an object.
+    pub(super) fn may_hold(&self, id: ObjectId, record: &Record) -> bool {
+        self.is_admitted() && self.config.policy.may(self.me, &Facts::of(id, record), &self.roster)
+    }
+
+    /// Whether the holder of a record is present and may hold the object.
+    pub(super) fn is_rightful(&self, id: ObjectId, record: &Record) -> bool {
+        let holder = Present { member: record.version.holder, player: record.player };
+        self.roster.contains(holder.member)
+            && self.config.policy.may(holder, &Facts::of(id, record), &self.roster)
+    }
+
+    /// Who is to take an object without a rightful holder.
+    pub(super) fn heir(&self, id: ObjectId, record: &Record) -> Option<Member> {
+        self.config.policy.heir(&Facts::of(id, record), &self.roster).map(|present| present.member)
+    }
+
+    /// No hold and no seq above this can be honest yet.
+    pub(super) fn claims_max(&self) -> u32 {
+        let seconds = (self.age() + CLAIMS_SLACK).get() / 1_000_000;
+        u32::try_from(CLAIMS_BASE + CLAIMS_PER_SECOND * seconds).unwrap_or(u32::MAX)
+    }
+
+    /// Puts this machine's name on an object, above everything ever seen of it. Not, if that were more claims than
+    /// can have been made.
+    pub(super) fn claim(&mut self, place: Place, hold: bool, trust: Option<Player>) -> bool {
+        let claims_max = self.claims_max();
+        let object = &self.store[place];
+        let Some(record) = object.record else { return false };
+        let mut version = record.version;
+        if self.without.holds(Rule::ClaimsGoAboveAllSeen) {
+            version.hold = version.hold.max(object.top.0);
+            version.seq = version.seq.max(object.top.1);
+        }
+        if self.without.holds(Rule::ClaimsGoAbove) {
+            let count = if hold { &mut version.hold } else { &mut version.seq };
+            *count = count.saturating_add(1);
+        }
+        if version.hold > claims_max || version.seq > claims_max {
+            return false;
+        }
+        version.holder = self.me.member;
+        version.tick = self.tick + 1;
+        let claimed = Record { version, player: self.me.player, held: hold, trust, ..record };
+        self.store.clear_history(place);
+        self.store.set_record(place, Some(claimed));
+        let object = &mut self.store[place];
+        object.top = (object.top.0.max(version.hold), object.top.1.max(version.seq));
+        object.captured = NEVER;
+        object.claimed_at = self.now;
+        object.claimed_here = self.now;
+        object.changed_at = self.now;
+        object.hidden = false;
+        self.stats.claims += 1;
+        self.change_stamp(place);
+        for link in &mut self.links {
+            link.out[place as usize].forget_acks();
+        }
+        if hold {
+            self.grabbed.push(place);
+        }
+        self.note_stray(place);
+        self.make_dirty(place);
+        true
+    }
+
+    /// Everything about holding the object has to be told anew.
+    pub(super) fn change_stamp(&mut self, place: Place) {
+        let object = &mut self.store[place];
+        object.stamp = object.stamp.wrapping_add(1).max(1);
+    }
+
+    /// Takes over what nobody rightfully holds any more, lets go of what rests, and judges again what came too soon.
+    pub(super) fn keep_house(&mut self) {
+        self.inherit();
+        self.rest();
+        self.judge_again_what_came_too_soon();
+        self.visit_graves();
+    }
+
+    fn inherit(&mut self) {
+        let mut index = 0;
+        while let Some(&place) = self.strays.get(index) {
+            let object = &mut self.store[place];
+            if !object.stray {
+                object.stray_listed = false;
+                self.strays.swap_remove(index);
+                continue;
+            }
+            index += 1;
+            let object = &self.store[place];
+            let Some(record) = object.record.filter(|_| object.inheriting) else { continue };
+            let on_leave = self.store.kinds[usize::from(record.kind)].rules.on_leave;
+            let patience = match on_leave {
+                OnLeave::Freeze if !record.gone => self.config.ticket_life.max(self.config.inherit_after),
+                _ => self.config.inherit_after,
+            };
+            let waited = self.now.since(object.stray_since) >= patience;
+            if waited && (!record.gone || self.without.holds(Rule::HeirsTakeTombstones)) {
+                self.inherit_one(place, &record, on_leave);
+            }
+        }
+    }
+
+    fn inherit_one(&mut self, place: Place, record: &Record, on_leave: OnLeave) {
+        let id = self.store[place].id;
+        if on_leave == OnLeave::Delete && !record.gone {
+            if self.delete_place(place) {
+                self.stats.inherited += 1;
+                self.events.push(Event::Deleted { id });
+            }
+            return;
+        }
+        let from_other = record.player != self.me.player;
+        let trust = (self.config.policy.is_open() && from_other).then_some(record.player);
+        if !self.claim(place, false, trust) {
+            return;
+        }
+        self.stats.inherited += 1;
+        if record.gone {
+            self.bury(place);
+        } else {
+            self.events.push(Event::Gained { id, from: record.player });
+        }
+    }
+
+    /// Lets go of grabbed objects that have not changed for a while.
+    fn rest(&mut self) {
+        let mut index = 0;
+        while let Some(&place) = self.grabbed.get(index) {
+            let object = &self.store[place];
+            match object.record {
+                Some(record) if record.held && record.version.holder == self.me.member => {
+                    let rest = self.store.kinds[usize::from(record.kind)].rules.rest;
+                    if self.now.since(object.changed_at) < rest {
+                        index += 1;
+                        continue;
+                    }
+                    self.let_go(place, record);
+                }
+                _ => {}
+            }
+            self.grabbed.swap_remove(index);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What each link has to be told. The holder tells everybody; what has no rightful holder everybody tells its heir; a deletion
+//! is told to whoever may know the object.
+
+use super::Session;
+use crate::history::NEVER;
+use crate::rule::Rule;
+use crate::store::Place;
+
+impl Session {
+    /// Whether this link has yet to be told about this object.
+    pub(super) fn wants(&self, link: usize, place: Place) -> bool {
+        let link = &self.links[link];
+        let out = &link.out[place as usize];
+        let object = &self.store[place];
+        let (Some(record), Some(other)) = (object.record, link.present) else { return false };
+        let mine = record.version.holder == self.me.member;
+        let value_told = !mine
+            || record.gone
+            || (!object.dirty
+                && out.newest != NEVER
+                && object.captured != NEVER
+                && out.newest >= object.captured);
+        if out.acked_stamp == object.stamp && value_told {
+            return false;
+        }
+        let relayed = object.stray
+            && self.without.holds(Rule::StraysAreRelayed)
+            && (!record.gone || self.without.holds(Rule::DeadStraysAreRelayed))
+            && self.heir(object.id, &record) == Some(other.member);
+        if record.gone {
+            (out.owed || relayed) && self.without.holds(Rule::TombstonesAreOwed)
+        } else {
+            (mine && out.weight > 0) || relayed || out.owed
+        }
+    }
+
+    /// Puts an object on the list of a link that has yet to be told about it.
+    pub(super) fn refresh_link(&mut self, link: usize, place: Place) {
+        if self.links[link].out[place as usize].closing || self.wants(link, place) {
+            self.links[link].make_due(place);
+        }
+    }
+
+    /// The same for all links.
+    pub(super) fn refresh(&mut self, place: Place) {
+        let object = &self.store[place];
+        let Some(record) = object.record else { return };
+        let mine = record.version.holder == self.me.member;
+        if !mine && !object.stray && object.owed == 0 {
+            return;
+        }
+        for link in 0..self.links.len() {
+            self.refresh_link(link, place);
+        }
+    }
+
+    /// Notes whether a link is owed the world's record.
+    pub(super) fn set_owed(&mut self, link: usize, place: Place, owed: bool) {
+        let out = &mut self.links[link].out[place as usize];
+        if out.owed != owed {
+            out.owed = owed;
+            let count = &mut self.store[place].owed;
+            *count = if owed { *count + 1 } else { *count - 1 };
+        }
+    }
+
+    /// An object is gone: whoever may know it is owed that.
+    pub(super) fn bury(&mut self, place: Place) {
+        let Some(record) = self.store[place].record else { return };
+        let mine = record.version.holder == self.me.member;
+        if !self.store[place].buried {
+            self.store[place].buried = true;
+            self.graves.push(place);
+        }
+        for link in 0..self.links.len() {
+            if mine || self.links[link].out[place as usize].introduced {
+                self.set_owed(link, place, true);
+                self.refresh_link(link, place);
+            }
+        }
+    }
+
+    /// We do not tell about an object any more.
+    pub(super) fn close_everywhere(&mut self, place: Place) {
+        for link in 0..self.links.len() {
+            self.close(link, place);
+        }
+    }
+
+    /// We do not tell a link about an object any more.
+    pub(super) fn close(&mut self, link: usize, place: Place) {
+        let out = &mut self.links[link].out[place as usize];
+        if out.handle.is_some() && !out.closing {
+            out.closing = true;
+            out.forget_acks();
+            self.links[link].make_due(place);
+        }
+    }
+
+    /// Forgets deletions that everybody knows and that are long past.
+    pub(super) fn visit_graves(&mut self) {
+        // A few at a time: nobody waits for it.
+        for _ in 0..self.graves.len().min(16) {
+            self.grave_cursor = (self.grave_cursor + 1) % self.graves.len().max(1);
+            let Some(&place) = self.graves.get(self.grave_cursor) else { return };
+            let object = &self.store[place];
+            let gone = object.record.is_some_and(|record| record.gone);
+            let old = self.now.since(object.changed_at) >= self.config.grave;
+            let told = self.links.iter().all(|link| link.out[place as usize].handle.is_none());
+            if gone && (!old || !told || object.owed > 0) {
+                continue;
+            }
+            self.graves.swap_remove(self.grave_cursor);
+            self.store[place].buried = false;
+            if gone {
+                self.forgotten.insert(self.store[place].id);
+                self.forget_record(place);
+            }
+        }
+    }
+
+    /// The world has no record of an object any more.
+    pub(super) fn forget_record(&mut self, place: Place) {
+        self.store.set_record(place, None);
+        self.strays.retain(|other| *other != place);
+        self.grabbed.retain(|other| *other != place);
+        self.dirty.retain(|other| *other != place);
+        let object = &mut self.store[place];
+        (object.stray, object.inheriting, object.stray_listed, object.dirty) = (false, false, false, false);
+        self.forget_unmentioned(place);
+    }
+
+    /// Gives up the place of an object nobody mentions and the world does not have.
+    pub(super) fn forget_unmentioned(&mut self, place: Place) {
+        let object = &self.store[place];
+        let tied = |link: &crate::link::Link| {
+            let out = &link.out[place as usize];
+            out.handle.is_some() || out.owed || out.listed || out.phase != crate::link::Phase::Idle
+        };
+        if object.record.is_none() && object.mentions == 0 && !self.links.iter().any(tied) {
+            for link in &mut self.links {
+                link.out[place as usize] = Default::default();
+            }
+            self.store.forget(place);
+        }
+    }
+}

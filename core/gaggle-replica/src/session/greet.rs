@@ -1,0 +1,296 @@
+//! Who is present: links that start and end, and what both sides say about themselves.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::Session;
+use crate::event::{Event, PeerFault, Refusal};
+use crate::link::{Link, NONE};
+use crate::message::{Hello, Message, NUMBER_NONE, PROTOCOL_VERSION};
+use crate::roster::Present;
+use crate::rule::Rule;
+use crate::store::Place;
+use crate::{MemberTag, ObjectId, Player};
+
+/// If only newcomers are met for so long, one of them founds the session.
+const FOUND_AFTER: Micros = Micros::from_secs(1);
+/// Members we remember to have met.
+const MET_MAX: usize = 1_024;
+
+impl Session {
+    /// A link to a peer is up: we say who we are.
+    pub fn handle_linked(&mut self, now: Micros, peer: PeerId) {
+        self.note_now(now);
+        if self.links.iter().any(|link| link.peer == peer) {
+            self.end_link(peer);
+        }
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+        self.links.push(Link::new(peer, self.epoch, self.store.places()));
+        self.greet(self.links.len() - 1);
+    }
+
+    /// The link to a peer ended: it is not present any more.
+    pub fn handle_unlinked(&mut self, now: Micros, peer: PeerId) {
+        self.note_now(now);
+        self.end_link(peer);
+    }
+
+    /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer says something
+    /// else it is refused.
+    pub fn vouch(&mut self, peer: PeerId, player: Player) {
+        self.vouched.retain(|(other, _)| *other != peer);
+        self.vouched.push((peer, player));
+    }
+
+    /// A message of the reliable channel arrived.
+    pub fn handle_message(&mut self, now: Micros, peer: PeerId, bytes: &[u8]) {
+        self.note_now(now);
+        let Some(link) = self.link_of(peer) else { return };
+        match Message::decode(bytes) {
+            Ok(Message::Hello(hello)) => self.handle_hello(link, &hello),
+            Ok(Message::Forgotten(id)) => self.handle_forgotten(link, id),
+            Ok(Message::Ask(id)) => self.handle_ask(link, id),
+            Err(error) => self.fault(peer, PeerFault::Malformed(error)),
+        }
+    }
+
+    fn handle_hello(&mut self, index: usize, hello: &Hello) {
+        let peer = self.links[index].peer;
+        if let Some(reason) = self.objection(peer, hello) {
+            self.events.push(Event::Refused { peer, reason });
+            self.refuse(peer);
+            return;
+        }
+        let known = self.links[index].their_epoch;
+        if known != 0 && known != hello.epoch {
+            // It started anew without our noticing: nothing told before counts, in either direction.
+            let gone = self.links[index].present;
+            self.release_link(index);
+            self.links[index].restart(self.store.places());
+            self.leave(peer, gone);
+        }
+        let link = &mut self.links[index];
+        if link.their_epoch == 0 {
+            link.their_epoch = hello.epoch;
+            link.their_tick = hello.tick;
+            link.their_tag = hello.member.tag;
+        }
+        self.highest = self.highest.max(hello.highest);
+        let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));
+        let age = Micros::from_millis(hello.age_ms.into());
+        self.age_at_start = self.age_at_start.max(age.since(here));
+
+        let is_member = hello.member.number != NUMBER_NONE;
+        match link.present {
+            Some(present) if present.member != hello.member || present.player != hello.player => {
+                self.fault(peer, PeerFault::AnotherMember);
+                return;
+            }
+            None if is_member => self.welcome(index, hello),
+            _ => {}
+        }
+        if is_member && !self.is_admitted() {
+            self.admit(self.highest.saturating_add(1));
+        } else if let Some(index) = self.link_of(peer).filter(|&index| hello.echo != self.links[index].epoch)
+        {
+            self.greet(index);
+        }
+    }
+
+    fn objection(&self, peer: PeerId, hello: &Hello) -> Option<Refusal> {
+        if hello.version != PROTOCOL_VERSION {
+            return Some(Refusal::Version { ours: PROTOCOL_VERSION, theirs: hello.version });
+        }
+        if hello.fingerprint != self.fingerprint {
+            return Some(Refusal::Game { ours: self.fingerprint, theirs: hello.fingerprint });
+        }
+        let vouched = self.vouched.iter().find(|(other, _)| *other == peer);
+        if let Some((_, player)) = vouched.filter(|(_, player)| *player != hello.player) {
+            return Some(Refusal::Player { said: hello.player, is: *player });
+        }
+        // A name somebody else here goes by.
+        let is_taken = |link: &Link| {
+            link.peer != peer && link.present.is_some_and(|other| other.member.tag == hello.member.tag)
+        };
+        let mine = hello.member.tag == self.me.member.tag;
+        (mine || self.links.iter().any(is_taken)).then_some(Refusal::NameTaken)
+    }
+
+    /// A member at the other end of a link.
+    fn welcome(&mut self, index: usize, hello: &Hello) {
+        let present = Present { member: hello.member, player: hello.player };
+        self.highest = self.highest.max(present.member.number);
+        let link = &mut self.links[index];
+        link.present = Some(present);
+        self.roster.insert(present);
+        self.events.push(Event::Joined { player: present.player, peer: link.peer });
+        let first = self.note_met(present.member.tag);
+        let blank = (hello.blank && first) || !self.without.holds(Rule::TombstonesAtLinkStart);
+        if !blank {
+            for place in 0..self.store.places() as Place {
+                if self.store[place].record.is_some_and(|record| record.gone) {
+                    self.set_owed(index, place, true);
+                }
+            }
+        }
+        self.roster_changed();
+    }
+
+    fn note_met(&mut self, tag: MemberTag) -> bool {
+        if self.met.contains(&tag) {
+            return false;
+        }
+        if self.met.len() == MET_MAX {
+            self.met.pop_front();
+        }
+        self.met.push_back(tag);
+        true
+    }
+
+    /// Becomes a member with this number.
+    pub(super) fn admit(&mut self, number: u32) {
+        self.me.member.number = number.min(NUMBER_NONE - 1);
+        self.highest = self.highest.max(self.me.member.number);
+        self.waiting_since = None;
+        self.roster.insert(self.me);
+        self.events.push(Event::Admitted);
+        self.roster_changed();
+        for link in 0..self.links.len() {
+            self.greet(link);
+        }
+    }
+
+    /// If everybody we meet is new, the one of lowest name founds the session.
+    pub(super) fn found_if_nobody_else_does(&mut self) {
+        if self.is_admitted() || self.links.is_empty() {
+            return;
+        }
+        let since = *self.waiting_since.get_or_insert(self.now);
+        let waited = self.now.since(since) >= FOUND_AFTER;
+        let all_greeted = self.links.iter().all(|link| link.their_epoch != 0);
+        let lowest = self.links.iter().all(|link| self.me.member.tag < link.their_tag);
+        if waited && all_greeted && lowest {
+            self.admit(0);
+        }
+    }
+
+    fn greet(&mut self, index: usize) {
+        let mine = |record: crate::version::Record| record.version.holder == self.me.member && !record.gone;
+        let objects = self.store.iter().filter(|(_, object)| object.record.is_some_and(mine)).count();
+        let blank = self.store.iter().all(|(_, object)| object.record.is_none());
+        let link = &self.links[index];
+        let hello = Hello {
+            version: PROTOCOL_VERSION,
+            fingerprint: self.fingerprint,
+            epoch: link.epoch,
+            echo: link.their_epoch,
+            member: self.me.member,
+            player: self.me.player,
+            highest: self.highest,
+            age_ms: u32::try_from(self.age().as_millis()).unwrap_or(u32::MAX),
+            tick: self.tick,
+            blank,
+            objects: objects as u32,
+        };
+        self.messages.push_back((link.peer, Message::Hello(hello)));
+    }
+
+    /// The lead knows that an object is long gone.
+    fn handle_forgotten(&mut self, link: usize, id: ObjectId) {
+        let from_lead = self.links[link].present.is_some() && self.links[link].present == self.roster.lead();
+        let Some(place) = self.store.find(id).filter(|_| from_lead) else { return };
+        let was_live = self.store[place].record.is_some_and(|record| !record.gone);
+        self.forgotten.insert(id);
+        if was_live {
+            self.events.push(Event::Deleted { id });
+        }
+        self.close_everywhere(place);
+        for link in 0..self.links.len() {
+            self.set_owed(link, place, false);
+        }
+        self.forget_record(place);
+    }
+
+    /// Somebody was told what we are said to have said: we say it ourselves.
+    fn handle_ask(&mut self, link: usize, id: ObjectId) {
+        let Some(place) = self.store.find(id).filter(|_| self.links[link].present.is_some()) else { return };
+        if self.store[place].record.is_some() {
+            self.links[link].out[place as usize].forget_acks();
+            self.set_owed(link, place, true);
+            self.refresh_link(link, place);
+        }
+    }
+
+    fn end_link(&mut self, peer: PeerId) {
+        let Some(index) = self.link_of(peer) else { return };
+        self.release_link(index);
+        let link = self.links.swap_remove(index);
+        self.messages.retain(|(to, _)| *to != peer);
+        self.leave(peer, link.present);
+    }
+
+    fn leave(&mut self, peer: PeerId, present: Option<Present>) {
+        if let Some(present) = present {
+            self.roster.remove(present.member);
+            self.events.push(Event::Left { player: present.player, peer });
+            self.roster_changed();
+        }
+    }
+
+    /// Gives back everything a link keeps of objects.
+    fn release_link(&mut self, index: usize) {
+        self.round.abandon(self.links[index].peer);
+        for handle in 0..self.links[index].table.len() {
+            self.close_incoming(index, handle as u16);
+        }
+        for place in 0..self.links[index].out.len() as Place {
+            self.set_owed(index, place, false);
+        }
+        for refused in std::mem::take(&mut self.links[index].refused) {
+            self.store[refused.object].mentions -= 1;
+            self.forget_unmentioned(refused.object);
+        }
+        for out in &mut self.links[index].out {
+            *out = Default::default();
+        }
+        for place in 0..self.store.places() as Place {
+            if self.store[place].record.is_none() && self.store.find(self.store[place].id) == Some(place) {
+                self.forget_unmentioned(place);
+            }
+        }
+    }
+
+    /// A handle of the other side stands for nothing any more.
+    pub(super) fn close_incoming(&mut self, link: usize, handle: u16) {
+        let incoming = &mut self.links[link].table[usize::from(handle)];
+        let place = incoming.object;
+        if place == NONE {
+            return;
+        }
+        incoming.object = NONE;
+        incoming.record = None;
+        incoming.authority = None;
+        let kind = &mut self.store.kinds[usize::from(incoming.kind)];
+        kind.values.give(incoming.value);
+        kind.histories.clear(&mut incoming.history);
+        self.links[link].table_of[place as usize] = NONE;
+        self.store[place].mentions -= 1;
+        self.forget_unmentioned(place);
+    }
+
+    pub(super) fn link_of(&self, peer: PeerId) -> Option<usize> {
+        self.links.iter().position(|link| link.peer == peer)
+    }
+
+    /// A peer did what only a peer can do: its link ends.
+    pub(super) fn fault(&mut self, peer: PeerId, fault: PeerFault) {
+        self.events.push(Event::Fault { peer, fault });
+        self.refuse(peer);
+    }
+
+    fn refuse(&mut self, peer: PeerId) {
+        if !self.refused.contains(&peer) {
+            self.refused.push(peer);
+        }
+        self.end_link(peer);
+    }
+}

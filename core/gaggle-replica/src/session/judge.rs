@@ -1,0 +1,283 @@
+//! Which record of an object the world takes: the greatest that is permitted. What is refused stays with its link and is judged
+//! again when the roster changes.
+
+use gaggle_kit::Micros;
+
+use super::Session;
+use crate::event::Event;
+use crate::link::{LinkRecord, NONE};
+use crate::message::Message;
+use crate::pool::Block;
+use crate::roster::Present;
+use crate::rule::Rule;
+use crate::store::Place;
+use crate::version::Record;
+use crate::{Member, ObjectId};
+
+/// How often it is tried again with what came too soon.
+const TOO_SOON_INTERVAL: Micros = Micros::from_secs(1);
+
+/// Questions wait while so many messages do.
+const MESSAGES_MAX: usize = 1_024;
+
+impl Session {
+    /// Whether `a` is above `b` in the eyes of this machine.
+    pub(super) fn is_above(&self, id: ObjectId, a: &Record, b: &Record) -> bool {
+        if self.config.policy.rightful_first() {
+            let (a_rightful, b_rightful) = (self.is_rightful(id, a), self.is_rightful(id, b));
+            if a_rightful != b_rightful {
+                return a_rightful;
+            }
+        }
+        if !self.without.holds(Rule::LaterWins) && a.version.same_claim(&b.version) {
+            return true;
+        }
+        a.version > b.version
+    }
+
+    /// Judges what a link has under a handle.
+    pub(super) fn judge(&mut self, link: usize, handle: u16) {
+        let incoming = &self.links[link].table[usize::from(handle)];
+        let Some((_, record)) = incoming.record.filter(|_| incoming.is_open()) else { return };
+        let (place, value) = (incoming.object, incoming.value);
+        let Some(sender) = self.links[link].present else { return };
+        let claims_max = self.claims_max();
+        if record.version.hold > claims_max || record.version.seq > claims_max {
+            let peer = self.links[link].peer;
+            let too_soon = &mut self.links[link].table[usize::from(handle)].too_soon;
+            if !std::mem::replace(too_soon, true) {
+                self.too_soon.push((peer, handle));
+                self.stats.records_refused += 1;
+            }
+            return;
+        }
+        self.take(sender.member, place, record, Some(value));
+    }
+
+    /// Takes a record into the world if it is permitted and above what is there.
+    fn take(&mut self, sender: Member, place: Place, record: Record, value: Option<Block>) {
+        let object = &mut self.store[place];
+        let id = object.id;
+        object.top = (object.top.0.max(record.version.hold), object.top.1.max(record.version.seq));
+        if let Some(world) = object.record {
+            let own_word =
+                world.version.holder == self.me.member && world.version.same_claim(&record.version);
+            if own_word || world.says_the_same(&record) {
+                return;
+            }
+        }
+        let holder = record.version.holder;
+        let present = self.roster.contains(holder);
+        let spoken_for = self.without.holds(Rule::PresentSpeakForThemselves) && holder != sender && present;
+        let permitted = self.config.policy.is_open()
+            || !present
+            || self.is_rightful(id, &record)
+            || self.heir(id, &record) == Some(self.me.member);
+        if spoken_for || !permitted || self.forgotten.contains(id) {
+            self.stats.records_refused += 1;
+            if spoken_for && permitted {
+                self.ask(place, &record);
+            }
+            return;
+        }
+        self.adopt(place, record, value);
+    }
+
+    /// Somebody says what a present member said: that one is asked itself.
+    fn ask(&mut self, place: Place, record: &Record) {
+        let object = &self.store[place];
+        let id = object.id;
+        // Newer values of the claim we know come from the holder by themselves.
+        let news = object.record.is_none_or(|world| {
+            !world.version.same_claim(&record.version) && self.is_above(id, record, &world)
+        });
+        let asked = object.asked == Some(record.version);
+        if !news || asked || self.messages.len() >= MESSAGES_MAX || self.forgotten.contains(id) {
+            return;
+        }
+        let holder = record.version.holder;
+        let link = self.links.iter().find(|link| link.present.is_some_and(|other| other.member == holder));
+        if let Some(peer) = link.map(|link| link.peer) {
+            self.messages.push_back((peer, Message::Ask(id)));
+            self.store[place].asked = Some(record.version);
+        }
+    }
+
+    /// Puts a permitted record into the world if it is above what is there.
+    fn adopt(&mut self, place: Place, record: Record, value: Option<Block>) {
+        let object = &self.store[place];
+        let (id, before) = (object.id, object.record);
+        if let Some(before) = before
+            && !self.is_above(id, &record, &before)
+        {
+            return;
+        }
+        let was_mine = before.is_some_and(|before| before.version.holder == self.me.member);
+        let is_mine = record.version.holder == self.me.member;
+        let in_trust = self.config.policy.is_open()
+            && record.trust == Some(self.me.player)
+            && !record.gone
+            && !is_mine
+            && self.is_admitted();
+        // Whoever gets its own back after a split goes on from where it was.
+        let keeps_value = in_trust && was_mine && before.is_some_and(|b| !b.gone && b.kind == record.kind);
+
+        if before.is_some_and(|before| {
+            (before.gone, before.kind, before.home) != (record.gone, record.kind, record.home)
+        }) {
+            // Whoever knows the handle does not know these constants.
+            let object = &mut self.store[place];
+            object.identity = object.identity.wrapping_add(1);
+            self.links.iter_mut().for_each(|link| link.out[place as usize].known = false);
+        }
+        self.store.set_record(place, Some(record));
+        if let Some(value) = value.filter(|_| !keeps_value) {
+            self.store.copy_value(place, value);
+        }
+        let now = self.now;
+        let object = &mut self.store[place];
+        object.changed_at = now;
+        object.stray_since = now;
+        let was_hidden = std::mem::replace(&mut object.hidden, false);
+        if before.is_none_or(|before| !before.version.same_claim(&record.version)) {
+            object.claimed_at = now;
+        }
+        self.change_stamp(place);
+        self.note_stray(place);
+        if record.gone {
+            self.bury(place);
+        }
+        if was_hidden && !record.gone {
+            self.events.push(Event::Shown { id });
+        }
+        self.tell_of(id, before.as_ref(), &record, in_trust);
+        if was_mine && !is_mine && !in_trust {
+            self.close_everywhere(place);
+        }
+        if in_trust && self.claim(place, false, None) {
+            self.stats.trusted += 1;
+            self.events.push(Event::Gained { id, from: record.player });
+        }
+        self.refresh(place);
+    }
+
+    fn tell_of(&mut self, id: ObjectId, before: Option<&Record>, record: &Record, in_trust: bool) {
+        let was_live = before.is_some_and(|before| !before.gone);
+        match (was_live, !record.gone) {
+            (false, true) => self.events.push(Event::Appeared { id }),
+            (true, false) => self.events.push(Event::Deleted { id }),
+            (true, true) => {
+                let was_mine = before.is_some_and(|before| before.version.holder == self.me.member);
+                if was_mine && record.version.holder != self.me.member && !in_trust {
+                    self.events.push(Event::Lost { id, to: record.player });
+                }
+            }
+            (false, false) => {}
+        }
+    }
+
+    /// A record came that is below ours: if nobody else will, we tell.
+    pub(super) fn answer(&mut self, link: usize, place: Place, record: &Record) {
+        let object = &self.store[place];
+        let id = object.id;
+        if self.forgotten.contains(id) {
+            if self.is_lead() && object.record.is_none() {
+                let peer = self.links[link].peer;
+                self.messages.push_back((peer, Message::Forgotten(id)));
+            }
+            return;
+        }
+        let Some(world) = object.record else { return };
+        if world.says_the_same(record) || !self.is_above(id, &world, record) {
+            return;
+        }
+        let holder = world.version.holder;
+        let speaks_itself = holder != self.me.member && self.roster.contains(holder);
+        if (world.gone || !speaks_itself) && self.without.holds(Rule::OlderIsAnswered) {
+            self.links[link].out[place as usize].forget_acks();
+            self.set_owed(link, place, true);
+            self.stats.answers += 1;
+            self.refresh_link(link, place);
+        }
+    }
+
+    /// Finds out whether an object has a rightful holder, and keeps the list of those that have none.
+    pub(super) fn note_stray(&mut self, place: Place) {
+        let object = &self.store[place];
+        let Some(record) = object.record else { return };
+        let id = object.id;
+        let stray = !self.is_rightful(id, &record);
+        let inheriting = stray && self.heir(id, &record) == Some(self.me.member);
+        let now = self.now;
+        let object = &mut self.store[place];
+        if stray && !object.stray_listed {
+            object.stray_listed = true;
+            self.strays.push(place);
+        }
+        if inheriting && !object.inheriting {
+            object.stray_since = now;
+        }
+        object.stray = stray;
+        object.inheriting = inheriting;
+    }
+
+    /// Somebody came or went: everything is judged again, and what has no rightful holder is told again.
+    pub(super) fn roster_changed(&mut self) {
+        for place in 0..self.store.places() as Place {
+            self.store[place].asked = None;
+            self.note_stray(place);
+        }
+        for index in 0..self.strays.len() {
+            let place = self.strays[index];
+            for link in &mut self.links {
+                link.out[place as usize].acked_stamp = 0;
+            }
+        }
+        for link in 0..self.links.len() {
+            for handle in 0..self.links[link].table.len() {
+                self.judge(link, handle as u16);
+            }
+            for index in 0..self.links[link].refused.len() {
+                let LinkRecord { object, record } = self.links[link].refused[index];
+                if let Some(Present { member, .. }) = self.links[link].present {
+                    self.take(member, object, record, None);
+                }
+            }
+        }
+        for place in 0..self.store.places() as Place {
+            self.refresh(place);
+        }
+        self.tell_lead();
+    }
+
+    fn tell_lead(&mut self) {
+        let lead = self.roster.lead();
+        if let Some(lead) = lead
+            && self.joined_lead != Some(lead.member)
+        {
+            if self.joined_lead.is_some() {
+                self.events.push(Event::LeadChanged { player: lead.player });
+            }
+            self.joined_lead = Some(lead.member);
+        }
+    }
+
+    pub(super) fn judge_again_what_came_too_soon(&mut self) {
+        if self.too_soon.is_empty() || self.now.since(self.too_soon_at) < TOO_SOON_INTERVAL {
+            return;
+        }
+        self.too_soon_at = self.now;
+        for (peer, handle) in std::mem::take(&mut self.too_soon) {
+            let Some(link) = self.link_of(peer) else { continue };
+            if let Some(incoming) = self.links[link].table.get_mut(usize::from(handle)) {
+                incoming.too_soon = false;
+                self.judge(link, handle);
+            }
+        }
+    }
+
+    /// Whether a record of a link's table is what the world has.
+    pub(super) fn is_taken(&self, place: Place, record: &Record) -> bool {
+        place != NONE && self.store[place].record.is_some_and(|world| world.says_the_same(record))
+    }
+}

@@ -1,0 +1,439 @@
+//! The session: local changes, packets and time in; packets, messages and events out.
+//!
+//! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `judge.rs` which
+//! record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `select.rs` and `send.rs` what goes
+//! out, `decode.rs` and `receive.rs` what comes in.
+
+mod claims;
+mod decode;
+mod duty;
+mod greet;
+#[cfg(test)]
+mod harness;
+mod judge;
+mod receive;
+mod select;
+mod send;
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Micros, PeerId, Prng, fnv1a_64};
+
+use crate::config::{Entry, ObjectError, SessionConfig, SessionError};
+use crate::event::{Event, Events};
+use crate::forgotten::Forgotten;
+use crate::link::Link;
+use crate::message::{Message, NUMBER_NONE};
+use crate::roster::{Present, Roster};
+use crate::rule::Without;
+use crate::store::{Place, Store};
+use crate::version::{Record, Version};
+use crate::{Kind, Kinds, Member, MemberTag, ObjectId, Player};
+
+use decode::Decoder;
+use send::Round;
+
+pub use send::Outgoing;
+
+/// One machine's part in a world of shared objects.
+///
+/// A pure state machine: give it changes, packets and the time, then drain what it wants.
+///
+/// 1. [`handle_linked`](Session::handle_linked), [`handle_packet`](Session::handle_packet),
+///    [`handle_message`](Session::handle_message), [`handle_unlinked`](Session::handle_unlinked): what the links bring;
+/// 2. [`spawn`](Session::spawn), [`set`](Session::set), [`touch`](Session::touch), [`delete`](Session::delete): what
+///    the game does;
+/// 3. [`tick`](Session::tick), once a frame, after the game: time passes;
+/// 4. [`next_packet`](Session::next_packet) until it is empty: what to send;
+/// 5. [`next_event`](Session::next_event) until it is empty: what happened.
+///
+/// [`Exchange`](crate::Exchange) does 1 and 4 with a transport.
+#[derive(Debug)]
+pub struct Session {
+    config: SessionConfig,
+    kinds: Kinds,
+    fingerprint: u64,
+    me: Present,
+    store: Store,
+    roster: Roster,
+    links: Vec<Link>,
+    /// Objects without a rightful holder.
+    strays: Vec<Place>,
+    /// Objects this machine grabbed.
+    grabbed: Vec<Place>,
+    /// Deleted objects that are remembered in full.
+    graves: Vec<Place>,
+    grave_cursor: usize,
+    forgotten: Forgotten,
+    /// Our objects that changed since the last tick.
+    dirty: Vec<Place>,
+    /// Records that claim more than can have happened yet: link and handle.
+    too_soon: Vec<(PeerId, u16)>,
+    too_soon_at: Micros,
+    /// Members we have had a link with.
+    met: VecDeque<MemberTag>,
+    vouched: Vec<(PeerId, Player)>,
+    /// The highest member number heard of.
+    highest: u32,
+    objects_made: u32,
+    epoch: u32,
+    /// The last tick in which something could be sent.
+    tick: u32,
+    ticked_at: Micros,
+    /// When our ticks began to count.
+    started: Option<Micros>,
+    /// How old the session was then.
+    age_at_start: Micros,
+    /// Since when there is somebody to wait for, but no member among them.
+    waiting_since: Option<Micros>,
+    joined_lead: Option<Member>,
+    now: Micros,
+    round: Round,
+    decoder: Decoder,
+    messages: VecDeque<(PeerId, Message)>,
+    /// Peers whose links should end, at most one entry each.
+    refused: Vec<PeerId>,
+    events: Events,
+    stats: SessionStats,
+    without: Without,
+}
+
+/// What happened so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SessionStats {
+    /// Packets sent.
+    pub packets_sent: u64,
+    /// Bytes of these packets.
+    pub bytes_sent: u64,
+    /// Updates of objects in these packets, closing of handles not counted.
+    pub updates_sent: u64,
+    /// Updates that had to tell everything.
+    pub updates_whole: u64,
+    /// Packets taken.
+    pub packets_received: u64,
+    /// Packets that could not be used: repeated, of another epoch, or built on what is not there any more.
+    pub packets_dropped: u64,
+    /// Updates in packets taken.
+    pub updates_received: u64,
+    /// Claims made here.
+    pub claims: u64,
+    /// Objects inherited.
+    pub inherited: u64,
+    /// Objects taken back in trust.
+    pub trusted: u64,
+    /// Records that were not taken into the world, by rule.
+    pub records_refused: u64,
+    /// Older records answered with newer ones.
+    pub answers: u64,
+    /// Events thrown away because nobody read them.
+    pub events_lost: u64,
+}
+
+impl Session {
+    /// A session of `player`. `seed` is a random number the caller draws: it tells this stay from all others.
+    ///
+    /// # Errors
+    /// Says which setting cannot be and what to change.
+    pub fn new(
+        config: SessionConfig,
+        kinds: Kinds,
+        player: Player,
+        entry: Entry,
+        seed: u64,
+    ) -> Result<Session, SessionError> {
+        config.validate()?;
+        let mut random = Prng::new(seed);
+        let tag = MemberTag(random.next_u32() | 1);
+        let number = match entry {
+            Entry::Found => 0,
+            Entry::Join => NUMBER_NONE,
+            Entry::Seat(number) => number.min(NUMBER_NONE - 1),
+        };
+        let store = Store::new(&kinds, config.interval, random.next_u64());
+        let mut session = Session {
+            fingerprint: fingerprint(&config, &kinds),
+            me: Present { member: Member { number, tag }, player },
+            store,
+            roster: Roster::default(),
+            links: Vec::new(),
+            strays: Vec::new(),
+            grabbed: Vec::new(),
+            graves: Vec::new(),
+            grave_cursor: 0,
+            forgotten: Forgotten::default(),
+            dirty: Vec::new(),
+            too_soon: Vec::new(),
+            too_soon_at: Micros::ZERO,
+            met: VecDeque::new(),
+            vouched: Vec::new(),
+            highest: 0,
+            objects_made: 0,
+            epoch: random.next_u32() >> 1 | 1,
+            tick: 0,
+            ticked_at: Micros::ZERO,
+            started: None,
+            age_at_start: Micros::ZERO,
+            waiting_since: None,
+            joined_lead: None,
+            now: Micros::ZERO,
+            round: Round::default(),
+            decoder: Decoder::default(),
+            messages: VecDeque::new(),
+            refused: Vec::new(),
+            events: Events::default(),
+            stats: SessionStats::default(),
+            without: Without::default(),
+            kinds,
+            config,
+        };
+        if number != NUMBER_NONE {
+            session.admit(number);
+        }
+        Ok(session)
+    }
+
+    /// Makes an object, held by this machine.
+    ///
+    /// # Errors
+    /// If this machine may not hold it, is not admitted yet, or there are too many objects.
+    pub fn spawn<K: Kind>(&mut self, value: &K) -> Result<ObjectId, ObjectError> {
+        self.spawn_record(value, None, None)
+    }
+
+    /// Makes an object for a player. Under [`Policy::Mixed`](crate::Policy::Mixed) it is that player's home, and only the
+    /// player itself can make it while it is present. Under [`Policy::Open`](crate::Policy::Open) the player takes it over
+    /// as soon as it sees it.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Session::spawn).
+    pub fn spawn_for<K: Kind>(&mut self, player: Player, value: &K) -> Result<ObjectId, ObjectError> {
+        let trust = (self.config.policy.is_open() && player != self.me.player).then_some(player);
+        self.spawn_record(value, Some(player), trust)
+    }
+
+    fn spawn_record<K: Kind>(
+        &mut self,
+        value: &K,
+        home: Option<Player>,
+        trust: Option<Player>,
+    ) -> Result<ObjectId, ObjectError> {
+        let kind = self.kinds.number_of::<K>().ok_or(ObjectError::UnknownKind { name: K::NAME })?;
+        if !self.is_admitted() {
+            return Err(ObjectError::NotAdmitted);
+        }
+        if self.store.len() >= self.config.objects_max {
+            return Err(ObjectError::TooMany { max: self.config.objects_max });
+        }
+        let id = ObjectId::new(self.me.member.tag, self.objects_made + 1);
+        let record = Record {
+            version: Version { hold: 0, seq: 1, holder: self.me.member, tick: self.tick + 1 },
+            player: self.me.player,
+            held: false,
+            trust,
+            home,
+            gone: false,
+            kind: kind as u8,
+        };
+        if !self.may_hold(id, &record) {
+            return Err(ObjectError::NotAllowed { id });
+        }
+        self.objects_made += 1;
+        let place = self.place_of(id);
+        self.store.set_record(place, Some(record));
+        value.to_words(self.store.value_mut(place));
+        let object = &mut self.store[place];
+        object.top = (0, 1);
+        object.claimed_at = self.now;
+        object.changed_at = self.now;
+        self.make_dirty(place);
+        Ok(id)
+    }
+
+    /// The truth about an object, as far as it is known here.
+    pub fn get<K: Kind>(&self, id: ObjectId) -> Option<K> {
+        let place = self.live(id).ok()?;
+        let kind = self.kinds.number_of::<K>()?;
+        let record = self.store[place].record?;
+        (usize::from(record.kind) == kind).then(|| K::from_words(self.store.value(place)))
+    }
+
+    /// Changes an object this machine holds. What is told and read back is `value` to within the precision of its kind.
+    /// Constants stay what they were.
+    ///
+    /// # Errors
+    /// If it is not there, of another kind, or somebody else's.
+    pub fn set<K: Kind>(&mut self, id: ObjectId, value: &K) -> Result<(), ObjectError> {
+        let place = self.live(id)?;
+        let kind = self.kinds.number_of::<K>().ok_or(ObjectError::UnknownKind { name: K::NAME })?;
+        let Some(record) = self.store[place].record else { return Err(ObjectError::Unknown { id }) };
+        if usize::from(record.kind) != kind {
+            return Err(ObjectError::OtherKind { id });
+        }
+        if record.version.holder != self.me.member {
+            return Err(ObjectError::NotMine { id });
+        }
+        let words = self.store.kinds[kind].layout.words;
+        self.round.words.resize(self.store.kinds[kind].layout.words_all(), 0);
+        value.to_words(&mut self.round.words);
+        if self.store.value(place)[..words] != self.round.words[..words] {
+            self.store.value_mut(place)[..words].copy_from_slice(&self.round.words[..words]);
+            self.store[place].changed_at = self.now;
+            self.make_dirty(place);
+        }
+        Ok(())
+    }
+
+    /// Changes an object this machine holds, starting from what it is.
+    ///
+    /// # Errors
+    /// As for [`set`](Session::set).
+    pub fn update<K: Kind>(&mut self, id: ObjectId, change: impl FnOnce(&mut K)) -> Result<(), ObjectError> {
+        self.live(id)?;
+        let mut value: K = self.get(id).ok_or(ObjectError::OtherKind { id })?;
+        change(&mut value);
+        self.set(id, &value)
+    }
+
+    /// All objects of a kind, with what is known of them, in no particular order that matters.
+    pub fn objects<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
+        self.places_of::<K>().map(|place| (self.store[place].id, K::from_words(self.store.value(place))))
+    }
+
+    /// The ids of the objects of a kind this machine holds.
+    pub fn mine<K: Kind>(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let me = self.me.member;
+        let mine =
+            move |place: &Place| self.store[*place].record.is_some_and(|record| record.version.holder == me);
+        self.places_of::<K>().filter(mine).map(|place| self.store[place].id)
+    }
+
+    fn places_of<K: Kind>(&self) -> impl Iterator<Item = Place> + '_ {
+        let kind = self.kinds.number_of::<K>();
+        let is_it = move |record: Record| !record.gone && Some(usize::from(record.kind)) == kind;
+        let live = self.store.iter().filter(move |(_, object)| object.record.is_some_and(is_it));
+        live.map(|(place, _)| place)
+    }
+
+    /// Who holds an object.
+    pub fn holder(&self, id: ObjectId) -> Option<Player> {
+        let place = self.live(id).ok()?;
+        self.store[place].record.map(|record| record.player)
+    }
+
+    /// Whether this machine holds an object.
+    pub fn is_mine(&self, id: ObjectId) -> bool {
+        let Ok(place) = self.live(id) else { return false };
+        self.store[place].record.is_some_and(|record| record.version.holder == self.me.member)
+    }
+
+    /// How the present state of an object came to be: for overlays and logs.
+    pub fn version(&self, id: ObjectId) -> Option<Version> {
+        let place = self.live(id).ok()?;
+        self.store[place].record.map(|record| record.version)
+    }
+
+    /// Whether somebody holds on to an object, so that nobody else can touch it.
+    pub fn is_held(&self, id: ObjectId) -> bool {
+        let Ok(place) = self.live(id) else { return false };
+        self.store[place]
+            .record
+            .is_some_and(|record| record.held && self.roster.contains(record.version.holder))
+    }
+
+    /// Who is present, this machine included.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// The player at this machine.
+    pub fn player(&self) -> Player {
+        self.me.player
+    }
+
+    /// This stay of the player.
+    pub fn member(&self) -> Member {
+        self.me.member
+    }
+
+    /// Whether this machine leads: is the host, where there is one.
+    pub fn is_lead(&self) -> bool {
+        self.roster.lead().is_some_and(|lead| lead.member == self.me.member)
+    }
+
+    /// Whether this machine is a member yet.
+    pub fn is_admitted(&self) -> bool {
+        self.me.member.number != NUMBER_NONE
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &SessionConfig {
+        &self.config
+    }
+
+    /// What happened so far.
+    pub fn stats(&self) -> SessionStats {
+        SessionStats { events_lost: self.events.lost(), ..self.stats }
+    }
+
+    /// The next thing that happened.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// The next peer whose link should be closed, because it plays by other rules or broke them.
+    pub fn next_refused(&mut self) -> Option<PeerId> {
+        self.refused.pop()
+    }
+
+    /// The place of an object that is there.
+    fn live(&self, id: ObjectId) -> Result<Place, ObjectError> {
+        let place = self.store.find(id).ok_or(ObjectError::Unknown { id })?;
+        match self.store[place].record {
+            Some(record) if !record.gone => Ok(place),
+            _ => Err(ObjectError::Unknown { id }),
+        }
+    }
+
+    /// The place of any object, made if there is none.
+    fn place_of(&mut self, id: ObjectId) -> Place {
+        let place = self.store.place_of(id);
+        let places = self.store.places();
+        for link in self.links.iter_mut().filter(|link| link.out.len() < places) {
+            link.reserve(places);
+        }
+        place
+    }
+
+    /// Our value of an object changed, or our claim to it: it is told with the next tick.
+    fn make_dirty(&mut self, place: Place) {
+        let object = &mut self.store[place];
+        if !object.dirty {
+            object.dirty = true;
+            self.dirty.push(place);
+        }
+    }
+
+    /// How old the session is.
+    fn age(&self) -> Micros {
+        let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));
+        self.age_at_start + here
+    }
+
+    fn note_now(&mut self, now: Micros) {
+        self.now = self.now.max(now);
+        if self.started.is_none() {
+            self.started = Some(self.now);
+        }
+    }
+}
+
+/// What all peers must have in common, as one number.
+fn fingerprint(config: &SessionConfig, kinds: &Kinds) -> u64 {
+    let parts =
+        [config.game_fingerprint, kinds.fingerprint(), config.policy.fingerprint(), config.interval.get()];
+    let mut bytes = [0; 32];
+    for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
+        chunk.copy_from_slice(&part.to_le_bytes());
+    }
+    fnv1a_64(&bytes)
+}

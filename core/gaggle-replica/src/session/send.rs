@@ -1,0 +1,385 @@
+//! What goes out: one round of packets an interval, however slow the frames are.
+
+use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId};
+
+use super::Session;
+use super::select::Candidate;
+use crate::codec::Baselines;
+use crate::history::{NEVER, slot_of};
+use crate::link::Phase;
+use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
+use crate::record::{Authority, Form, Identity, Origin, write_handle};
+use crate::sent::SentRecord;
+use crate::store::Place;
+use crate::version::Record;
+
+/// With nothing to tell, a packet goes out this often.
+const KEEP_ALIVE: Micros = Micros::from_secs(1);
+/// Before the first round trip is measured, a packet is taken for lost after so many ticks.
+const TIMEOUT_TICKS: u32 = 12;
+/// What a handle and the form of a record take at most.
+const RECORD_HEAD_BITS: usize = 20 + 13 + 1;
+/// What an introduction, a claim and an origin take at most.
+const RECORD_ABOUT_BITS: usize = 1 + (8 + 32 + 40 + 9) + (40 + 40 + 2 + 9) + (40 + 32 + 8 + 32);
+/// Something to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outgoing<'a> {
+    /// To whom.
+    pub to: PeerId,
+    /// Whether it must arrive: on the reliable channel, in order. Everything else may get lost.
+    pub reliable: bool,
+    /// What.
+    pub bytes: &'a [u8],
+}
+
+/// How far the current round of sending is.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    /// Links that have not been served yet.
+    waiting: Vec<PeerId>,
+    /// Whom we are sending to, and whether anything went out in this round.
+    serving: Option<(PeerId, bool)>,
+    /// What goes to it, by handle.
+    pub(super) selected: Vec<(u16, Place)>,
+    pub(super) next: usize,
+    phase: u8,
+    pub(super) candidates: Vec<Candidate>,
+    /// Objects that nobody may know any more.
+    pub(super) dropped: Vec<Place>,
+    bytes: Vec<u8>,
+    pub(super) words: Vec<i32>,
+}
+
+impl Round {
+    /// The link is gone.
+    pub(super) fn abandon(&mut self, peer: PeerId) {
+        self.waiting.retain(|other| *other != peer);
+        if self.serving.is_some_and(|(other, _)| other == peer) {
+            self.serving = None;
+        }
+    }
+}
+
+impl Session {
+    /// Time passes. Call it once a frame, after the game has changed its objects; then drain
+    /// [`next_packet`](Session::next_packet).
+    pub fn tick(&mut self, now: Micros) {
+        self.note_now(now);
+        self.found_if_nobody_else_does();
+        self.keep_house();
+        let started = self.started.unwrap_or(now);
+        let interval = self.config.interval.get();
+        let due = u32::try_from(self.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
+        // Two rounds are never much closer than an interval, even if a slow frame comes between.
+        let apart = self.tick == 0 || self.now.since(self.ticked_at).get() >= interval / 2;
+        if due > self.tick && apart {
+            let elapsed = if self.tick == 0 { self.config.interval } else { self.now.since(self.ticked_at) };
+            let begun = Micros::new(started.get() + u64::from(due) * interval);
+            self.round.phase = (self.now.since(begun).get() * 256 / interval).min(255) as u8;
+            self.tick = due;
+            self.ticked_at = self.now;
+            self.begin_round(elapsed);
+        }
+    }
+
+    fn begin_round(&mut self, elapsed: Micros) {
+        let tick = self.tick;
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for &place in &dirty {
+            let object = &mut self.store[place];
+            object.dirty = false;
+            let Some(mut record) = object.record else { continue };
+            if record.version.holder != self.me.member {
+                continue;
+            }
+            record.version.tick = tick;
+            object.record = Some(record);
+            object.captured = tick;
+            self.store.capture(place, tick);
+            for link in 0..self.links.len() {
+                self.refresh_link(link, place);
+            }
+        }
+        dirty.clear();
+        self.dirty = dirty;
+
+        let interval = self.config.interval.get() as i64;
+        let rate = i64::from(self.config.bytes_per_second);
+        self.round.waiting.clear();
+        self.round.serving = None;
+        for index in 0..self.links.len() {
+            let link = &mut self.links[index];
+            link.next_tick();
+            let most = rate * 2 * interval / 1_000_000;
+            link.budget = (link.budget + rate * elapsed.get() as i64 / 1_000_000).min(most);
+            if link.their_epoch != 0 && link.present.is_some() && self.is_admitted() {
+                self.round.waiting.push(self.links[index].peer);
+                self.give_up_lost(index);
+            }
+        }
+        // Served from the end.
+        self.round.waiting.reverse();
+    }
+
+    /// What was in lost packets is due again, more urgently than before.
+    fn give_up_lost(&mut self, index: usize) {
+        let interval = self.config.interval.get();
+        let timeout = self.links[index]
+            .rtt
+            .map_or(TIMEOUT_TICKS, |rtt| u32::try_from(2 * rtt.get() / interval).unwrap_or(1_000) + 5);
+        let me = self.me.member;
+        let link = &mut self.links[index];
+        while let Some((tick, records)) = link.sent.next_lost(self.tick, timeout) {
+            for told in records {
+                let out = &mut link.out[told.object as usize];
+                if out.handle != Some(told.handle) || out.sent_tick != tick || out.phase != Phase::Flying {
+                    continue;
+                }
+                let object = &self.store[told.object];
+                let mine = object.record.is_some_and(|record| record.version.holder == me);
+                let newer_arrived = mine && out.newest != NEVER && out.newest >= tick;
+                if !newer_arrived {
+                    out.priority = out.priority.saturating_add(out.paid).saturating_add(128);
+                    out.paid = 0;
+                }
+                out.phase = Phase::Due;
+                if !std::mem::replace(&mut out.listed, true) {
+                    link.due.push(told.object);
+                }
+            }
+        }
+    }
+
+    /// The next thing to send, if any is left in this round.
+    pub fn next_packet(&mut self) -> Option<Outgoing<'_>> {
+        if let Some((to, message)) = self.messages.pop_front() {
+            self.round.bytes.clear();
+            message.encode(&mut self.round.bytes);
+            return Some(Outgoing { to, reliable: true, bytes: &self.round.bytes });
+        }
+        loop {
+            let Some((peer, sent)) = self.round.serving else {
+                let peer = self.round.waiting.pop()?;
+                if let Some(link) = self.link_of(peer) {
+                    self.select(link);
+                    self.round.serving = Some((peer, false));
+                }
+                continue;
+            };
+            let Some(link) = self.link_of(peer) else {
+                self.round.serving = None;
+                continue;
+            };
+            let state = &self.links[link];
+            let overdue = state.owes_ack || self.now.since(state.sent_at) >= KEEP_ALIVE;
+            let more = self.round.next < self.round.selected.len() && (!sent || state.budget > 0);
+            if !more && (sent || !overdue) {
+                self.round.serving = None;
+                continue;
+            }
+            self.round.serving = Some((peer, true));
+            self.write_packet(link);
+            return Some(Outgoing { to: peer, reliable: false, bytes: &self.round.bytes });
+        }
+    }
+
+    /// Writes one packet with as many of the selected as fit.
+    fn write_packet(&mut self, index: usize) {
+        let mut bytes = std::mem::take(&mut self.round.bytes);
+        bytes.clear();
+        bytes.resize(self.config.packet_bytes_max, 0);
+        let link = &self.links[index];
+        let (ack, acks) = link.received.acks();
+        let held = self.now.since(link.received_at).get() / HELD_UNIT_US;
+        let seq = link.sent.next_seq();
+        let mut header = Header {
+            mark: mark(link.epoch, link.their_epoch),
+            seq: seq as u16,
+            tick: self.tick as u16,
+            phase: self.round.phase,
+            ack: ack as u16,
+            held: if ack == 0 { HELD_NONE } else { u8::try_from(held).unwrap_or(HELD_NONE) },
+            inputs: false,
+            records: 0,
+            ack_words: link.ack_words(),
+            acks,
+        };
+        let head = header.bytes();
+        let limit = usize::try_from(link.budget).unwrap_or(0).clamp(head + 64, bytes.len());
+        let mut w = BitWriter::new(&mut bytes[head..limit]);
+        let mut before = -1;
+        let mut base = None;
+        while let Some(&(handle, place)) = self.round.selected.get(self.round.next) {
+            if header.records == RECORDS_MAX || w.left() < self.bits_max(index, place) {
+                break;
+            }
+            self.round.next += 1;
+            let written = self.write_record(&mut w, index, place, (before, handle), &mut base, seq);
+            written.expect("there was room for the largest record");
+            before = i32::from(handle);
+            header.records += 1;
+        }
+        let body = w.finish().len();
+        header.write(&mut bytes);
+        bytes.truncate(head + body);
+        let link = &mut self.links[index];
+        link.sent.packet(self.tick, self.now, usize::from(header.records));
+        link.sent_at = self.now;
+        link.owes_ack = false;
+        link.budget -= bytes.len() as i64;
+        if header.records > 4 {
+            let mean = ((body << 8) / usize::from(header.records)) as u32;
+            link.record_size = link.record_size - link.record_size / 8 + mean / 8;
+        }
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += bytes.len() as u64;
+        self.round.bytes = bytes;
+    }
+
+    /// How many bits a record can take.
+    fn bits_max(&self, index: usize, place: Place) -> usize {
+        let out = &self.links[index].out[place as usize];
+        let object = &self.store[place];
+        let Some(kind) = self.store.kind(place) else { return RECORD_HEAD_BITS };
+        let told = out.known && out.acked_stamp == object.stamp;
+        RECORD_HEAD_BITS + kind.layout.bits_max() + if told { 0 } else { RECORD_ABOUT_BITS }
+    }
+
+    fn write_record(
+        &mut self,
+        w: &mut BitWriter<'_>,
+        index: usize,
+        place: Place,
+        (before, handle): (i32, u16),
+        base: &mut Option<(u32, Option<u32>)>,
+        seq: u32,
+    ) -> Result<(), BufferFull> {
+        write_handle(w, before, handle)?;
+        let (stamp, identity) = (self.store[place].stamp, self.store[place].identity);
+        let told = |close| SentRecord { object: place, handle, close, stamp, identity };
+        let wanted = self.wants(index, place);
+        let Some(record) = self.store[place].record.filter(|_| wanted) else {
+            Form::Close.write(w)?;
+            let gone = self.store[place].record.is_none_or(|record| record.gone);
+            w.bool(gone)?;
+            let out = &mut self.links[index].out[place as usize];
+            out.closed_in = seq;
+            out.known = false;
+            self.links[index].sent.record(told(true));
+            self.note_sent(index, place);
+            return Ok(());
+        };
+        self.stats.updates_sent += 1;
+        if record.version.holder == self.me.member {
+            self.write_own(w, index, place, &record, base)?;
+        } else {
+            self.write_relay(w, index, place, &record)?;
+        }
+        let link = &mut self.links[index];
+        let out = &mut link.out[place as usize];
+        out.introduced = true;
+        out.closing = false;
+        out.told_in = seq;
+        link.sent.record(told(false));
+        self.note_sent(index, place);
+        Ok(())
+    }
+
+    fn note_sent(&mut self, index: usize, place: Place) {
+        let out = &mut self.links[index].out[place as usize];
+        out.paid = out.priority;
+        out.priority = 0;
+        out.sent_tick = self.tick;
+        out.phase = Phase::Flying;
+    }
+
+    /// A record of an object of ours, as short as what the receiver has allows.
+    fn write_own(
+        &mut self,
+        w: &mut BitWriter<'_>,
+        index: usize,
+        place: Place,
+        record: &Record,
+        base: &mut Option<(u32, Option<u32>)>,
+    ) -> Result<(), BufferFull> {
+        // Whatever is told in a tick can be built on under that tick.
+        self.store.capture(place, self.tick);
+        let out = self.links[index].out[place as usize];
+        let object = &self.store[place];
+        if !out.known || out.acked_stamp != object.stamp || record.gone {
+            self.stats.updates_whole += 1;
+            if out.known {
+                Form::Authority.write(w)?;
+            } else {
+                Form::Intro.write(w)?;
+                identity(object.id, record).write(w)?;
+            }
+            authority(record).write(w)?;
+            if !record.gone {
+                self.store.write_whole(w, place, !out.known)?;
+            }
+            return Ok(());
+        }
+        let kind = &self.store.kinds[usize::from(record.kind)];
+        let value = self.store.value(place);
+        let newer = Some(out.newest).filter(|&tick| tick != NEVER && tick < self.tick);
+        let Some((newer, newer_value)) =
+            newer.and_then(|tick| self.store.told_at(place, tick).map(|value| (tick, value)))
+        else {
+            self.stats.updates_whole += 1;
+            Form::Absolute.write(w)?;
+            return kind.layout.write_whole(w, value);
+        };
+        let k = self.tick - newer;
+        let older =
+            out.older_for(k).and_then(|tick| self.store.told_at(place, tick).map(|value| (tick, value)));
+        let ticks = (newer, older.map(|(tick, _)| tick));
+        let form = match ticks {
+            _ if *base == Some(ticks) => Form::Plain,
+            (newer, Some(older)) => Form::Pair(slot_of(newer), slot_of(older)),
+            (newer, None) => Form::Single(slot_of(newer)),
+        };
+        form.write(w)?;
+        *base = Some(ticks);
+        let baselines =
+            Baselines { newer: newer_value, k, older: older.map(|(tick, value)| (value, newer - tick)) };
+        let expected = kind.layout.is_expected(value, &baselines);
+        w.bool(expected)?;
+        if expected { Ok(()) } else { kind.layout.write_difference(w, value, &baselines) }
+    }
+
+    /// Somebody else's record.
+    fn write_relay(
+        &mut self,
+        w: &mut BitWriter<'_>,
+        index: usize,
+        place: Place,
+        record: &Record,
+    ) -> Result<(), BufferFull> {
+        self.stats.updates_whole += 1;
+        let out = self.links[index].out[place as usize];
+        Form::Relay.write(w)?;
+        w.bool(!out.known)?;
+        if !out.known {
+            identity(self.store[place].id, record).write(w)?;
+        }
+        let version = record.version;
+        Origin { holder: version.holder, player: record.player, tick: version.tick }.write(w)?;
+        authority(record).write(w)?;
+        if record.gone { Ok(()) } else { self.store.write_whole(w, place, !out.known) }
+    }
+}
+
+fn identity(id: crate::ObjectId, record: &Record) -> Identity {
+    Identity { kind: record.kind, id, home: record.home }
+}
+
+fn authority(record: &Record) -> Authority {
+    Authority {
+        hold: record.version.hold,
+        seq: record.version.seq,
+        held: record.held,
+        gone: record.gone,
+        trust: record.trust,
+    }
+}

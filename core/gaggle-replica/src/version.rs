@@ -1,0 +1,102 @@
+//! Which of two records of an object is the greater. The order is total and nothing in it wraps, so merging is taking the
+//! greater, in whatever order records arrive.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::{Member, Player};
+
+/// How an object came to be as it is: how often it was grabbed, how often touched, by whom last, and when it was told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Version {
+    /// Grabs and deletions so far: they beat touches.
+    pub hold: u32,
+    /// Touches so far.
+    pub seq: u32,
+    /// Who made the last claim. Of two equal claims the senior's wins.
+    pub holder: Member,
+    /// The holder's tick.
+    pub tick: u32,
+}
+
+impl Version {
+    fn key(&self) -> (u32, u32, Reverse<Member>, u32) {
+        (self.hold, self.seq, Reverse(self.holder), self.tick)
+    }
+
+    /// Whether both are of the same claim.
+    pub(crate) fn same_claim(&self, other: &Version) -> bool {
+        (self.hold, self.seq, self.holder) == (other.hold, other.seq, other.holder)
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Version) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Version) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// A record of an object without its value: what decides about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
+    pub(crate) version: Version,
+    /// The holder's player.
+    pub(crate) player: Player,
+    /// Grabbed and not let go.
+    pub(crate) held: bool,
+    /// Who may take it back as soon as it sees it.
+    pub(crate) trust: Option<Player>,
+    /// Whose it is under mixed policy. Never changes.
+    pub(crate) home: Option<Player>,
+    /// Deleted: there is no value.
+    pub(crate) gone: bool,
+    pub(crate) kind: u8,
+}
+
+impl Record {
+    /// Whether both say the same, under whatever tick: what is gone stays as it is.
+    pub(crate) fn says_the_same(&self, other: &Record) -> bool {
+        self.version == other.version || (self.gone && other.gone && self.version.same_claim(&other.version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemberTag;
+    use gaggle_kit::Prng;
+
+    fn version(hold: u32, seq: u32, number: u32, tick: u32) -> Version {
+        Version { hold, seq, holder: Member { number, tag: MemberTag(number) }, tick }
+    }
+
+    #[test]
+    fn holding_beats_touching_and_seniors_beat_juniors() {
+        let ascending = [
+            version(0, 9, 0, 9),
+            version(1, 0, 5, 0),
+            version(1, 0, 4, 0),
+            version(1, 0, 4, 1),
+            version(1, 1, 9, 0),
+        ];
+        assert!(ascending.is_sorted());
+    }
+
+    #[test]
+    fn the_order_has_no_cycles() {
+        let mut random = Prng::new(1);
+        let mut draw = || version(random.below(3), random.below(3), random.below(3), random.below(3));
+        let mut all: Vec<Version> = (0..200).map(|_| draw()).collect();
+        all.sort();
+        for (index, low) in all.iter().enumerate() {
+            for high in &all[index..] {
+                assert!(low <= high && (low == high) == (low.cmp(high) == Ordering::Equal));
+            }
+        }
+    }
+}
