@@ -117,15 +117,25 @@ impl Gander {
                     self.start_wave(self.wave.number.saturating_add(1));
                 }
             }
-            Phase::Over => {
-                self.wave.left = self.wave.left.saturating_add(1);
-                let asked = (0..SEATS).any(|seat| self.players[seat].present() && pads[seat].flap);
-                if self.wave.left >= OVER_FRAMES && asked {
-                    self.start_match();
-                }
-            }
+            Phase::Over => self.wait_for_another(pads),
         }
         self.seat_waiting(ground);
+    }
+
+    /// After a moment, whoever presses flap anew starts another match for all.
+    fn wait_for_another(&mut self, pads: &[Pad; SEATS]) {
+        self.wave.left = self.wave.left.saturating_add(1);
+        if self.wave.left < OVER_FRAMES {
+            return;
+        }
+        let mut asked = false;
+        for (player, pad) in self.players.iter_mut().zip(pads).filter(|(player, _)| player.present()) {
+            asked |= pad.flap && player.let_go;
+            player.let_go |= !pad.flap;
+        }
+        if asked {
+            self.start_match();
+        }
     }
 
     /// Everything anew, with the same people.

@@ -20,7 +20,7 @@ pub const HERN_POINTS: u16 = 1000;
 /// How far beyond the edge it turns, in sub-pixels.
 const BEYOND: i32 = 44 * PX;
 /// Frames it stays away between two crossings.
-const AWAY_FRAMES: u8 = 70;
+const AWAY_FRAMES: u8 = 120;
 /// Half its length, and its reach above and below the throat, in sub-pixels.
 const LONG: i32 = 20 * PX;
 const UP: i32 = 6 * PX;
@@ -126,7 +126,7 @@ impl Hern {
     }
 
     fn cross(&mut self, quarry: Option<(i32, i32)>, wave: u16, ground: &Ground) {
-        let speed = PX * 7 / 4 + i32::from(wave.min(40)) * 4;
+        let speed = PX * 3 / 2 + i32::from(wave.min(40)) * 5;
         self.x += if self.left { -speed } else { speed };
         let mut want = self.y;
         self.open = false;
@@ -191,9 +191,10 @@ impl Hern {
     }
 }
 
-/// The height that puts the throat level with the body of somebody with his feet here.
+/// Where it aims: at the body of somebody with his feet here, a little below his lance. Whoever keeps still
+/// loses; whoever sinks as it strikes meets it.
 const fn aim(feet: i32) -> i32 {
-    feet - TALL / 2
+    feet - 11 * PX
 }
 
 #[cfg(test)]

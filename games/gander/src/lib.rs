@@ -23,6 +23,7 @@
 //! [`Game`](gaggle_timeline::Game).
 
 pub mod arena;
+pub mod attract;
 pub mod bots;
 pub mod clutch;
 pub mod cue;
@@ -31,6 +32,7 @@ pub mod flow;
 mod game;
 mod glide;
 pub mod hern;
+pub mod howto;
 mod joust;
 pub mod ledges;
 pub mod mind;

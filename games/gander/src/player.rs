@@ -47,6 +47,8 @@ pub struct Player {
     pub mounts: u8,
     /// Eggs in a row, each worth more than the last.
     pub run: u8,
+    /// At the end of a match: he has let go of the button since, so pressing it means something.
+    pub let_go: bool,
     /// His match so far.
     pub tally: Tally,
     /// His wave so far.

@@ -202,6 +202,7 @@ impl Painter<'_> {
         self.sign(now);
         self.pads(now);
         self.embers();
+        self.departures(now);
         self.herns(now, before);
         self.eggs(now, before);
         self.riders(now, before);

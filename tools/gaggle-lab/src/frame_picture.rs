@@ -1,10 +1,13 @@
-//! One frame of a match, as it looks on a screen.
+//! One frame, as it looks on a screen: of a match of bots, of what a screen shows while nobody plays, or of
+//! how to play.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use gaggle_scene::{Canvas, Scene, View};
 use gander::arena::{HEIGHT, WIDTH};
+use gander::attract::Attract;
+use gander::howto::HowTo;
 use gander::stage::{Audience, Stage};
 
 use crate::bot_match::{BotMatch, MatchOptions, NAMES};
@@ -14,10 +17,16 @@ use crate::png_file;
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) played: MatchOptions,
+    played: MatchOptions,
     /// The frame to draw
     #[arg(long, default_value_t = 1200)]
     frame: u32,
+    /// What is shown while nobody plays, instead of a match
+    #[arg(long, conflicts_with = "howto")]
+    attract: bool,
+    /// A page of how to play, instead of a match
+    #[arg(long)]
+    howto: Option<usize>,
     /// Size of the screen in pixels
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (i32, i32),
@@ -33,7 +42,7 @@ pub(crate) struct Options {
 }
 
 /// `1280x720`.
-pub(crate) fn size(text: &str) -> Result<(i32, i32), String> {
+fn size(text: &str) -> Result<(i32, i32), String> {
     let parts =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match parts {
@@ -45,19 +54,31 @@ pub(crate) fn size(text: &str) -> Result<(i32, i32), String> {
 }
 
 pub(crate) fn draw(options: &Options) -> Result<String, String> {
-    let mut played = BotMatch::new(&options.played);
-    played.run_to(options.frame);
     let (width, height) = options.size;
     let view = View::fit(width, height, WIDTH, HEIGHT);
     let mut stage = Stage::new(view);
     let mut scene = Scene::default();
-    let audience = audience(usize::from(options.played.players), options.calm);
-    stage.draw(&played.game, &played.before, options.between, &audience, &mut scene);
+    let what = if options.attract {
+        let mut attract = Attract::new(options.played.seed);
+        (0..options.frame).for_each(|_| attract.step());
+        attract.draw(&mut stage, options.between, options.calm, &mut scene);
+        format!("wave {}", attract.game().wave.number)
+    } else if let Some(page) = options.howto {
+        let mut howto = HowTo::new(page);
+        (0..options.frame).for_each(|_| howto.step());
+        howto.draw(&mut stage, options.between, options.calm, &mut scene);
+        howto.page().title.to_string()
+    } else {
+        let mut played = BotMatch::new(&options.played);
+        played.run_to(options.frame);
+        let audience = audience(usize::from(options.played.players), options.calm);
+        stage.draw(&played.game, &played.before, options.between, &audience, &mut scene);
+        format!("wave {}", played.game.wave.number)
+    };
     let mut canvas = Canvas::new(view);
     canvas.paint(&scene, stage.album());
     png_file::write(&options.out, width as u32, height as u32, canvas.pixels())?;
-    let items = scene.art.len() + scene.words.len();
-    Ok(format!("{}: wave {}, {items} items", options.out.display(), played.game.wave.number))
+    Ok(format!("{}: {what}, {} items", options.out.display(), scene.art.len() + scene.words.len()))
 }
 
 /// The first seat is ours, the others have links.

@@ -2,9 +2,14 @@
 //!
 //! Everything here is a function of its arguments: the same command gives the same file on every machine.
 
+// Pictures and statistics are looked at, never simulated.
+#![allow(clippy::float_arithmetic)]
+
 mod bot_match;
 mod contact_sheet;
+mod difficulty;
 mod frame_picture;
+mod fuzz_seeds;
 mod png_file;
 
 use std::process::ExitCode;
@@ -25,12 +30,18 @@ enum Command {
     Draw(frame_picture::Options),
     /// A whole match of bots on one sheet, as a PNG
     Sheet(contact_sheet::Options),
+    /// How hard the waves are, over many matches of bots, as a table and a PNG
+    Difficulty(difficulty::Options),
+    /// Seeds for the fuzzers
+    FuzzSeeds(fuzz_seeds::Options),
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Draw(options) => frame_picture::draw(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
+        Command::Difficulty(options) => difficulty::draw(&options),
+        Command::FuzzSeeds(options) => fuzz_seeds::write(&options),
     };
     match done {
         Ok(said) => {

@@ -9,7 +9,7 @@ use crate::arena::{DROWN, FIRE, PX, apart, over_pit, wrap};
 use crate::bots::sight::{Seen, Sight, Thing};
 use crate::egg::EGG_TALL;
 use crate::hern::Meeting;
-use crate::mover::{Mover, TALL};
+use crate::mover::{LANCE, Mover, TALL};
 use crate::pad::Pad;
 use crate::pilot::Pilot;
 
@@ -119,6 +119,17 @@ impl Bot {
         let here = me.y / PX;
         let lanes = [goal.lane, here, here - 24, here - 48, here + 30];
         let mut best = (i32::MIN, goal);
+        // What comes with its beak open can be met, if one sinks to its height in time.
+        if let Some(hern) = nearest(me, sight, |thing| matches!(thing, Thing::Hern { .. })) {
+            let dir = if me.left == hern.left { if hern.left { 1 } else { -1 } } else { 0 };
+            for lane in [(hern.y + LANCE) / PX + 1, (hern.y + LANCE) / PX - 6] {
+                let aim = Aim { lane, dir, top: 1 };
+                let liking = imagine(*me, aim, &goal, sight, skill);
+                if liking > best.0 {
+                    best = (liking, aim);
+                }
+            }
+        }
         for (n, lane) in lanes.into_iter().enumerate() {
             for dir in [goal.dir, -goal.dir, 0] {
                 if n > 0 && dir == 0 && goal.dir == 0 {

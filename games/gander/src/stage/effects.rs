@@ -23,7 +23,22 @@ const POINTS_RISE: f32 = 12.0;
 const LONGEST: u32 = 150;
 
 impl Painter<'_> {
-    /// Everything that happened lately, as far as it goes behind the near fire.
+    /// Birds that make off, behind those who stay.
+    pub(super) fn departures(&mut self, game: &Gander) {
+        let now = game.frame;
+        for mark in game.marks.recent(now, LONGEST) {
+            let age = now.wrapping_sub(mark.frame) as f32 + self.between;
+            match mark.kind {
+                Kind::Clang => self.make_off(mark, usize::from(mark.look), age),
+                Kind::Unseated => self.make_off(mark, 0, age),
+                Kind::Leave if mark.by != NOBODY => self.ride_off(mark, age),
+                Kind::HernDown => self.fall_apart(mark, age),
+                _ => {}
+            }
+        }
+    }
+
+    /// Everything else that happened lately, as far as it goes behind the near fire.
     pub(super) fn effects(&mut self, game: &Gander) {
         let now = game.frame;
         for mark in game.marks.recent(now, LONGEST) {
@@ -37,21 +52,17 @@ impl Painter<'_> {
         let look = usize::from(mark.look);
         match mark.kind {
             Kind::Clang => {
-                self.make_off(mark, look, age);
                 self.flash(mark, look, age);
                 self.spark(x, y - 14.0, 8.0, age);
                 self.feathers(mark, plume(look), age);
             }
             Kind::Unseated => {
-                self.make_off(mark, 0, age);
                 self.flash(mark, look, age);
                 self.spark(x, y - 14.0, 10.0, age);
                 self.feathers(mark, plume(0), age);
             }
-            Kind::Leave if mark.by != NOBODY => self.ride_off(mark, age),
             Kind::Bounce => self.spark(x, y, 4.0, age * 1.4),
             Kind::HernDown => {
-                self.fall_apart(mark, age);
                 self.spark(x, y, 12.0, age * 0.8);
                 self.feathers(mark, Color::hex(0x8a7ea0), age);
             }

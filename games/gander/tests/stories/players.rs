@@ -174,7 +174,10 @@ fn after_a_moment_any_flap_starts_a_new_match_for_all() {
     finish(&mut fen, 1);
     fen.press(1, Pad::FLAP).step(u32::from(OVER_FRAMES) - 10);
     assert_eq!(fen.game.wave.phase, Phase::Over, "not before everybody has seen the end");
-    fen.step(12);
+    fen.step(100);
+    assert_eq!(fen.game.wave.phase, Phase::Over, "and not because a button was held since");
+    fen.press(1, Pad::NONE).step(1);
+    fen.press(1, Pad::FLAP).step(3);
     assert_eq!((fen.game.wave.phase, fen.game.wave.number), (Phase::Intro, 1));
     assert!((0..2).all(|seat| fen.score(seat) == 0 && fen.game.players[seat].mounts == 5));
 }
@@ -188,8 +191,9 @@ fn a_guest_who_comes_at_the_end_plays_in_the_next_match() {
     fen.present[1] = true;
     fen.step(100);
     assert_eq!(fen.game.wave.phase, Phase::Over);
-    fen.press(1, Pad::FLAP).step(u32::from(OVER_FRAMES));
-    assert_eq!(fen.game.wave.number, 1);
+    fen.step(u32::from(OVER_FRAMES));
+    fen.press(1, Pad::FLAP).step(3);
+    assert_eq!(fen.game.wave.phase, Phase::Intro);
     assert!(fen.game.players[0].riding() && fen.game.players[1].riding());
 }
 
