@@ -54,7 +54,8 @@ fn fill(game: &mut Gander) {
         let x = number as i32 * 24 * gander::arena::PX;
         let y = (40 + number as i32 % 3 * 55) * gander::arena::PX;
         let mover = Mover { x, y, speed: 3, ..Mover::default() };
-        game.riders[number] = Rider { live: true, class: Class::Wraith, eggs: EGGS_EACH, mover, ..Rider::default() };
+        game.riders[number] =
+            Rider { live: true, class: Class::Wraith, eggs: EGGS_EACH, mover, ..Rider::default() };
     }
     for (number, hern) in game.herns.iter_mut().enumerate() {
         *hern = Hern::arriving(number % 2 == 0, 90 * gander::arena::PX, 1);
