@@ -39,7 +39,7 @@ impl FullHouse {
             pads.push(step(&mut game));
             states.push(game);
         }
-        let riders = states.iter().map(|game| count(game)).sum::<usize>() / frames;
+        let riders = states.iter().map(count).sum::<usize>() / frames;
         assert!(riders >= 8, "a full house has more than {riders} riders on average");
         FullHouse { start, pads, states }
     }
