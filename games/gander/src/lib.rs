@@ -65,6 +65,10 @@ pub use waves::WaveKind;
 
 use cue::{Mark, Marks, Murmurs};
 
+/// Which rules these are: the hash a fixed minute of play comes to. A replay or a peer with another number plays
+/// another game. `examples/golden.rs` has the minute; a test fails when the rules change and this does not.
+pub const FINGERPRINT: u64 = 0xdcf2_a8d3_094c_fc0c;
+
 /// Whether knights can unseat each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum Mode {

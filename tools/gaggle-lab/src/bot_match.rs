@@ -68,8 +68,8 @@ impl BotMatch {
         BotMatch { game, before: game, bots: bots.collect() }
     }
 
-    /// One frame.
-    pub(crate) fn step(&mut self) {
+    /// One frame, and what everybody did in it.
+    pub(crate) fn step(&mut self) -> [Pad; SEATS] {
         let mut pads = [Pad::NONE; SEATS];
         let mut present = [false; SEATS];
         for bot in &mut self.bots {
@@ -78,6 +78,7 @@ impl BotMatch {
         }
         self.before = self.game;
         self.game.step(&pads, present);
+        pads
     }
 
     /// Up to a frame.

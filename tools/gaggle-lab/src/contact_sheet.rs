@@ -7,7 +7,8 @@ use gaggle_scene::{Canvas, Scene, View, palette};
 use gander::arena::{HEIGHT, WIDTH};
 use gander::stage::Stage;
 
-use crate::bot_match::{BotMatch, MatchOptions};
+use crate::bot_match::MatchOptions;
+use crate::footage::Footage;
 use crate::frame_picture::audience;
 use crate::png_file;
 
@@ -16,6 +17,9 @@ use crate::png_file;
 pub(crate) struct Options {
     #[command(flatten)]
     played: MatchOptions,
+    /// A replay, instead of a match of bots
+    #[arg(long)]
+    replay: Option<PathBuf>,
     /// Frames between two pictures
     #[arg(long, default_value_t = 300)]
     every: u32,
@@ -38,17 +42,19 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
     let mut stage = Stage::new(view);
     let mut scene = Scene::default();
     let mut canvas = Canvas::new(view);
-    let mut played = BotMatch::new(&options.played);
+    let mut footage = Footage::open(options.replay.as_deref(), &options.played)?;
     let mut pictures: Vec<Vec<u32>> = Vec::new();
-    let audience = audience(usize::from(options.played.players), false);
+    let mut waves = 0;
     for number in 0..options.count.max(1) {
-        played.run_to(options.from + number * options.every);
-        stage.draw(&played.game, &played.before, 1.0, &audience, &mut scene);
-        let label = format!("{}", played.game.frame);
-        scene.word(&label, 3.0, 206.0, palette::TEXT).outlined(palette::INK);
+        let frame = options.from + number * options.every;
+        let (now, before) = footage.at(frame);
+        let players = now.players.iter().filter(|player| player.present()).count();
+        stage.draw(&now, &before, 1.0, &audience(players, false), &mut scene);
+        waves = now.wave.number;
+        scene.word(&format!("{}", now.frame), 3.0, 206.0, palette::TEXT).outlined(palette::INK);
         canvas.paint(&scene, stage.album());
         pictures.push(canvas.pixels().to_vec());
-        if played.over() {
+        if footage.ends_at(frame) {
             break;
         }
     }
@@ -64,10 +70,5 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
         }
     }
     png_file::write(&options.out, width, height, &sheet)?;
-    Ok(format!(
-        "{}: {} pictures, up to wave {}",
-        options.out.display(),
-        pictures.len(),
-        played.game.wave.number
-    ))
+    Ok(format!("{}: {} pictures, up to wave {waves}", options.out.display(), pictures.len()))
 }

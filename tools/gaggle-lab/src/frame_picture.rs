@@ -10,7 +10,8 @@ use gander::attract::Attract;
 use gander::howto::HowTo;
 use gander::stage::{Audience, Stage};
 
-use crate::bot_match::{BotMatch, MatchOptions, NAMES};
+use crate::bot_match::{MatchOptions, NAMES};
+use crate::footage::Footage;
 use crate::png_file;
 
 /// Which frame, how large, and where to.
@@ -21,6 +22,9 @@ pub(crate) struct Options {
     /// The frame to draw
     #[arg(long, default_value_t = 1200)]
     frame: u32,
+    /// A replay, instead of a match of bots
+    #[arg(long, conflicts_with_all = ["howto", "attract"])]
+    replay: Option<PathBuf>,
     /// What is shown while nobody plays, instead of a match
     #[arg(long, conflicts_with = "howto")]
     attract: bool,
@@ -69,11 +73,10 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
         howto.draw(&mut stage, options.between, options.calm, &mut scene);
         howto.page().title.to_string()
     } else {
-        let mut played = BotMatch::new(&options.played);
-        played.run_to(options.frame);
-        let audience = audience(usize::from(options.played.players), options.calm);
-        stage.draw(&played.game, &played.before, options.between, &audience, &mut scene);
-        format!("wave {}", played.game.wave.number)
+        let (now, before) = Footage::open(options.replay.as_deref(), &options.played)?.at(options.frame);
+        let players = now.players.iter().filter(|player| player.present()).count();
+        stage.draw(&now, &before, options.between, &audience(players, options.calm), &mut scene);
+        format!("wave {}", now.wave.number)
     };
     let mut canvas = Canvas::new(view);
     canvas.paint(&scene, stage.album());

@@ -8,6 +8,7 @@
 mod bot_match;
 mod contact_sheet;
 mod difficulty;
+mod footage;
 mod frame_picture;
 mod fuzz_seeds;
 mod png_file;
@@ -26,9 +27,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// One frame of a match of bots, as a PNG
+    /// Plays a match of bots and writes its replay
+    Record(footage::Options),
+    /// One frame of a match of bots or of a replay, as a PNG
     Draw(frame_picture::Options),
-    /// A whole match of bots on one sheet, as a PNG
+    /// A whole match of bots or replay on one sheet, as a PNG
     Sheet(contact_sheet::Options),
     /// How hard the waves are, over many matches of bots, as a table and a PNG
     Difficulty(difficulty::Options),
@@ -38,6 +41,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Record(options) => footage::record(&options),
         Command::Draw(options) => frame_picture::draw(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),

@@ -189,7 +189,9 @@ impl Painter<'_> {
         let color = palette::SEAT[seat].mix(TEXT, 0.4);
         let mut text = String::new();
         gaggle_scene::font::thousands(u32::from(mark.value), &mut text);
-        let y = f32::from(mark.y) - 8.0 - (age / POINTS_FRAMES) * POINTS_RISE;
+        // Over the head of whoever took it.
+        let start = if mark.kind == Kind::EggTaken { 22.0 } else { 8.0 };
+        let y = f32::from(mark.y) - start - (age / POINTS_FRAMES) * POINTS_RISE;
         let x = f32::from(mark.x).clamp(16.0, arena::WIDTH as f32 - 16.0);
         self.scene.text(&text, x, y.max(18.0), color).centred().outlined(INK);
         if mark.kind == Kind::EggTaken {
