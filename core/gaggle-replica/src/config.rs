@@ -27,6 +27,8 @@ pub struct SessionConfig {
     /// For so long a deletion is remembered in full. At least [`ticket_life`](SessionConfig::ticket_life).
     /// Default 10 min.
     pub grave: Micros,
+    /// Whether anybody looks: without, [`shown`](crate::Session::shown) does not smooth. Default true.
+    pub display: bool,
     /// Most objects, deleted and refused ones included. What goes beyond is refused. Default 65,536.
     pub objects_max: usize,
 }
@@ -42,6 +44,7 @@ impl Default for SessionConfig {
             inherit_after: Micros::from_secs(1),
             ticket_life: Micros::from_secs(60),
             grave: Micros::from_secs(600),
+            display: true,
             objects_max: 65_536,
         }
     }

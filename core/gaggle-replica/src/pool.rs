@@ -1,18 +1,18 @@
-//! Words in blocks of one size, given out and taken back: what moves allocates nothing once there were as many before.
+//! Numbers in blocks of one size, given out and taken back: what moves allocates nothing once there were as many before.
 
 /// A block of a [`Pool`].
 pub(crate) type Block = u32;
 
-/// Blocks of words, all of one size.
+/// Blocks of numbers, all of one size.
 #[derive(Debug, Clone)]
-pub(crate) struct Pool {
+pub(crate) struct Pool<T = i32> {
     stride: usize,
-    words: Vec<i32>,
+    words: Vec<T>,
     free: Vec<Block>,
 }
 
-impl Pool {
-    pub(crate) fn new(stride: usize) -> Pool {
+impl<T: Copy + Default> Pool<T> {
+    pub(crate) fn new(stride: usize) -> Pool<T> {
         Pool { stride, words: Vec::new(), free: Vec::new() }
     }
 
@@ -23,7 +23,7 @@ impl Pool {
         }
         // Blocks of no words have no number of their own.
         let block = self.words.len() / self.stride.max(1);
-        self.words.resize(self.words.len() + self.stride, 0);
+        self.words.resize(self.words.len() + self.stride, T::default());
         block as Block
     }
 
@@ -41,12 +41,12 @@ impl Pool {
     }
 
     #[inline]
-    pub(crate) fn get(&self, block: Block) -> &[i32] {
+    pub(crate) fn get(&self, block: Block) -> &[T] {
         &self.words[block as usize * self.stride..][..self.stride]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, block: Block) -> &mut [i32] {
+    pub(crate) fn get_mut(&mut self, block: Block) -> &mut [T] {
         &mut self.words[block as usize * self.stride..][..self.stride]
     }
 }
@@ -57,14 +57,14 @@ mod tests {
 
     #[test]
     fn blocks_are_used_again() {
-        let mut pool = Pool::new(3);
+        let mut pool: Pool = Pool::new(3);
         let (a, b) = (pool.take(), pool.take());
         pool.get_mut(a).fill(1);
         pool.get_mut(b).fill(2);
         assert_eq!((pool.get(a), pool.get(b)), (&[1; 3][..], &[2; 3][..]));
         pool.give(a);
         assert_eq!(pool.take(), a);
-        let mut empty = Pool::new(0);
+        let mut empty: Pool = Pool::new(0);
         let none = empty.take();
         assert_eq!(empty.get(none), [0; 0]);
     }

@@ -59,6 +59,8 @@ pub(crate) struct Object {
     pub(crate) owed: u32,
     /// Nobody tells us of it any more, although it exists.
     pub(crate) hidden: bool,
+    /// By what it was shown wrongly, and when.
+    pub(crate) error: Option<(Block, Micros)>,
 }
 
 /// What all objects of a kind share.
@@ -68,6 +70,7 @@ pub(crate) struct KindStore {
     pub(crate) rules: KindRules,
     pub(crate) values: Pool,
     pub(crate) histories: Histories,
+    pub(crate) errors: Pool<f64>,
 }
 
 /// All objects.
@@ -87,6 +90,7 @@ impl Store {
                 rules: entry.rules,
                 values: Pool::new(layout.words_all()),
                 histories: Histories::new(layout.words),
+                errors: Pool::new(layout.words),
                 layout,
             }
         };
@@ -129,6 +133,7 @@ impl Store {
             mentions: 0,
             owed: 0,
             hidden: false,
+            error: None,
         };
         let place = match self.free.pop() {
             Some(place) => {
@@ -205,6 +210,9 @@ impl Store {
             kind.values.give(object.value);
             kind.histories.clear(&mut object.history);
             object.captured = NEVER;
+            if let Some((block, _)) = object.error.take() {
+                kind.errors.give(block);
+            }
         }
         if let Some(kind) = after {
             let kind = &mut self.kinds[usize::from(kind)];

@@ -9,7 +9,9 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId};
 
 use crate::MemberTag;
+use crate::interest::Receiver;
 use crate::packet::Received;
+use crate::playout::{Playhead, SenderClock};
 use crate::roster::Present;
 use crate::sent::Sent;
 
@@ -31,12 +33,20 @@ pub(crate) struct Link {
     pub(crate) out: Vec<Outgoing>,
     /// Places of objects that are due, each once, and of some that were.
     pub(crate) due: Vec<u32>,
+    /// What it is told in this round, by handle, and how far that is.
+    pub(crate) selected: Vec<(u16, u32)>,
+    pub(crate) selected_next: usize,
+    /// It was asked what of all objects matters here.
+    pub(crate) interest_known: bool,
     pub(crate) handles: Handles,
     pub(crate) sent: Sent,
     /// By handle.
     pub(crate) table: Vec<Incoming>,
     /// By place of the object: its handle in `table`.
     pub(crate) table_of: Vec<u32>,
+    /// How many objects the other side was about to introduce when the link began, and how many it has.
+    pub(crate) announced: u32,
+    pub(crate) introduced: u32,
     /// Refused records of deleted objects whose handles are closed.
     pub(crate) refused: VecDeque<LinkRecord>,
     pub(crate) received: Received,
@@ -46,6 +56,9 @@ pub(crate) struct Link {
     /// The newest tick of the other side.
     pub(crate) their_tick: u32,
     pub(crate) rtt: Option<Micros>,
+    pub(crate) clock: SenderClock,
+    pub(crate) playhead: Playhead,
+    lateness: (Micros, Micros),
     pub(crate) sent_at: Micros,
     /// How many packets came in the last ticks: so many acknowledgements must fit.
     pub(crate) arrivals: [u16; 4],
@@ -59,7 +72,7 @@ pub(crate) struct Link {
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl Link {
-    pub(crate) fn new(peer: PeerId, epoch: u32, places: usize) -> Link {
+    pub(crate) fn new(peer: PeerId, epoch: u32, places: usize, interval: Micros) -> Link {
         Link {
             peer,
             epoch,
@@ -68,16 +81,24 @@ impl Link {
             present: None,
             out: vec![Outgoing::default(); places],
             due: Vec::new(),
+            selected: Vec::new(),
+            selected_next: 0,
+            interest_known: false,
             handles: Handles::default(),
             sent: Sent::new(),
             table: Vec::new(),
             table_of: vec![NONE; places],
+            announced: 0,
+            introduced: 0,
             refused: VecDeque::new(),
             received: Received::default(),
             received_at: Micros::ZERO,
             owes_ack: false,
             their_tick: 0,
             rtt: None,
+            clock: SenderClock::new(interval),
+            playhead: Playhead::default(),
+            lateness: (Micros::ZERO, Micros::ZERO),
             sent_at: Micros::ZERO,
             arrivals: [0; 4],
             record_size: 12 << 8,
@@ -92,8 +113,24 @@ impl Link {
     }
 
     /// Everything told in either direction counts for nothing any more.
-    pub(crate) fn restart(&mut self, places: usize) {
-        *self = Link::new(self.peer, self.epoch, places);
+    pub(crate) fn restart(&mut self, places: usize, interval: Micros) {
+        *self = Link::new(self.peer, self.epoch, places, interval);
+    }
+
+    /// Who is told over it.
+    pub(crate) fn receiver(&self) -> Option<Receiver> {
+        let present = self.present?;
+        Some(Receiver { peer: self.peer, player: present.player, member: present.member })
+    }
+
+    /// The handle of an object; one is given if it has none, while there are any.
+    pub(crate) fn handle_of(&mut self, place: u32, tick: u32) -> Option<u16> {
+        let out = &mut self.out[place as usize];
+        if out.handle.is_none() {
+            out.handle = self.handles.take(tick);
+            (out.closed_in, out.told_in) = (0, 0);
+        }
+        out.handle
     }
 
     /// An object is due.
@@ -104,6 +141,15 @@ impl Link {
         if !std::mem::replace(&mut out.listed, true) {
             self.due.push(place);
         }
+    }
+
+    /// How unevenly its packets come, looked at once a second.
+    pub(crate) fn lateness(&mut self, now: Micros) -> Micros {
+        let (at, lateness) = self.lateness;
+        if now.since(at) >= Micros::from_secs(1) {
+            self.lateness = (now, self.clock.lateness());
+        }
+        lateness
     }
 
     /// Notes an arrival for the number of acknowledgements to send.

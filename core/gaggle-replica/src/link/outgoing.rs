@@ -45,8 +45,8 @@ pub(crate) struct Outgoing {
     pub(crate) priority: u32,
     /// What the last sending was worth.
     pub(crate) paid: u32,
-    /// How much it matters to this receiver; 0 if not at all.
-    pub(crate) weight: u16,
+    /// It is this receiver's business.
+    pub(crate) matters: bool,
 }
 
 impl Default for Outgoing {
@@ -67,7 +67,7 @@ impl Default for Outgoing {
             sent_tick: NEVER,
             priority: 0,
             paid: 0,
-            weight: 1,
+            matters: true,
         }
     }
 }

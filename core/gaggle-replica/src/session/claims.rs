@@ -165,8 +165,12 @@ impl Session {
         version.holder = self.me.member;
         version.tick = self.tick + 1;
         let claimed = Record { version, player: self.me.player, held: hold, trust, ..record };
+        let shown = record.version.holder != self.me.member && self.before_change(place, false);
         self.store.clear_history(place);
         self.store.set_record(place, Some(claimed));
+        if shown {
+            self.after_change(place);
+        }
         let object = &mut self.store[place];
         object.top = (object.top.0.max(version.hold), object.top.1.max(version.seq));
         object.captured = NEVER;

@@ -30,7 +30,7 @@ impl Session {
         if record.gone {
             (out.owed || relayed) && self.without.holds(Rule::TombstonesAreOwed)
         } else {
-            (mine && out.weight > 0) || relayed || out.owed
+            (mine && out.matters) || relayed || out.owed
         }
     }
 

@@ -24,7 +24,7 @@ impl Session {
             self.end_link(peer);
         }
         self.epoch = self.epoch.wrapping_add(1).max(1);
-        self.links.push(Link::new(peer, self.epoch, self.store.places()));
+        self.links.push(Link::new(peer, self.epoch, self.store.places(), self.config.interval));
         self.greet(self.links.len() - 1);
     }
 
@@ -65,7 +65,7 @@ impl Session {
             // It started anew without our noticing: nothing told before counts, in either direction.
             let gone = self.links[index].present;
             self.release_link(index);
-            self.links[index].restart(self.store.places());
+            self.links[index].restart(self.store.places(), self.config.interval);
             self.leave(peer, gone);
         }
         let link = &mut self.links[index];
@@ -73,6 +73,7 @@ impl Session {
             link.their_epoch = hello.epoch;
             link.their_tick = hello.tick;
             link.their_tag = hello.member.tag;
+            link.announced = hello.objects;
         }
         self.highest = self.highest.max(hello.highest);
         let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));

@@ -130,13 +130,18 @@ impl Session {
             object.identity = object.identity.wrapping_add(1);
             self.links.iter_mut().for_each(|link| link.out[place as usize].known = false);
         }
+        let same_holder = before.is_some_and(|before| before.version.same_claim(&record.version));
+        let shown = self.before_change(place, same_holder);
         self.store.set_record(place, Some(record));
         if let Some(value) = value.filter(|_| !keeps_value) {
             self.store.copy_value(place, value);
         }
+        self.store[place].changed_at = self.now;
+        if shown {
+            self.after_change(place);
+        }
         let now = self.now;
         let object = &mut self.store[place];
-        object.changed_at = now;
         object.stray_since = now;
         let was_hidden = std::mem::replace(&mut object.hidden, false);
         if before.is_none_or(|before| !before.version.same_claim(&record.version)) {

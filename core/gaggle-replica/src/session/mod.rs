@@ -2,10 +2,11 @@
 //!
 //! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `judge.rs` which
 //! record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `select.rs` and `send.rs` what goes
-//! out, `decode.rs` and `receive.rs` what comes in.
+//! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees.
 
 mod claims;
 mod decode;
+mod display;
 mod duty;
 mod greet;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use crate::version::{Record, Version};
 use crate::{Kind, Kinds, Member, MemberTag, ObjectId, Player};
 
 use decode::Decoder;
+use display::Display;
 use send::Round;
 
 pub use send::Outgoing;
@@ -67,6 +69,8 @@ pub struct Session {
     forgotten: Forgotten,
     /// Our objects that changed since the last tick.
     dirty: Vec<Place>,
+    /// Those of them that nobody was told about yet.
+    fresh: Vec<Place>,
     /// Records that claim more than can have happened yet: link and handle.
     too_soon: Vec<(PeerId, u16)>,
     too_soon_at: Micros,
@@ -90,12 +94,22 @@ pub struct Session {
     now: Micros,
     round: Round,
     decoder: Decoder,
+    display: Display,
     messages: VecDeque<(PeerId, Message)>,
     /// Peers whose links should end, at most one entry each.
     refused: Vec<PeerId>,
     events: Events,
     stats: SessionStats,
     without: Without,
+}
+
+/// How much of a world has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Arrival {
+    /// Objects that were introduced.
+    pub known: u32,
+    /// Objects that were announced.
+    pub announced: u32,
 }
 
 /// What happened so far.
@@ -162,6 +176,7 @@ impl Session {
             grave_cursor: 0,
             forgotten: Forgotten::default(),
             dirty: Vec::new(),
+            fresh: Vec::new(),
             too_soon: Vec::new(),
             too_soon_at: Micros::ZERO,
             met: VecDeque::new(),
@@ -178,6 +193,7 @@ impl Session {
             now: Micros::ZERO,
             round: Round::default(),
             decoder: Decoder::default(),
+            display: Display::default(),
             messages: VecDeque::new(),
             refused: Vec::new(),
             events: Events::default(),
@@ -363,6 +379,13 @@ impl Session {
     /// Whether this machine is a member yet.
     pub fn is_admitted(&self) -> bool {
         self.me.member.number != NUMBER_NONE
+    }
+
+    /// How much of what the present members hold has arrived: for a newcomer's progress bar.
+    pub fn arrival(&self) -> Arrival {
+        let announced = self.links.iter().map(|link| link.announced).sum();
+        let known = self.links.iter().map(|link| link.introduced.min(link.announced)).sum();
+        Arrival { known, announced }
     }
 
     /// The settings.

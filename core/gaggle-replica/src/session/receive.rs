@@ -58,6 +58,7 @@ impl Session {
             state.their_tick = tick;
         }
         state.received.note(seq);
+        state.clock.note(now, tick, header.phase);
         state.note_arrival();
         state.owes_ack |= header.records > 0 || header.inputs;
         self.stats.packets_received += 1;
@@ -268,11 +269,16 @@ impl Session {
             && object.owed == 0
             && !object.hidden;
         if as_before {
+            let shown = self.before_change(place, true);
+            let object = &mut self.store[place];
             object.record = Some(*record);
             object.stamp = object.stamp.wrapping_add(1).max(1);
             object.changed_at = self.now;
             let words = self.store.kinds[usize::from(record.kind)].layout.words;
             self.store.value_mut(place)[..words].copy_from_slice(&self.decoder.words[value..value + words]);
+            if shown {
+                self.after_change(place);
+            }
         }
         as_before
     }
@@ -334,6 +340,7 @@ impl Session {
         kind.values.get_mut(block).copy_from_slice(&self.decoder.words[value..value + words]);
         let link = &mut self.links[link];
         link.table_of[place as usize] = u32::from(handle);
+        link.introduced += 1;
         link.table[slot] = Incoming {
             object: place,
             opened_in: seq - 1,

@@ -1,6 +1,7 @@
 //! Chooses what a receiver is told in a round: everything, if it fits its budget, else what has become most urgent.
 
 use super::Session;
+use crate::interest::{Interest, Receiver, Seen, Weight};
 use crate::link::Phase;
 use crate::packet::HEADER_BYTES_MAX;
 use crate::store::Place;
@@ -19,47 +20,49 @@ pub(super) struct Candidate {
     /// What it will take, in 256ths of a byte.
     size: u32,
     is_new: bool,
+    taken: bool,
 }
+
+/// In so many ticks everything is asked about once.
+const ROUNDS: usize = 8;
 
 impl Session {
     /// Chooses what a link is told in this round.
-    pub(super) fn select(&mut self, index: usize) {
-        self.round.selected.clear();
-        self.round.next = 0;
+    pub(super) fn select(&mut self, index: usize, interest: &mut dyn Interest) {
         let mut candidates = std::mem::take(&mut self.round.candidates);
+        let mut selected = std::mem::take(&mut self.links[index].selected);
         candidates.clear();
+        selected.clear();
         self.gather(index, &mut candidates);
 
         let mut room = (self.links[index].budget - HEADER_BYTES_MAX as i64) * 256;
         let needed: i64 = candidates.iter().map(|candidate| i64::from(candidate.size)).sum();
         let all_fit = needed <= room;
         if !all_fit {
-            self.weigh(index, &mut candidates);
+            self.weigh(index, &mut candidates, interest);
         }
         let mut room_for_new = room / 2;
-        for candidate in &candidates {
-            let size = i64::from(candidate.size);
-            if !all_fit {
-                if room < size {
-                    break;
-                }
-                if candidate.is_new && room_for_new < size {
+        // What is new waits until everything else that is due had its turn, then takes what is left.
+        for second_turn in [false, true] {
+            for candidate in &mut candidates {
+                let size = i64::from(candidate.size);
+                if candidate.taken || (!all_fit && room < size) {
                     continue;
                 }
+                if !all_fit && !second_turn && candidate.is_new && room_for_new < size {
+                    continue;
+                }
+                candidate.taken = true;
                 room -= size;
                 room_for_new -= if candidate.is_new { size } else { 0 };
-            }
-            let link = &mut self.links[index];
-            let out = &mut link.out[candidate.place as usize];
-            if out.handle.is_none() {
-                out.handle = link.handles.take(self.tick);
-                (out.closed_in, out.told_in) = (0, 0);
-            }
-            if let Some(handle) = out.handle {
-                self.round.selected.push((handle, candidate.place));
+                if let Some(handle) = self.links[index].handle_of(candidate.place, self.tick) {
+                    selected.push((handle, candidate.place));
+                }
             }
         }
-        self.round.selected.sort_unstable();
+        selected.sort_unstable();
+        self.links[index].selected = selected;
+        self.links[index].selected_next = 0;
         self.round.candidates = candidates;
     }
 
@@ -70,25 +73,21 @@ impl Session {
         due.retain(|&place| {
             let is_due = self.links[index].out[place as usize].phase == Phase::Due;
             let wanted = is_due && self.wants(index, place);
-            let object = &self.store[place];
             let out = &mut self.links[index].out[place as usize];
             if is_due && (wanted || out.closing) {
-                // What changed after this tick was taken is told in the next.
-                if !(wanted && object.dirty) {
-                    let is_new = !out.known && wanted;
-                    let size = match self.store.kind(place) {
-                        Some(kind) if is_new => (INTRO_BYTES + kind.layout.whole_bytes()) << 8,
-                        _ => record_size,
-                    };
-                    candidates.push(Candidate { priority: 0, place, size, is_new });
-                }
+                let is_new = !out.known && wanted;
+                let size = match self.store.kind(place) {
+                    Some(kind) if is_new => (INTRO_BYTES + kind.layout.whole_bytes()) << 8,
+                    _ => record_size,
+                };
+                candidates.push(Candidate { priority: 0, place, size, is_new, taken: false });
                 return true;
             }
             if is_due {
                 out.phase = Phase::Idle;
             }
             out.listed = false;
-            if object.record.is_none() {
+            if self.store[place].record.is_none() {
                 self.round.dropped.push(place);
             }
             false
@@ -100,14 +99,60 @@ impl Session {
     }
 
     /// Waiting makes urgent. The most urgent come first.
-    fn weigh(&mut self, index: usize, candidates: &mut [Candidate]) {
+    fn weigh(&mut self, index: usize, candidates: &mut [Candidate], interest: &mut dyn Interest) {
+        let Session { store, kinds, links, .. } = self;
+        let link = &mut links[index];
+        let Some(receiver) = link.receiver() else { return };
         for candidate in candidates.iter_mut() {
-            let out = &mut self.links[index].out[candidate.place as usize];
-            let weight = u32::from(out.weight.max(1)) << 8;
+            let place = candidate.place;
+            let asked = interest.weigh(&receiver, &Seen { store, kinds, place });
+            let kind = store.kind(place).map_or(1, |kind| u32::from(kind.rules.weight));
+            let out = &mut link.out[place as usize];
+            // What does not matter any more is closed at its turn; until then it hardly counts.
+            let weight = u32::from(asked.unwrap_or(Weight::LEAST).get()).saturating_mul(kind).max(1);
             let weight = if candidate.is_new { weight.saturating_mul(NEW_WEIGHT) } else { weight };
             out.priority = out.priority.saturating_add(weight);
             candidate.priority = out.priority;
         }
         candidates.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Asks about some of our objects whether they matter to a link.
+    pub(super) fn ask_interest(&mut self, index: usize, interest: &mut dyn Interest) {
+        let Some(receiver) = self.links[index].receiver() else { return };
+        // Somebody who has just come must not be told what is none of its business.
+        let is_new = !std::mem::replace(&mut self.links[index].interest_known, true);
+        let (first, step) = if is_new { (0, 1) } else { (self.tick as usize % ROUNDS, ROUNDS) };
+        for place in (first..self.store.places()).step_by(step) {
+            self.ask_interest_in(index, place as Place, &receiver, interest);
+        }
+        for place in 0..self.fresh.len() {
+            self.ask_interest_in(index, self.fresh[place], &receiver, interest);
+        }
+    }
+
+    fn ask_interest_in(
+        &mut self,
+        index: usize,
+        place: Place,
+        receiver: &Receiver,
+        interest: &mut dyn Interest,
+    ) {
+        let Some(record) = self.store[place].record else { return };
+        if record.gone || record.version.holder != self.me.member {
+            return;
+        }
+        let seen = Seen { store: &self.store, kinds: &self.kinds, place };
+        let matters = interest.weigh(receiver, &seen).is_some();
+        let out = &mut self.links[index].out[place as usize];
+        if out.matters == matters {
+            return;
+        }
+        out.matters = matters;
+        if matters {
+            self.refresh_link(index, place);
+        } else {
+            self.close(index, place);
+        }
     }
 }

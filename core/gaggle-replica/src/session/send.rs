@@ -6,6 +6,7 @@ use super::Session;
 use super::select::Candidate;
 use crate::codec::Baselines;
 use crate::history::{NEVER, slot_of};
+use crate::interest::{Everything, Interest};
 use crate::link::Phase;
 use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
 use crate::record::{Authority, Form, Identity, Origin, write_handle};
@@ -39,9 +40,6 @@ pub(super) struct Round {
     waiting: Vec<PeerId>,
     /// Whom we are sending to, and whether anything went out in this round.
     serving: Option<(PeerId, bool)>,
-    /// What goes to it, by handle.
-    pub(super) selected: Vec<(u16, Place)>,
-    pub(super) next: usize,
     phase: u8,
     pub(super) candidates: Vec<Candidate>,
     /// Objects that nobody may know any more.
@@ -64,9 +62,31 @@ impl Session {
     /// Time passes. Call it once a frame, after the game has changed its objects; then drain
     /// [`next_packet`](Session::next_packet).
     pub fn tick(&mut self, now: Micros) {
+        self.tick_with(now, None);
+    }
+
+    /// The same, with a say in what matters to whom.
+    ///
+    /// ```
+    /// # use gaggle_replica::*;
+    /// # fn tick(session: &mut Session, now: gaggle_kit::Micros, eyes: &[[f64; 3]]) {
+    /// session.tick_with(now, Some(&mut |receiver: &Receiver, object: &Seen<'_>| {
+    ///     let (eye, place) = (eyes[usize::from(receiver.player.number())], object.position()?);
+    ///     let distance = ((eye[0] - place[0]).powi(2) + (eye[1] - place[1]).powi(2)).sqrt();
+    ///     (distance < 500.0).then(|| Weight::by_distance(distance, 60.0))
+    /// }));
+    /// # }
+    /// ```
+    pub fn tick_with(&mut self, now: Micros, interest: Option<&mut dyn Interest>) {
         self.note_now(now);
         self.found_if_nobody_else_does();
         self.keep_house();
+        let interval = self.config.interval;
+        for link in &mut self.links {
+            let newest = link.clock.time_of(link.their_tick);
+            let lateness = link.lateness(self.now);
+            link.playhead.advance(self.now, newest, lateness, interval);
+        }
         let started = self.started.unwrap_or(now);
         let interval = self.config.interval.get();
         let due = u32::try_from(self.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
@@ -78,13 +98,14 @@ impl Session {
             self.round.phase = (self.now.since(begun).get() * 256 / interval).min(255) as u8;
             self.tick = due;
             self.ticked_at = self.now;
-            self.begin_round(elapsed);
+            self.begin_round(elapsed, interest);
         }
     }
 
-    fn begin_round(&mut self, elapsed: Micros) {
+    fn begin_round(&mut self, elapsed: Micros, mut interest: Option<&mut dyn Interest>) {
         let tick = self.tick;
         let mut dirty = std::mem::take(&mut self.dirty);
+        self.fresh.clear();
         for &place in &dirty {
             let object = &mut self.store[place];
             object.dirty = false;
@@ -94,6 +115,9 @@ impl Session {
             }
             record.version.tick = tick;
             object.record = Some(record);
+            if object.captured == NEVER {
+                self.fresh.push(place);
+            }
             object.captured = tick;
             self.store.capture(place, tick);
             for link in 0..self.links.len() {
@@ -115,6 +139,13 @@ impl Session {
             if link.their_epoch != 0 && link.present.is_some() && self.is_admitted() {
                 self.round.waiting.push(self.links[index].peer);
                 self.give_up_lost(index);
+                match &mut interest {
+                    None => self.select(index, &mut Everything),
+                    Some(interest) => {
+                        self.ask_interest(index, *interest);
+                        self.select(index, *interest);
+                    }
+                }
             }
         }
         // Served from the end.
@@ -132,7 +163,7 @@ impl Session {
         while let Some((tick, records)) = link.sent.next_lost(self.tick, timeout) {
             for told in records {
                 let out = &mut link.out[told.object as usize];
-                if out.handle != Some(told.handle) || out.sent_tick != tick || out.phase != Phase::Flying {
+                if out.handle != Some(told.handle) || out.sent_tick != tick {
                     continue;
                 }
                 let object = &self.store[told.object];
@@ -141,6 +172,9 @@ impl Session {
                 if !newer_arrived {
                     out.priority = out.priority.saturating_add(out.paid).saturating_add(128);
                     out.paid = 0;
+                }
+                if out.phase != Phase::Flying {
+                    continue;
                 }
                 out.phase = Phase::Due;
                 if !std::mem::replace(&mut out.listed, true) {
@@ -160,10 +194,7 @@ impl Session {
         loop {
             let Some((peer, sent)) = self.round.serving else {
                 let peer = self.round.waiting.pop()?;
-                if let Some(link) = self.link_of(peer) {
-                    self.select(link);
-                    self.round.serving = Some((peer, false));
-                }
+                self.round.serving = Some((peer, false));
                 continue;
             };
             let Some(link) = self.link_of(peer) else {
@@ -172,7 +203,7 @@ impl Session {
             };
             let state = &self.links[link];
             let overdue = state.owes_ack || self.now.since(state.sent_at) >= KEEP_ALIVE;
-            let more = self.round.next < self.round.selected.len() && (!sent || state.budget > 0);
+            let more = state.selected_next < state.selected.len() && (!sent || state.budget > 0);
             if !more && (sent || !overdue) {
                 self.round.serving = None;
                 continue;
@@ -209,11 +240,11 @@ impl Session {
         let mut w = BitWriter::new(&mut bytes[head..limit]);
         let mut before = -1;
         let mut base = None;
-        while let Some(&(handle, place)) = self.round.selected.get(self.round.next) {
+        while let Some((handle, place)) = self.next_selected(index) {
             if header.records == RECORDS_MAX || w.left() < self.bits_max(index, place) {
                 break;
             }
-            self.round.next += 1;
+            self.links[index].selected_next += 1;
             let written = self.write_record(&mut w, index, place, (before, handle), &mut base, seq);
             written.expect("there was room for the largest record");
             before = i32::from(handle);
@@ -234,6 +265,18 @@ impl Session {
         self.stats.packets_sent += 1;
         self.stats.bytes_sent += bytes.len() as u64;
         self.round.bytes = bytes;
+    }
+
+    /// The next object to tell a link about. One that changed since this tick was taken has to wait for the next.
+    fn next_selected(&mut self, index: usize) -> Option<(u16, Place)> {
+        loop {
+            let link = &mut self.links[index];
+            let &(handle, place) = link.selected.get(link.selected_next)?;
+            if !self.store[place].dirty && link.out[place as usize].handle == Some(handle) {
+                return Some((handle, place));
+            }
+            link.selected_next += 1;
+        }
     }
 
     /// How many bits a record can take.

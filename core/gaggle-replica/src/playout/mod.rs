@@ -1,0 +1,120 @@
+//! When and how received values are shown. Nothing here is ever fed back into the world: what is shown may be late or
+//! smoothed, the truth is not.
+//!
+//! `clock.rs` knows what time it is at the sender, `playhead.rs` which tick of it is shown, `motion.rs` where an object is
+//! then, and this file takes errors away little by little.
+
+#![expect(clippy::float_arithmetic, reason = "only for display")]
+
+mod clock;
+mod motion;
+mod playhead;
+
+pub(crate) use clock::SenderClock;
+pub(crate) use motion::Motion;
+pub(crate) use playhead::Playhead;
+
+use gaggle_kit::Micros;
+
+use crate::ladder;
+use crate::layout::{Glide, Layout};
+
+/// The rate of [`KindRules::blend`](crate::KindRules::blend): a part is taken away in this long.
+const BLEND_US: f64 = 1_000_000.0 / 60.0;
+/// After so many of them nothing is left to see.
+const BLEND_STEPS_MAX: f64 = 240.0;
+
+/// Which part of an error is still shown after a while.
+pub(crate) fn error_left(blend: f32, age: Micros) -> f64 {
+    let keep = 1.0 - f64::from(blend).clamp(0.0, 1.0);
+    let steps = age.get() as f64 / BLEND_US;
+    if steps >= BLEND_STEPS_MAX {
+        return 0.0;
+    }
+    let whole = steps.floor();
+    // On a line between two sixtieths: a slow frame takes away as much as several quick ones.
+    keep.powi(whole as i32) * (1.0 - (1.0 - keep) * (steps - whole))
+}
+
+/// What has to be added to `target` to get `shown`.
+pub(crate) fn error_between(layout: &Layout, shown: &[f64], target: &[f64], error: &mut [f64]) {
+    for (word, error) in error.iter_mut().enumerate() {
+        *error = shown[word] - target[word];
+    }
+    for glide in &layout.glides {
+        match *glide {
+            Glide::Turn { first, count, bits } => {
+                for error in &mut error[first..first + count] {
+                    *error = shorter_way(*error, bits);
+                }
+            }
+            Glide::Rotation { first, .. } => {
+                // The same rotation has two quaternions: the nearer one counts.
+                let dot: f64 = (first..first + 4).map(|word| shown[word] * target[word]).sum();
+                if dot < 0.0 {
+                    for word in first..first + 4 {
+                        error[word] = -shown[word] - target[word];
+                    }
+                }
+            }
+            Glide::Line { .. } | Glide::Moved { .. } => {}
+        }
+    }
+}
+
+/// Adds a part of an error to what is shown.
+pub(crate) fn add_error(layout: &Layout, shown: &mut [f64], error: &[f64], part: f64) {
+    for (shown, error) in shown.iter_mut().zip(error) {
+        *shown += error * part;
+    }
+    for glide in &layout.glides {
+        if let Glide::Rotation { first, .. } = *glide {
+            let length = shown[first..first + 4].iter().map(|part| part * part).sum::<f64>().sqrt();
+            if length > 1e-6 {
+                shown[first..first + 4].iter_mut().for_each(|part| *part /= length);
+            }
+        }
+    }
+}
+
+/// How far an error puts an object off, in units of its first position.
+pub(crate) fn distance_of(layout: &Layout, error: &[f64]) -> f64 {
+    let Some((first, count)) = layout.position else { return 0.0 };
+    let square = |word: usize| layout.axes[word].value_of(error[word]).powi(2);
+    (first..first + count).map(square).sum::<f64>().sqrt()
+}
+
+/// A difference of directions, the shorter way.
+fn shorter_way(difference: f64, bits: u32) -> f64 {
+    let turn = f64::from(1_u32 << bits);
+    difference - (difference / turn).round() * turn
+}
+
+/// The same for whole steps, for motion between two values.
+fn shorter_steps(bits: u32, from: i32, to: i32) -> f64 {
+    f64::from(ladder::turned(bits, to.wrapping_sub(from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_vanish_at_the_same_rate_whatever_the_frame_rate() {
+        let frame = |frames: u64| Micros::new(frames * 1_000_000 / 60);
+        assert_eq!(error_left(0.25, Micros::ZERO), 1.0);
+        assert!((error_left(0.25, frame(1)) - 0.75).abs() < 1e-4);
+        assert!((error_left(0.25, frame(4)) - 0.75_f64.powi(4)).abs() < 1e-4);
+        assert!(error_left(1.0, frame(1)) < 1e-3);
+        assert_eq!(error_left(0.25, Micros::from_secs(5)), 0.0);
+        let ages: Vec<f64> = (0..100).map(|ms| error_left(0.25, Micros::from_millis(ms))).collect();
+        assert!(ages.is_sorted_by(|a, b| a >= b), "never back");
+    }
+
+    #[test]
+    fn directions_take_the_shorter_way() {
+        assert_eq!(shorter_way(1_000.0, 10), -24.0);
+        assert_eq!(shorter_way(-3.5, 10), -3.5);
+        assert_eq!(shorter_steps(10, 1_020, 4), 8.0);
+    }
+}

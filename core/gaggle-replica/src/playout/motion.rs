@@ -1,0 +1,121 @@
+//! Where an object is at a moment: between two received values, or moved on from the newest by its velocity.
+
+#![expect(clippy::float_arithmetic, reason = "only for display")]
+
+use super::shorter_steps;
+use crate::history::{Histories, History, SLOTS};
+use crate::layout::{Glide, Layout};
+use crate::rotation;
+
+/// Nothing is moved on by its velocity for longer than this.
+const AHEAD_US_MAX: f64 = 200_000.0;
+/// If nothing is heard of an object for so long it rests where it was told to be.
+const SILENCE_US: f64 = 500_000.0;
+/// A value that was not followed by another for longer than so many ticks was held, not on its way.
+const GAP_TICKS_MAX: u32 = 4;
+
+/// A value as words and as what is shown: words that glide may lie between two words, a rotation is its quaternion.
+#[derive(Debug)]
+pub(crate) struct Motion<'a> {
+    /// All words, constants included.
+    pub(crate) words: &'a mut [i32],
+    /// Those that change.
+    pub(crate) shown: &'a mut [f64],
+}
+
+impl Motion<'_> {
+    /// Exactly this value.
+    pub(crate) fn rest(&mut self, layout: &Layout, value: &[i32]) {
+        self.words[..value.len()].copy_from_slice(value);
+        for (shown, &word) in self.shown.iter_mut().zip(value) {
+            *shown = f64::from(word);
+        }
+        for glide in &layout.glides {
+            if let Glide::Rotation { first, bits } = *glide {
+                let quaternion = rotation::from_words(&value[first..first + rotation::WORDS], bits);
+                for (shown, part) in self.shown[first..].iter_mut().zip(quaternion) {
+                    *shown = f64::from(part);
+                }
+            }
+        }
+    }
+
+    /// The newest value, moved on by its velocity.
+    pub(crate) fn move_on(&mut self, layout: &Layout, value: &[i32], age_us: f64, silence_us: f64) {
+        self.rest(layout, value);
+        if silence_us > SILENCE_US {
+            return;
+        }
+        let seconds = age_us.clamp(0.0, AHEAD_US_MAX) / 1e6;
+        for glide in &layout.glides {
+            if let Glide::Moved { first, count, by, .. } = *glide {
+                for index in 0..count {
+                    let (place, speed) = (&layout.axes[first + index], &layout.axes[by + index]);
+                    let way = speed.value_of(f64::from(value[by + index])) * seconds;
+                    let (min, max) = place.steps();
+                    let moved = self.shown[first + index] + way / place.precision();
+                    self.shown[first + index] = moved.clamp(f64::from(min), f64::from(max));
+                }
+            }
+        }
+    }
+
+    /// Where it was at a tick, or between two, going by what was told of it. `value` has the constants, and the rest if
+    /// nothing else is known.
+    pub(crate) fn play(&mut self, layout: &Layout, value: &[i32], told: (&Histories, History), tick: f64) {
+        self.rest(layout, value);
+        let (histories, history) = told;
+        let mut before: Option<(u32, &[i32])> = None;
+        let mut after: Option<(u32, &[i32])> = None;
+        for slot in 0..SLOTS {
+            let Some((held, words)) = histories.in_slot(history, slot) else { continue };
+            if f64::from(held) <= tick {
+                if before.is_none_or(|(best, _)| best < held) {
+                    before = Some((held, words));
+                }
+            } else if after.is_none_or(|(best, _)| best > held) {
+                after = Some((held, words));
+            }
+        }
+        let Some((at, words)) = before.or(after) else { return };
+        self.rest(layout, words);
+        if let (Some(_), Some((next, next_words))) = (before, after) {
+            // What was held and then moved did not creep all the while.
+            let from = at.max(next.saturating_sub(GAP_TICKS_MAX));
+            let part = ((tick - f64::from(from)) / f64::from(next - from)).clamp(0.0, 1.0);
+            self.lean(layout, words, next_words, part);
+        }
+    }
+
+    /// Goes a part of the way from one value to another.
+    fn lean(&mut self, layout: &Layout, from: &[i32], to: &[i32], part: f64) {
+        for glide in &layout.glides {
+            match *glide {
+                Glide::Line { first, count, .. } | Glide::Moved { first, count, .. } => {
+                    for word in first..first + count {
+                        self.shown[word] += f64::from(to[word] - from[word]) * part;
+                    }
+                }
+                Glide::Turn { first, count, bits } => {
+                    for word in first..first + count {
+                        self.shown[word] += shorter_steps(bits, from[word], to[word]) * part;
+                    }
+                }
+                Glide::Rotation { first, bits } => {
+                    let words = first..first + rotation::WORDS;
+                    let to = rotation::from_words(&to[words.clone()], bits);
+                    let dot: f64 =
+                        words.clone().zip(to).map(|(word, to)| self.shown[word] * f64::from(to)).sum();
+                    let sign = if dot < 0.0 { -1.0 } else { 1.0 };
+                    let mut length = 0.0;
+                    for (word, to) in words.clone().zip(to) {
+                        self.shown[word] = self.shown[word] * (1.0 - part) + f64::from(to) * sign * part;
+                        length += self.shown[word] * self.shown[word];
+                    }
+                    let length = f64::sqrt(length).max(1e-9);
+                    self.shown[words].iter_mut().for_each(|shown| *shown /= length);
+                }
+            }
+        }
+    }
+}

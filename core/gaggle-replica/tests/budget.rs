@@ -1,0 +1,236 @@
+//! Under a budget what is near is fresh, what is far is not forgotten, and a newcomer does not starve the others.
+
+#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "distances, and tests that cannot go on")]
+
+mod bodies;
+mod world;
+
+use bodies::{Bodies, Body, Motion};
+use gaggle_kit::{Micros, PeerId};
+use gaggle_replica::{Entry, Event, Kind, Kinds, ObjectId, Policy, Receiver, Seen, SessionConfig, Weight};
+use world::{Weather, World, peer};
+
+fn config(bytes_per_second: u32) -> SessionConfig {
+    SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() }
+}
+
+fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
+    f64::from((a[0] - b[0]).powi(2) + (a[2] - b[2]).powi(2)).sqrt()
+}
+
+/// Ages in milliseconds just before the next arrival, network aside: of the 16 nearest to body 0, and of all.
+fn ages(loss: u32) -> (Vec<u32>, Vec<u32>, f64) {
+    let mut world = World::of(2, 11, config(8_000), Kinds::new().with::<Body>());
+    world.weather = Weather::rough(100, loss);
+    world.frame = Micros::from_millis(50);
+    let mut bodies = Bodies::new(500, Motion::Driven);
+    let mut ids: Vec<ObjectId> = Vec::new();
+    let (mut near, mut all) = (Vec::new(), Vec::new());
+    let mut tick_times = Vec::new();
+    let started = world.machines[0].bytes_sent;
+    for round in 0..1_200 {
+        world.now += Micros::from_millis(50);
+        world.deliver();
+        let now = world.now;
+        let session = world.session(0);
+        if ids.is_empty() {
+            ids = bodies.bodies.iter().map(|body| session.spawn(body).unwrap()).collect();
+        }
+        for (index, id) in ids.iter().enumerate() {
+            bodies.step(index);
+            session.set(*id, &bodies.bodies[index]).unwrap();
+        }
+        let eye = bodies.bodies[0].position;
+        session.tick_with(
+            now,
+            Some(&mut |_: &Receiver, object: &Seen<'_>| {
+                let place = object.position()?;
+                let away =
+                    ((place[0] - f64::from(eye[0])).powi(2) + (place[2] - f64::from(eye[2])).powi(2)).sqrt();
+                Some(Weight::by_distance(away, 58.0))
+            }),
+        );
+        let tick = session.version(ids[0]).unwrap().tick;
+        tick_times.push(tick);
+        world.collect(0);
+        world.session(1).tick(now);
+        world.collect(1);
+        if round < 200 {
+            continue;
+        }
+        // 50 ms and 10 of jitter: what is sent in a tick is there two ticks later.
+        let age = |newest: u32| ((tick - newest) * 50).saturating_sub(100) + 50;
+        let mut order: Vec<usize> = (1..500).collect();
+        order.sort_by(|a, b| {
+            let away = |index: &usize| distance(bodies.bodies[*index].position, eye);
+            away(a).total_cmp(&away(b))
+        });
+        for (rank, index) in order.into_iter().enumerate() {
+            let newest = world.session(1).version(ids[index]).map_or(0, |version| version.tick);
+            if rank < 16 {
+                near.push(age(newest));
+            }
+            all.push(age(newest));
+        }
+    }
+    world.expect_peace();
+    near.sort_unstable();
+    all.sort_unstable();
+    let rate = (world.machines[0].bytes_sent - started) as f64 / 1_200.0 * 20.0;
+    (near, all, rate)
+}
+
+fn percentile(sorted: &[u32], percent: f64) -> u32 {
+    sorted[((sorted.len() - 1) as f64 * percent / 100.0) as usize]
+}
+
+#[test]
+fn what_is_near_is_fresh_and_nothing_is_forgotten() {
+    for (loss, p95, p99, worst) in [(0, 100, 200, 2_500), (50, 150, 200, 3_000)] {
+        let (near, all, rate) = ages(loss);
+        let (n95, n99, oldest) = (percentile(&near, 95.0), percentile(&near, 99.0), all[all.len() - 1]);
+        println!(
+            "loss {} %: near p50 {} p95 {n95} p99 {n99} worst {}; all p99 {} worst {oldest} ms; {rate:.0} B/s",
+            loss / 10,
+            percentile(&near, 50.0),
+            near[near.len() - 1],
+            percentile(&all, 99.0),
+        );
+        assert!(n95 <= p95 && n99 <= p99 && oldest <= worst);
+        assert!(rate <= 8_000.0 * 1.01, "the budget is kept");
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Rock {
+    #[kind(range = 0.0..=1000.0, precision = 0.01)]
+    place: [f32; 2],
+    #[kind(constant)]
+    colour: u8,
+}
+
+fn rock(number: usize) -> Rock {
+    Rock { place: [number as f32 % 1000.0, (number / 1000) as f32], colour: number as u8 }
+}
+
+#[test]
+fn a_newcomer_trickles_in_while_what_moves_stays_alive() {
+    let mut world = World::of(2, 3, config(8_000), Kinds::new().with::<Rock>());
+    let rocks: Vec<ObjectId> =
+        (0..5_000).map(|number| world.session(0).spawn(&rock(number)).unwrap()).collect();
+    world.run_ms(15_000);
+    assert_eq!(world.session(1).objects::<Rock>().count(), 5_000);
+
+    world.machines.push(world::Machine::new(2));
+    world.grow();
+    world.start(2, Entry::Join);
+    world.link(2, 0);
+    world.link(2, 1);
+    let mut number = 0;
+    let mut oldest = 0;
+    let mut known = Vec::new();
+    for _ in 0..120 {
+        world.play(Micros::from_millis(50), |session, index, _| {
+            if index == 0 {
+                number += 1;
+                for (offset, id) in rocks[..5].iter().enumerate() {
+                    session.set(*id, &Rock { colour: offset as u8, ..rock(number + offset) }).unwrap();
+                }
+            }
+        });
+        let tick = world.session(0).version(rocks[0]).unwrap().tick;
+        let seen = world.session(2).version(rocks[0]).map(|version| version.tick);
+        known.push(world.session(2).objects::<Rock>().count());
+        if let Some(seen) = seen.filter(|_| known.len() > 20) {
+            oldest = oldest.max(tick - seen);
+        }
+    }
+    let progress = world.session(2).arrival();
+    assert!(known.is_sorted() && known[40] > 100, "{known:?}");
+    assert!(progress.known > 500 && progress.known < progress.announced, "{progress:?}");
+    assert!(oldest <= 4, "a moving rock was {oldest} ticks old while the newcomer caught up");
+    world.run_ms(15_000);
+    assert_eq!(world.session(2).objects::<Rock>().count(), 5_000);
+    assert_eq!(world.session(2).get::<Rock>(rocks[4_999]), Some(rock(4_999)));
+    let progress = world.session(2).arrival();
+    assert_eq!((progress.known, progress.announced), (5_000, 5_000));
+}
+
+#[test]
+fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
+    let mut world = World::of(3, 3, config(64_000), Kinds::new().with::<Rock>());
+    let near = world.session(0).spawn(&rock(10)).unwrap();
+    let far = world.session(0).spawn(&rock(900)).unwrap();
+    let watched: fn(PeerId, &Seen<'_>, f64) -> bool = |receiver, object, sight| {
+        receiver != peer(1) || object.position().is_some_and(|place| place[0] < sight)
+    };
+    let mut sight = 100.0;
+    let look = |world: &mut World, sight: f64, millis: u64| {
+        for _ in 0..millis / 10 {
+            world.now += Micros::from_millis(10);
+            world.deliver();
+            let now = world.now;
+            world.session(0).tick_with(
+                now,
+                Some(&mut |receiver: &Receiver, object: &Seen<'_>| {
+                    watched(receiver.peer, object, sight).then_some(Weight::ONE)
+                }),
+            );
+            for index in 1..3 {
+                world.session(index).tick(now);
+            }
+            (0..3).for_each(|index| world.collect(index));
+        }
+    };
+    look(&mut world, sight, 1_000);
+    assert_eq!(world.session(1).get::<Rock>(near), Some(rock(10)));
+    assert_eq!(world.session(1).get::<Rock>(far), None, "never told");
+    assert_eq!(world.session(2).get::<Rock>(far), Some(rock(900)));
+
+    sight = 950.0;
+    look(&mut world, sight, 1_000);
+    assert_eq!(world.session(1).get::<Rock>(far), Some(rock(900)));
+
+    sight = 5.0;
+    look(&mut world, sight, 1_000);
+    let hidden = |event: &Event| matches!(event, Event::Hidden { .. });
+    assert_eq!(world.count_events(1, hidden), 2);
+    assert_eq!(
+        world.count_events(1, |event| matches!(event, Event::Deleted { .. })),
+        0,
+        "hidden is not deleted"
+    );
+    assert_eq!(world.count_events(2, hidden), 0);
+    let moved = Rock { place: [3.0, 3.0], ..rock(10) };
+    world.session(0).set(near, &moved).unwrap();
+    look(&mut world, sight, 1_000);
+    assert_eq!(world.session(1).get::<Rock>(near), Some(moved), "told anew");
+    assert_eq!(world.count_events(1, |event| *event == Event::Shown { id: near }), 1);
+    world.expect_peace();
+}
+
+#[test]
+fn a_slow_frame_sends_once() {
+    let mut world = World::of(2, 3, config(1_000_000), Kinds::new().with::<Rock>());
+    let id = world.session(0).spawn(&rock(1)).unwrap();
+    world.run_ms(500);
+    world.frame = Micros::from_millis(400);
+    for round in 0..5 {
+        let before = world.machines[0].packets_sent;
+        world.session(0).set(id, &rock(round + 2)).unwrap();
+        world.run_ms(400);
+        assert_eq!(world.machines[0].packets_sent - before, 1, "a frame of eight intervals");
+    }
+    // Frames of a third of an interval: still one packet an interval.
+    world.frame = Micros::new(16_667);
+    let before = world.machines[0].packets_sent;
+    let mut number = 0;
+    world.play(Micros::from_secs(2), |session, index, _| {
+        if index == 0 {
+            number += 1;
+            session.set(id, &rock(number)).unwrap();
+        }
+    });
+    let sent = world.machines[0].packets_sent - before;
+    assert!((38..=41).contains(&sent), "{sent} packets in 40 intervals");
+}

@@ -1,0 +1,296 @@
+//! What players see of each other's objects.
+
+#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "distances, and tests that cannot go on")]
+
+mod world;
+
+use gaggle_kit::{Angle, Micros, Prng};
+use gaggle_replica::{Kind, Kinds, ObjectId, Policy, Session, SessionConfig};
+use world::{Weather, World};
+
+/// Shown ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Kind)]
+#[kind(blend = 0.25, snap = 100.0)]
+struct Ship {
+    #[kind(range = -4000.0..=4000.0, precision = 0.05, moved_by = velocity)]
+    place: [f32; 2],
+    #[kind(range = -500.0..=500.0, precision = 0.1)]
+    velocity: [f32; 2],
+    #[kind(angle = 10)]
+    heading: Angle,
+    lives: u8,
+}
+
+/// Shown in sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Kind)]
+#[kind(playout = buffered)]
+struct Cart {
+    #[kind(range = -4000.0..=4000.0, precision = 0.05)]
+    place: [f32; 2],
+    load: u8,
+}
+
+/// Shown at once.
+#[derive(Debug, Clone, Copy, PartialEq, Kind)]
+#[kind(blend = 1.0)]
+struct Mine {
+    #[kind(range = -4000.0..=4000.0, precision = 0.05, moved_by = velocity)]
+    place: [f32; 2],
+    #[kind(range = -500.0..=500.0, precision = 0.1)]
+    velocity: [f32; 2],
+}
+
+fn kinds() -> Kinds {
+    Kinds::new().with::<Ship>().with::<Cart>().with::<Mine>()
+}
+
+fn world(weather: Weather) -> World {
+    let config = SessionConfig { policy: Policy::Open, ..SessionConfig::default() };
+    let mut world = World::of(2, 4, config, kinds());
+    world.weather = weather;
+    world.frame = Micros::new(16_667);
+    world
+}
+
+const WEATHER: Weather = Weather {
+    latency: Micros::from_millis(40),
+    jitter: Micros::from_millis(20),
+    loss: 20,
+    doubled: 0,
+    late: 0,
+};
+
+/// A path with turns: thrust that is redrawn every half second.
+struct Path {
+    place: [f32; 2],
+    velocity: [f32; 2],
+    thrust: [f32; 2],
+    random: Prng,
+}
+
+impl Path {
+    fn new() -> Path {
+        Path { place: [0.0; 2], velocity: [60.0, 0.0], thrust: [0.0; 2], random: Prng::new(3) }
+    }
+
+    fn step(&mut self) {
+        if self.random.chance(1, 30) {
+            self.thrust = std::array::from_fn(|_| self.random.range(-300..=300) as f32);
+        }
+        for axis in 0..2 {
+            self.velocity[axis] += (self.thrust[axis] - 0.8 * self.velocity[axis]) / 60.0;
+            self.place[axis] += self.velocity[axis] / 60.0;
+        }
+    }
+
+    fn ship(&self) -> Ship {
+        Ship { place: self.place, velocity: self.velocity, heading: Angle::ZERO, lives: 3 }
+    }
+}
+
+fn away(a: [f32; 2], b: [f32; 2]) -> f64 {
+    f64::from((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt()
+}
+
+fn percentile(values: &mut [f64], percent: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) * percent / 100]
+}
+
+/// How far off the truth of the same moment a ship is shown, and how far it jumps besides its own way.
+struct Seen {
+    error: f64,
+    jump: f64,
+}
+
+fn watch(show: impl Fn(&Session, ObjectId) -> Option<[f32; 2]>) -> Seen {
+    let mut world = world(WEATHER);
+    let mut path = Path::new();
+    let id = world.session(0).spawn(&path.ship()).unwrap();
+    world.run_ms(1_000);
+    let (mut errors, mut jumps) = (Vec::new(), Vec::new());
+    let mut last: Option<[f32; 2]> = None;
+    for _ in 0..2_400 {
+        world.play(Micros::new(16_667), |session, index, _| {
+            if index == 0 {
+                path.step();
+                session.set(id, &path.ship()).unwrap();
+            }
+        });
+        let shown = show(world.machines[1].session.as_ref().unwrap(), id).unwrap();
+        errors.push(away(shown, path.place));
+        if let Some(last) = last {
+            let way = [last[0] + path.velocity[0] / 60.0, last[1] + path.velocity[1] / 60.0];
+            jumps.push(away(shown, way));
+        }
+        last = Some(shown);
+    }
+    Seen { error: percentile(&mut errors, 95), jump: percentile(&mut jumps, 99) }
+}
+
+#[test]
+fn smoothing_is_nearer_to_the_truth_than_snapping_and_calmer() {
+    let snapped = watch(|session, id| session.get::<Ship>(id).map(|ship| ship.place));
+    let smoothed = watch(|session, id| session.shown::<Ship>(id).map(|ship| ship.place));
+    println!(
+        "p95 error, p99 jump: snapped {:.2}, {:.2}; smoothed {:.2}, {:.2}",
+        snapped.error, snapped.jump, smoothed.error, smoothed.jump
+    );
+    assert!(smoothed.error < snapped.error / 2.0, "{:.2} and {:.2}", smoothed.error, snapped.error);
+    assert!(smoothed.jump < snapped.jump / 3.0, "{:.2} and {:.2}", smoothed.jump, snapped.jump);
+}
+
+#[test]
+fn what_stops_is_shown_exactly_where_it_is() {
+    let mut world = world(WEATHER);
+    let mut path = Path::new();
+    let id = world.session(0).spawn(&path.ship()).unwrap();
+    world.play(Micros::from_secs(3), |session, index, _| {
+        if index == 0 {
+            path.step();
+            // A careless game that forgets to set the velocity to zero.
+            session.set(id, &path.ship()).unwrap();
+        }
+    });
+    world.run_ms(2_000);
+    let truth: Ship = world.session(0).get(id).unwrap();
+    assert_ne!(truth.velocity, [0.0; 2]);
+    assert_eq!(world.session(1).shown::<Ship>(id), Some(truth));
+    assert_eq!(world.session(0).shown::<Ship>(id), Some(truth), "whoever holds it sees it as it is");
+}
+
+#[test]
+fn far_jumps_are_jumps_and_near_ones_are_not() {
+    let mut world = world(Weather::CALM);
+    let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
+    let id = world.session(0).spawn(&at(0.0)).unwrap();
+    world.run_ms(500);
+    let mut seen = Vec::new();
+    for (target, frames) in [(50.0, 30), (1_000.0, 30)] {
+        world.session(0).set(id, &at(target)).unwrap();
+        for _ in 0..frames {
+            world.run(Micros::new(16_667));
+            seen.push(world.session(1).shown::<Ship>(id).unwrap().place[0]);
+        }
+    }
+    let between = |low: f32, high: f32| seen.iter().filter(|x| (low..high).contains(*x)).count();
+    assert!(between(1.0, 49.0) >= 5, "a near jump takes a few frames: {seen:?}");
+    assert_eq!(between(51.0, 999.0), 0, "a far one none: {seen:?}");
+    assert_eq!(*seen.last().unwrap(), 1_000.0);
+}
+
+#[test]
+fn mines_are_shown_where_they_are_told_to_be() {
+    let mut world = world(Weather::CALM);
+    let mine = |x: f32| Mine { place: [x, 0.0], velocity: [0.0; 2] };
+    let id = world.session(0).spawn(&mine(0.0)).unwrap();
+    world.run_ms(500);
+    world.session(0).set(id, &mine(70.0)).unwrap();
+    for _ in 0..20 {
+        world.run(Micros::new(16_667));
+        let x = world.session(1).shown::<Mine>(id).unwrap().place[0];
+        assert!(x == 0.0 || x == 70.0, "{x}");
+    }
+}
+
+#[test]
+fn carts_run_in_sequence_and_never_leave_their_track() {
+    // A track of corners: between two told places a cart is on the line between them, never beyond.
+    let track = |frame: usize| -> Cart {
+        let (side, along) = (frame / 60, (frame % 60) as f32);
+        let corner = (side / 2) as f32 * 60.0;
+        let place = if side % 2 == 0 { [corner + along, corner] } else { [corner + 60.0, corner + along] };
+        Cart { place, load: side as u8 }
+    };
+    for weather in [Weather::CALM, WEATHER, Weather { loss: 150, ..WEATHER }] {
+        let mut world = world(weather);
+        let id = world.session(0).spawn(&track(0)).unwrap();
+        world.run_ms(1_000);
+        let mut frame = 0;
+        let mut shown = Vec::new();
+        for _ in 0..1_500 {
+            world.play(Micros::new(16_667), |session, index, _| {
+                if index == 0 {
+                    frame += 1;
+                    session.set(id, &track(frame)).unwrap();
+                }
+            });
+            shown.push(world.session(1).shown::<Cart>(id).unwrap());
+        }
+        let along = |cart: &Cart| cart.place[0] + cart.place[1];
+        assert!(shown.is_sorted_by(|a, b| along(a) <= along(b) + 0.11), "never back");
+        let still = shown.windows(2).filter(|pair| along(&pair[0]) == along(&pair[1])).count();
+        // A told place every three frames: corners are cut by at most that.
+        let off = |cart: &Cart| {
+            let (x, y) = (cart.place[0], cart.place[1]);
+            (0..=frame).map(|f| away(track(f).place, [x, y])).fold(f64::INFINITY, f64::min)
+        };
+        let worst = shown.iter().step_by(7).map(off).fold(0.0, f64::max);
+        let last = shown.last().unwrap();
+        let late = f64::from(along(&track(frame)) - along(last));
+        println!(
+            "loss {} ‰: {still} of 1500 frames still, {worst:.2} off the track, {late:.0} frames late",
+            weather.loss
+        );
+        assert!(still < 60 + weather.loss as usize * 2, "{still} frames stood still");
+        assert!(worst < 6.0, "{worst} off the track");
+        assert!(late < 45.0, "{late} frames late");
+    }
+}
+
+#[test]
+fn a_claim_changes_hands_without_a_visible_jump() {
+    let mut world = world(WEATHER);
+    let mut path = Path::new();
+    let id = world.session(0).spawn(&path.ship()).unwrap();
+    let mut holder = 0;
+    let mut jumps: Vec<f64> = Vec::new();
+    let mut last: [Option<[f32; 2]>; 2] = [None; 2];
+    let mut claims = 0;
+    for frame in 0..3_000 {
+        if frame % 150 == 100 {
+            // Whoever takes over goes on from where it sees the truth.
+            holder = 1 - holder;
+            let session = world.session(holder);
+            if session.touch(id).is_ok() {
+                claims += 1;
+                let ship: Ship = session.get(id).unwrap();
+                (path.place, path.velocity) = (ship.place, ship.velocity);
+            }
+        }
+        world.play(Micros::new(16_667), |session, index, _| {
+            if index == holder && session.is_mine(id) {
+                path.step();
+                session.set(id, &path.ship()).unwrap();
+            }
+        });
+        for (index, last) in last.iter_mut().enumerate() {
+            let shown = world.session(index).shown::<Ship>(id).map(|ship| ship.place);
+            if let (Some(shown), Some(last)) = (shown, *last) {
+                jumps.push(
+                    (away(shown, last) - f64::from(path.velocity[0].hypot(path.velocity[1])) / 60.0).abs(),
+                );
+            }
+            *last = shown;
+        }
+    }
+    let (p95, worst) = (percentile(&mut jumps, 95), percentile(&mut jumps, 100));
+    println!("{claims} claims: p95 jump {p95:.2}, worst {worst:.2}");
+    assert!(claims >= 15);
+    assert!(p95 < 2.0 && worst < 12.0, "p95 {p95:.2}, worst {worst:.2}");
+}
+
+#[test]
+fn silence_changes_nothing() {
+    let mut world = world(Weather::CALM);
+    let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
+    let ids: Vec<ObjectId> = (0..20).map(|x| world.session(0).spawn(&at(x as f32)).unwrap()).collect();
+    world.run_ms(1_000);
+    // Packets that say nothing, and then none at all.
+    world.run_ms(5_000);
+    world.blocked[0][1] = true;
+    world.run_ms(2_000);
+    for (x, id) in ids.iter().enumerate() {
+        assert_eq!(world.session(1).shown::<Ship>(*id), Some(at(x as f32)));
+    }
+}
