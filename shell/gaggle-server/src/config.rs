@@ -1,0 +1,434 @@
+//! What an operator can set: by file, environment or flag, in this order, the later winning.
+//!
+//! Every setting is declared once in the table below. The table makes the struct, the flags, the
+//! environment variables, the help text, and is compared with the one in the guide for operators.
+
+mod games;
+mod value;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use gaggle_kit::Micros;
+use gaggle_lobby::rules::Rules;
+use thiserror::Error;
+
+pub use value::{Duration, List, Secret};
+use value::{Setting, SettingValue};
+
+/// Why a configuration cannot be used. The text says what to change.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A file cannot be read.
+    #[error("cannot read {path}: {error}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file is not TOML.
+    #[error("{path} is not valid: {text}")]
+    Syntax {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        text: String,
+    },
+    /// There is no such setting.
+    #[error("{origin}: there is no setting `{name}` (see --help)")]
+    Unknown {
+        /// Where it was found.
+        origin: String,
+        /// What it is called.
+        name: String,
+    },
+    /// A setting cannot have this value.
+    #[error("{origin}: `{name}` cannot be `{value}`: {expected}")]
+    Value {
+        /// Where it was found.
+        origin: String,
+        /// Which setting.
+        name: String,
+        /// The value.
+        value: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// Something is missing or does not fit together.
+    #[error("{0}")]
+    Conflict(String),
+}
+
+/// Declares all settings.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr;)*) => {
+        /// What an operator can set.
+        #[derive(Debug, Clone)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $name: $type,)*
+            /// The games that are played, by name; from the file only.
+            pub games: games::Games,
+        }
+
+        impl Default for Config {
+            fn default() -> Config {
+                Config { $($name: $default,)* games: games::Games::default() }
+            }
+        }
+
+        /// All settings, in the order of the guide.
+        static SETTINGS: &[Setting] = &[$(Setting {
+            name: stringify!($name),
+            about: concat!($($doc,)+),
+            set: |config, text| {
+                config.$name = <$type as SettingValue>::parse(text)?;
+                Ok(())
+            },
+            show: |config| SettingValue::show(&config.$name),
+            is_flag: <$type as SettingValue>::IS_FLAG,
+        },)*];
+    };
+}
+
+settings! {
+    /// Address and port to serve on.
+    listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+    /// Folder of the database and the server's own key.
+    data: PathBuf = PathBuf::from("gaggle-data");
+    /// Threads that serve connections; 0: one per core, at most 4.
+    threads: usize = 0;
+    /// Certificate chain (PEM) to serve TLS with; without one the server is plain, for use behind a proxy.
+    tls_certificate: Option<PathBuf> = None;
+    /// Private key (PEM) that goes with the certificate.
+    tls_key: Option<PathBuf> = None;
+    /// Origins of pages that may connect, as `https://play.example`; `*`: any.
+    origins: List<String> = List(vec!["*".into()]);
+    /// Addresses of proxies whose `X-Forwarded-For` is believed.
+    proxies: List<IpAddr> = List(Vec::new());
+    /// Folder of files to serve under `/`, such as an arcade.
+    files: Option<PathBuf> = None;
+    /// The 32 bytes tickets are signed with, in base64url; the same on all nodes. Without it one is made and kept in the data folder.
+    ticket_secret: Option<Secret> = None;
+    /// Password of the operator's page at `/operator`; without it there is none.
+    operator_token: Option<Secret> = None;
+    /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by part, as `info,gaggle_server=debug`.
+    log: String = "info".into();
+    /// Form of the log: `text` or `json`.
+    log_format: LogFormat = LogFormat::Text;
+    /// How long connections may take to end when the server is told to stop.
+    drain: Duration = Duration(Micros::from_secs(5));
+
+    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`.
+    ice: List<String> = List(Vec::new());
+    /// Secret shared with the TURN servers (coturn's `static-auth-secret`), to make credentials that end by themselves.
+    turn_secret: Option<Secret> = None;
+    /// How long TURN credentials count.
+    turn_ttl: Duration = Duration(Micros::from_secs(3_600));
+
+    /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
+    token_issuer: Option<String> = None;
+    /// Who tokens must be for (`aud`).
+    token_audience: Option<String> = None;
+    /// The issuer's keys: a JWKS file, or the URL of one.
+    token_keys: Option<String> = None;
+
+    /// Whether games that are not in the file may be played.
+    unlisted_games: bool = true;
+    /// How long the seat of somebody whose connection is lost is kept.
+    grace: Duration = Duration(Rules::default().grace);
+    /// How long a host may be away before another member becomes host.
+    host_grace: Duration = Duration(Rules::default().host_grace);
+    /// After how long a member that says nothing is taken out of its room.
+    silent_after: Duration = Duration(Rules::default().silent_after);
+    /// How long after the end of its match a room is closed.
+    finished_after: Duration = Duration(Rules::default().finished_after);
+    /// How long a new connection may take to say hello.
+    hello_within: Duration = Duration(Rules::default().hello_within);
+    /// How long a ticket counts.
+    ticket_ttl: Duration = Duration(Rules::default().ticket_ttl);
+    /// Rooms on all nodes together.
+    rooms_max: usize = Rules::default().rooms_max;
+    /// Connections of this process.
+    connections_max: usize = Rules::default().connections_max;
+    /// Connections from one address (of IPv6, from one /64).
+    connections_per_address: usize = Rules::default().connections_per_address_max;
+    /// Seats one person can have at the same time.
+    seats_per_player: usize = Rules::default().seats_per_player_max;
+    /// Limit how often things may be said; only for measurements switched off.
+    rate_limits: bool = true;
+}
+
+/// How the log looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub enum Command {
+    /// Serve.
+    Serve(Box<Config>),
+    /// Print this and end.
+    Print(String),
+}
+
+impl Config {
+    /// Puts together what file, environment and flags say.
+    ///
+    /// # Errors
+    /// If something cannot be read, is unknown, or has a value it cannot have.
+    pub fn load(
+        arguments: impl IntoIterator<Item = String>,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Command, ConfigError> {
+        let mut flags = Vec::new();
+        let mut file = None;
+        let mut arguments = arguments.into_iter().peekable();
+        while let Some(argument) = arguments.next() {
+            let flag = argument.strip_prefix("--").ok_or_else(|| {
+                ConfigError::Conflict(format!("`{argument}` is no flag: flags begin with `--` (see --help)"))
+            })?;
+            let (name, given) = match flag.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_string())),
+                None => (flag, None),
+            };
+            match name {
+                "help" => return Ok(Command::Print(help())),
+                "version" => return Ok(Command::Print(crate::NAME.into())),
+                _ => {}
+            }
+            let name = name.replace('-', "_");
+            let is_flag = SETTINGS.iter().any(|setting| setting.name == name && setting.is_flag);
+            let value = match given {
+                Some(value) => value,
+                None if is_flag => {
+                    let said = arguments.next_if(|next| next == "true" || next == "false");
+                    said.unwrap_or("true".into())
+                }
+                None => arguments
+                    .next()
+                    .ok_or_else(|| ConfigError::Conflict(format!("`{argument}` needs a value")))?,
+            };
+            if name == "config" {
+                file = Some(PathBuf::from(value));
+            } else {
+                flags.push((name, value));
+            }
+        }
+        let mut config = Config::default();
+        let mut variables = Vec::new();
+        for (name, value) in environment {
+            let Some(name) = name.strip_prefix("GAGGLE_") else { continue };
+            let name = name.to_lowercase();
+            if name == "config" {
+                file = file.or(Some(PathBuf::from(value)));
+            } else {
+                variables.push((name, value));
+            }
+        }
+        if let Some(path) = &file {
+            config.read_file(path)?;
+        }
+        for (name, value) in variables {
+            config.set(&name, &value, &format!("GAGGLE_{}", name.to_uppercase()))?;
+        }
+        for (name, value) in flags {
+            config.set(&name, &value, &format!("--{}", name.replace('_', "-")))?;
+        }
+        config.check()?;
+        Ok(Command::Serve(Box::new(config)))
+    }
+
+    fn set(&mut self, name: &str, value: &str, origin: &str) -> Result<(), ConfigError> {
+        let unknown = || ConfigError::Unknown { origin: origin.into(), name: name.into() };
+        let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(unknown)?;
+        (setting.set)(self, value).map_err(|expected| ConfigError::Value {
+            origin: origin.into(),
+            name: name.into(),
+            value: value.into(),
+            expected,
+        })
+    }
+
+    fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| ConfigError::File { path: path.into(), error })?;
+        self.read_text(&text, path)
+    }
+
+    fn read_text(&mut self, text: &str, path: &Path) -> Result<(), ConfigError> {
+        let origin = path.display().to_string();
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+            path: path.into(),
+            text: error.to_string(),
+        })?;
+        for (name, value) in &table {
+            if name == "games" {
+                self.games = games::Games::read(value)
+                    .map_err(|text| ConfigError::Syntax { path: path.into(), text })?;
+            } else {
+                self.set(name, &value::flatten(value), &origin)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let conflict = |text: &str| Err(ConfigError::Conflict(text.into()));
+        if self.tls_certificate.is_some() != self.tls_key.is_some() {
+            return conflict("`tls_certificate` and `tls_key` go together: set both or none");
+        }
+        if self.token_issuer.is_some() != self.token_keys.is_some() {
+            return conflict("`token_issuer` and `token_keys` go together: set both or none");
+        }
+        Ok(())
+    }
+
+    /// The lobby's rules as configured.
+    pub fn rules(&self) -> Rules {
+        let mut rules = Rules {
+            games: self.games.rules(),
+            grace: self.grace.0,
+            host_grace: self.host_grace.0,
+            silent_after: self.silent_after.0,
+            finished_after: self.finished_after.0,
+            hello_within: self.hello_within.0,
+            ticket_ttl: self.ticket_ttl.0,
+            rooms_max: self.rooms_max,
+            connections_max: self.connections_max,
+            connections_per_address_max: self.connections_per_address,
+            seats_per_player_max: self.seats_per_player,
+            ..Rules::default()
+        };
+        if !self.unlisted_games {
+            rules.unlisted = None;
+        }
+        if !self.rate_limits {
+            rules.rates = gaggle_lobby::rules::Rates::unlimited();
+        }
+        rules
+    }
+}
+
+/// The table of all settings, as the guide for operators has it.
+pub fn table() -> String {
+    let defaults = Config::default();
+    let mut out = String::from("| Setting | Flag | Default | |\n|---|---|---|---|\n");
+    for setting in SETTINGS {
+        let (name, flag) = (setting.name, setting.name.replace('_', "-"));
+        let default = match (setting.show)(&defaults) {
+            shown if shown.is_empty() => String::new(),
+            shown => format!("`{shown}`"),
+        };
+        out += &format!("| `{name}` | `--{flag}` | {default} | {} |\n", setting.about.trim());
+    }
+    out
+}
+
+fn help() -> String {
+    let defaults = Config::default();
+    let mut out = format!(
+        "{}\n\nUsage: gaggle-server [--config FILE] [--SETTING VALUE]...\n\n\
+         Each setting can be given in a TOML file (listen = \"…\"), in the environment (GAGGLE_LISTEN=…) or as a\n\
+         flag (--listen …); the flag wins over the environment, the environment over the file.\n\n",
+        crate::NAME
+    );
+    for setting in SETTINGS {
+        let flag = setting.name.replace('_', "-");
+        let default = match (setting.show)(&defaults) {
+            shown if shown.is_empty() => String::new(),
+            shown => format!(" [{shown}]"),
+        };
+        out += &format!("  --{flag}\n        {}{default}\n", setting.about.trim());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_win_over_the_environment_and_that_over_the_file() {
+        let file = std::env::temp_dir().join(format!("gaggle-config-{}.toml", std::process::id()));
+        std::fs::write(&file, "grace = \"1s\"\nhost_grace = \"1s\"\nsilent_after = \"1s\"\n").unwrap();
+        let flags = ["--config", &file.display().to_string(), "--silent-after=3s"].map(String::from);
+        let environment = [("GAGGLE_HOST_GRACE", "2s"), ("GAGGLE_SILENT_AFTER", "2s"), ("HOME", "/")];
+        let environment = environment.map(|(name, value)| (name.to_string(), value.to_string()));
+        let config = serve(Config::load(flags, environment));
+        std::fs::remove_file(file).unwrap();
+        assert_eq!(
+            [config.grace, config.host_grace, config.silent_after].map(|d| d.0.as_millis()),
+            [1_000, 2_000, 3_000]
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named_with_where_they_are() {
+        for (flags, expected) in [
+            (&["--lisen", "x"][..], "--lisen: there is no setting `lisen` (see --help)"),
+            (
+                &["--listen", "8080"],
+                "--listen: `listen` cannot be `8080`: an address and port, as 127.0.0.1:8080",
+            ),
+            (&["--grace", "soon"], "--grace: `grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h"),
+            (&["--listen"], "`--listen` needs a value"),
+            (&["listen"], "`listen` is no flag: flags begin with `--` (see --help)"),
+            (&["--tls-key", "k"], "`tls_certificate` and `tls_key` go together: set both or none"),
+            (
+                &["--config", "/no/such/file"],
+                "cannot read /no/such/file: No such file or directory (os error 2)",
+            ),
+        ] {
+            let error = Config::load(flags.iter().map(ToString::to_string), []).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn games_come_from_the_file() {
+        let mut config = Config::default();
+        let text = r#"
+            unlisted_games = false
+            origins = ["https://a.example", "https://b.example"]
+            [games.gander.modes.team]
+            seats = 4
+            [games.gander.modes.duel]
+            seats = 2
+            skill = true
+            drop_in = false
+            score_max = 1000
+        "#;
+        config.read_text(text, Path::new("test.toml")).unwrap();
+        let rules = config.rules();
+        assert_eq!(rules.unlisted, None);
+        let duel = rules.mode(&"gander".parse().unwrap(), &"duel".parse().unwrap()).unwrap();
+        assert_eq!(
+            (duel.seats, duel.seats_min, duel.seats_max, duel.skill, duel.score_max),
+            (2, 2, 2, true, 1_000)
+        );
+        let error = config.read_text("[games.gander.modes.x]\nsets = 3", Path::new("test.toml")).unwrap_err();
+        assert!(error.to_string().contains("`sets`"), "{error}");
+    }
+
+    #[test]
+    fn help_names_every_setting() {
+        let Ok(Command::Print(help)) = Config::load(["--help".to_string()], []) else { panic!("no help") };
+        for setting in SETTINGS {
+            assert!(help.contains(&format!("--{}", setting.name.replace('_', "-"))));
+        }
+    }
+
+    fn serve(command: Result<Command, ConfigError>) -> Config {
+        match command.unwrap() {
+            Command::Serve(config) => *config,
+            Command::Print(text) => panic!("{text}"),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The games of a server, from the `[games]` part of the file.
+
+use std::collections::BTreeMap;
+
+use gaggle_lobby::Label;
+use gaggle_lobby::rules::{GameRules, ModeRules};
+
+/// The games that are played, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Games(BTreeMap<Label, GameRules>);
+
+impl Games {
+    /// The lobby's rules for them.
+    pub fn rules(&self) -> BTreeMap<Label, GameRules> {
+        self.0.clone()
+    }
+
+    /// Adds a mode of a game.
+    pub fn add(&mut self, game: Label, mode: Label, rules: ModeRules) {
+        self.0.entry(game).or_default().modes.insert(mode, rules);
+    }
+
+    pub(super) fn read(value: &toml::Value) -> Result<Games, String> {
+        let mut games = Games::default();
+        for (name, game) in table(value, "games")? {
+            let game_label = label(name)?;
+            for (part, modes) in table(game, name)? {
+                if part != "modes" {
+                    return Err(format!("[games.{name}] has no `{part}`: it has `modes`"));
+                }
+                for (mode, rules) in table(modes, "modes")? {
+                    let place = format!("[games.{name}.modes.{mode}]");
+                    let rules =
+                        read_mode(table(rules, &place)?).map_err(|text| format!("{place}: {text}"))?;
+                    // A mode called `default` is the one of a client that names none.
+                    let mode = if mode == "default" { Label::default() } else { label(mode)? };
+                    games.add(game_label.clone(), mode, rules);
+                }
+            }
+        }
+        Ok(games)
+    }
+}
+
+fn read_mode(fields: &toml::Table) -> Result<ModeRules, String> {
+    let mut rules = ModeRules::default();
+    if let Some(seats) = fields.get("seats") {
+        let seats = number(seats, "seats", 2, 64)?;
+        (rules.seats, rules.seats_min, rules.seats_max) = (seats, seats, seats);
+    }
+    for (name, value) in fields {
+        match name.as_str() {
+            "seats" => {}
+            "seats_min" => rules.seats_min = number(value, name, 2, 64)?,
+            "seats_max" => rules.seats_max = number(value, name, 2, 64)?,
+            "drop_in" => rules.drop_in = flag(value, name)?,
+            "skill" => rules.skill = flag(value, name)?,
+            "score_min" => rules.score_min = number(value, name, i64::MIN, i64::MAX)?,
+            "score_max" => rules.score_max = number(value, name, i64::MIN, i64::MAX)?,
+            "score_per_second_max" => {
+                rules.score_per_second_max = Some(number(value, name, 0, i64::from(u32::MAX))?);
+            }
+            "level_max" => rules.level_max = number(value, name, 1, i64::from(u32::MAX))?,
+            other => {
+                return Err(format!(
+                    "there is no `{other}`: there are seats, seats_min, seats_max, drop_in, skill, score_min, \
+                     score_max, score_per_second_max, level_max"
+                ));
+            }
+        }
+    }
+    if !(rules.seats_min..=rules.seats_max).contains(&rules.seats) {
+        return Err("seats must lie between seats_min and seats_max".into());
+    }
+    Ok(rules)
+}
+
+fn label(text: &str) -> Result<Label, String> {
+    text.parse().map_err(|error| format!("`{text}`: {error}"))
+}
+
+fn table<'a>(value: &'a toml::Value, place: &str) -> Result<&'a toml::Table, String> {
+    value.as_table().ok_or_else(|| format!("`{place}` must be a table"))
+}
+
+fn flag(value: &toml::Value, name: &str) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| format!("`{name}` must be true or false"))
+}
+
+fn number<T: TryFrom<i64>>(value: &toml::Value, name: &str, min: i64, max: i64) -> Result<T, String> {
+    let number = value.as_integer().filter(|number| (min..=max).contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| format!("`{name}` must be a whole number from {min} to {max}"))
+}

@@ -1,0 +1,302 @@
+//! Where everything meets: the node's machine and its directory, the sockets, and what the machine wants done.
+//!
+//! One lock guards the machines. Under it messages are decided and put into sockets' buffers, in order;
+//! the writing to sockets happens after it is given back.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_lobby::directory::{Directory, Request};
+use gaggle_lobby::node::{AskId, ConnectionId, Identity, Node, NodeConfig, Output, Query, Tally};
+use gaggle_lobby::rules::Rules;
+use gaggle_lobby::view::{RatingChange, RoomView};
+use gaggle_lobby::{MatchRecord, Refusal, RefusalCode, RoomId, ServerMessage};
+use tracing::{debug, info};
+
+use crate::clock::Clock;
+use crate::identity::TokenVerifier;
+use crate::metrics::Histogram;
+use crate::socket::Socket;
+use crate::storage::{Listener, Storage, StorageThread};
+
+/// The machines and everything they need.
+pub(crate) struct Hub {
+    clock: Clock,
+    started_at: Micros,
+    machines: Mutex<Machines>,
+    storage: OnceLock<StorageThread>,
+    tokens: Option<Arc<TokenVerifier>>,
+    /// How long the machines took for what was said.
+    pub(crate) handling: Histogram,
+}
+
+/// What is going on, for operators.
+pub(crate) struct Snapshot {
+    pub(crate) tally: Tally,
+    pub(crate) connections: usize,
+    pub(crate) rooms: usize,
+    /// Some of the rooms.
+    pub(crate) views: Vec<RoomView>,
+    pub(crate) uptime: Micros,
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hub").field("started_at", &self.started_at).finish_non_exhaustive()
+    }
+}
+
+struct Machines {
+    node: Node,
+    directory: Directory,
+    sockets: HashMap<ConnectionId, Arc<Socket>>,
+}
+
+/// What is left to be done after the lock is given back.
+#[derive(Default)]
+struct Later {
+    flush: Vec<Arc<Socket>>,
+    records: Vec<MatchRecord>,
+    queries: Vec<(AskId, Query)>,
+    tokens: Vec<(ConnectionId, String)>,
+}
+
+impl Hub {
+    pub(crate) fn new(
+        clock: Clock,
+        rules: Rules,
+        config: NodeConfig,
+        tokens: Option<TokenVerifier>,
+        storage: impl Storage,
+    ) -> Arc<Hub> {
+        let now = clock.now();
+        let node = Node::new(now, rules.clone(), config);
+        let machines = Machines { node, directory: Directory::new(rules), sockets: HashMap::new() };
+        let hub = Arc::new(Hub {
+            clock,
+            started_at: now,
+            machines: Mutex::new(machines),
+            storage: OnceLock::new(),
+            tokens: tokens.map(Arc::new),
+            handling: Histogram::default(),
+        });
+        let _ = hub.storage.set(StorageThread::start(storage, StorageListener(Arc::downgrade(&hub))));
+        hub.call(|_, _| ());
+        hub
+    }
+
+    /// Somebody connected.
+    pub(crate) fn connected(self: &Arc<Hub>, socket: &Arc<Socket>, address: IpAddr) {
+        let id = socket.id();
+        self.call(|machines, now| {
+            machines.sockets.insert(id, socket.clone());
+            machines.node.handle_connected(now, id, address);
+        });
+        debug!(connection = id.0, %address, "connected");
+    }
+
+    /// Somebody said something.
+    pub(crate) fn text(self: &Arc<Hub>, id: ConnectionId, text: &str) {
+        let start = std::time::Instant::now();
+        self.call(|machines, now| machines.node.handle_text(now, id, text));
+        self.handling.observe(start.elapsed().as_micros() as u64);
+    }
+
+    /// Somebody answered a ping.
+    pub(crate) fn pong(self: &Arc<Hub>, id: ConnectionId) {
+        self.call(|machines, now| machines.node.handle_pong(now, id));
+    }
+
+    /// Somebody is gone.
+    pub(crate) fn closed(self: &Arc<Hub>, id: ConnectionId) {
+        self.call(|machines, now| {
+            machines.sockets.remove(&id);
+            machines.node.handle_closed(now, id);
+        });
+        debug!(connection = id.0, "closed");
+    }
+
+    /// Somebody broke the rules of WebSockets.
+    pub(crate) fn misbehaved(self: &Arc<Hub>, id: ConnectionId, refusal: Refusal) {
+        info!(connection = id.0, code = %refusal.code, text = refusal.text, "misbehaved");
+        self.call(|machines, now| machines.node.disconnect(now, id, refusal));
+    }
+
+    /// Time passed.
+    pub(crate) fn tick(self: &Arc<Hub>) {
+        self.call(|machines, now| {
+            if machines.node.poll_timeout().is_some_and(|at| at <= now) {
+                machines.node.handle_timeout(now);
+            }
+            if machines.directory.poll_timeout().is_some_and(|at| at <= now) {
+                machines.directory.handle_timeout(now);
+            }
+        });
+    }
+
+    /// A match is stored.
+    fn stored(self: &Arc<Hub>, room: RoomId, round: u32, ratings: Vec<RatingChange>) {
+        self.call(|machines, now| {
+            let stored = Request::Stored { room, round, ratings };
+            let _ = machines.directory.handle_request(now, stored);
+        });
+    }
+
+    /// Storage answered.
+    fn answered(self: &Arc<Hub>, ask: AskId, answer: Result<ServerMessage, Refusal>) {
+        self.call(|machines, now| machines.node.handle_answer(now, ask, answer));
+    }
+
+    /// Says goodbye to everybody.
+    pub(crate) fn drain(self: &Arc<Hub>, reconnect_ms: u64) {
+        self.call(|machines, _| machines.node.drain(reconnect_ms));
+    }
+
+    /// The server's clock.
+    pub(crate) fn now(&self) -> Micros {
+        self.clock.now()
+    }
+
+    /// Whether this machine is a member of the room.
+    pub(crate) fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
+        self.lock().node.is_member(room, peer)
+    }
+
+    /// How many are connected.
+    pub(crate) fn connection_count(&self) -> usize {
+        self.lock().node.connection_count()
+    }
+
+    /// What is going on, with at most so many rooms.
+    pub(crate) fn snapshot(&self, rooms_max: usize) -> Snapshot {
+        let machines = self.lock();
+        Snapshot {
+            tally: machines.node.tally().clone(),
+            connections: machines.node.connection_count(),
+            rooms: machines.node.rooms().count(),
+            views: machines.node.rooms().take(rooms_max).cloned().collect(),
+            uptime: self.clock.now().since(self.started_at),
+        }
+    }
+
+    /// Lets the machines do something and does what they want done.
+    fn call<T>(self: &Arc<Hub>, call: impl FnOnce(&mut Machines, Micros) -> T) -> T {
+        let mut later = Later::default();
+        let result = {
+            let mut machines = self.lock();
+            let now = self.clock.now();
+            let result = call(&mut machines, now);
+            machines.settle(now, &mut later);
+            result
+        };
+        later.flush.iter().for_each(|socket| socket.flush());
+        if let Some(storage) = self.storage.get() {
+            later.records.into_iter().for_each(|record| storage.store(record));
+            for (ask, query) in later.queries {
+                if !storage.ask(ask, query) {
+                    let text = "too many are asking: try again";
+                    self.answered(ask, Err(Refusal::new(RefusalCode::Unavailable, text)));
+                }
+            }
+        }
+        for (connection, token) in later.tokens {
+            self.verify(connection, token);
+        }
+        result
+    }
+
+    /// Checks a token in a task of its own: keys may have to be asked for.
+    fn verify(self: &Arc<Hub>, connection: ConnectionId, token: String) {
+        let hub = self.clone();
+        let verify = async move {
+            let identity = match &hub.tokens {
+                Some(tokens) => tokens.verify(&token).await,
+                None => Err(Refusal::new(RefusalCode::BadToken, "this server accepts no tokens")),
+            };
+            hub.verified(connection, identity);
+        };
+        tokio::spawn(verify);
+    }
+
+    fn verified(self: &Arc<Hub>, connection: ConnectionId, identity: Result<Identity, Refusal>) {
+        self.call(|machines, now| machines.node.handle_verified(now, connection, identity));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Machines> {
+        self.machines.lock().expect("the process ends when a machine panics")
+    }
+}
+
+impl Machines {
+    /// Passes on what the machines say until they have nothing more to say.
+    fn settle(&mut self, now: Micros, later: &mut Later) {
+        self.pass_on_notices(now, later);
+        while let Some(output) = self.node.poll_output() {
+            self.take(now, output, later);
+        }
+    }
+
+    fn pass_on_notices(&mut self, now: Micros, later: &mut Later) {
+        while let Some((_, notice)) = self.directory.poll_notice() {
+            self.node.handle_notice(now, notice);
+        }
+        while let Some(record) = self.directory.poll_record() {
+            later.records.push(record);
+        }
+    }
+
+    fn take(&mut self, now: Micros, output: Output, later: &mut Later) {
+        match output {
+            Output::Send { connection, text } => {
+                self.with_socket(connection, later, |socket| socket.queue(&text));
+            }
+            Output::Ping { connection } => self.with_socket(connection, later, Socket::queue_ping),
+            Output::Close { connection, code } => {
+                if let Some(socket) = self.sockets.remove(&connection) {
+                    socket.queue_end(code);
+                    later.flush.push(socket);
+                }
+            }
+            Output::Ask { ask, request } => {
+                let reply = self.directory.handle_request(now, *request);
+                // What happened comes before the answer that it did, as the node expects it.
+                self.pass_on_notices(now, later);
+                self.node.handle_reply(now, ask, reply);
+            }
+            Output::Verify { connection, token } => later.tokens.push((connection, token)),
+            Output::Query { ask, query } => later.queries.push((ask, query)),
+            Output::Tell { .. } => debug_assert!(false, "a node by itself has nobody to tell"),
+        }
+    }
+
+    fn with_socket(&mut self, id: ConnectionId, later: &mut Later, queue: impl FnOnce(&Socket) -> bool) {
+        let Some(socket) = self.sockets.get(&id) else { return };
+        let took_it = queue(socket);
+        if !later.flush.iter().any(|known| known.id() == id) {
+            later.flush.push(socket.clone());
+        }
+        if !took_it {
+            let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RefusalCode::TooSlow));
+        }
+    }
+}
+
+/// Brings answers of storage back.
+struct StorageListener(Weak<Hub>);
+
+impl Listener for StorageListener {
+    fn stored(&self, record: &MatchRecord, ratings: Vec<RatingChange>) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.stored(record.room, record.round, ratings);
+        }
+    }
+
+    fn answered(&self, ask: AskId, answer: Result<ServerMessage, Refusal>) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.answered(ask, answer);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The server of Gaggle, as a library: the binary and the tests start it the same way.
+//!
+//! What rooms are and who may do what is decided in `gaggle-lobby`; here are sockets, time, disks and
+//! other processes. [`Server::start_with`] takes what others add to it: a page, a relay.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), gaggle_server::StartError> {
+//! use gaggle_server::{Config, Server};
+//!
+//! let config = Config { listen: ([127, 0, 0, 1], 0).into(), ..Config::default() };
+//! let server = Server::start(config).await?;
+//! println!("ws://{}/lobby", server.address());
+//! server.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod assets;
+mod clock;
+pub mod config;
+mod doorkeeper;
+mod extensions;
+mod http;
+mod hub;
+mod ice;
+mod identity;
+pub mod metrics;
+mod operator;
+mod server;
+mod socket;
+pub mod storage;
+mod tls;
+
+pub use config::Config;
+pub use extensions::{Extensions, Lobby, Upgrade, UpgradedStream};
+pub use server::{Server, StartError};
+
+/// Name and version.
+pub const NAME: &str = concat!("gaggle-server ", env!("CARGO_PKG_VERSION"));

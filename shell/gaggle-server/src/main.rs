@@ -1,0 +1,82 @@
+//! The server's command: reads settings, serves, and stops when told to.
+
+use std::process::ExitCode;
+
+use gaggle_server::Server;
+use gaggle_server::config::{Command, Config, LogFormat};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+fn main() -> ExitCode {
+    let config = match Config::load(std::env::args().skip(1), std::env::vars()) {
+        Ok(Command::Serve(config)) => *config,
+        Ok(Command::Print(text)) => {
+            println!("{text}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => return fail(&error.to_string()),
+    };
+    if let Err(text) = log(&config) {
+        return fail(&text);
+    }
+    // A machine that panicked cannot be trusted, and clients find their rooms again in a new process.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
+    let threads = match config.threads {
+        0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
+        threads => threads,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(serve(config)),
+        Err(error) => fail(&format!("cannot start threads: {error}")),
+    }
+}
+
+async fn serve(config: Config) -> ExitCode {
+    let server = match Server::start(config).await {
+        Ok(server) => server,
+        Err(error) => return fail(&error.to_string()),
+    };
+    println!("http://{}", server.address());
+    stop_signal().await;
+    server.stop().await;
+    ExitCode::SUCCESS
+}
+
+/// Waits until somebody wants the server to stop.
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = match signal(SignalKind::terminate()) {
+        Ok(signal) => signal,
+        Err(error) => {
+            tracing::warn!(%error, "cannot be told to stop by SIGTERM");
+            return std::future::pending().await;
+        }
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+fn log(config: &Config) -> Result<(), String> {
+    let targets: Targets =
+        config.log.parse().map_err(|error| format!("`log` cannot be `{}`: {error}", config.log))?;
+    let registry = tracing_subscriber::registry().with(targets);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let started = match config.log_format {
+        LogFormat::Text => registry.with(layer.with_ansi(false)).try_init(),
+        LogFormat::Json => registry.with(layer.json().flatten_event(true)).try_init(),
+    };
+    started.map_err(|error| format!("cannot log: {error}"))
+}
+
+fn fail(text: &str) -> ExitCode {
+    eprintln!("gaggle-server: {text}");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,258 @@
+//! Starts and stops everything.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use base64ct::{Base64UrlUnpadded, Encoding};
+use gaggle_kit::Micros;
+use gaggle_lobby::node::NodeConfig;
+use gaggle_lobby::{NodeId, TicketSigner};
+use thiserror::Error;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tracing::{debug, info, warn};
+
+use crate::assets::Folder;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::doorkeeper::{Doorkeeper, Pass};
+use crate::extensions::{Extensions, Lobby};
+use crate::http::Site;
+use crate::hub::Hub;
+use crate::ice::ConfiguredIce;
+use crate::identity::TokenVerifier;
+use crate::storage::SqliteStorage;
+use crate::tls;
+
+/// How often time is passed on to the machines. Nothing in them is finer.
+const TICK: Duration = Duration::from_millis(50);
+/// How long somebody may take to agree on TLS.
+const TLS_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why a server cannot start. The text says what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The address is in use or not ours.
+    #[error("cannot listen on {address}: {error}; choose another with --listen")]
+    Listen {
+        /// Which address.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// The data folder cannot be used.
+    #[error("cannot use the data folder {path}: {error}; choose another with --data")]
+    Data {
+        /// Which folder.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes: {0}")]
+    Entropy(getrandom::Error),
+    /// A setting cannot be used.
+    #[error("{0}")]
+    Setting(String),
+}
+
+/// A server that runs until it is stopped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    lobby: Lobby,
+    site: Arc<Site>,
+    drain: Micros,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts serving. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// If the address, the data folder or another setting cannot be used.
+    pub async fn start(config: Config) -> Result<Server, StartError> {
+        Server::start_with(config, Extensions::default()).await
+    }
+
+    /// Starts serving, with what others add to it.
+    ///
+    /// # Errors
+    /// If the address, the data folder or another setting cannot be used.
+    pub async fn start_with(config: Config, mut extensions: Extensions) -> Result<Server, StartError> {
+        std::fs::create_dir_all(&config.data)
+            .map_err(|error| StartError::Data { path: config.data.clone(), error })?;
+        if let Some(files) = &config.files {
+            extensions.assets = Arc::new(Folder::new(files));
+        }
+        let tls = match (&config.tls_certificate, &config.tls_key) {
+            (Some(certificate), Some(key)) => {
+                Some(tls::acceptor(certificate, key).map_err(StartError::Setting)?)
+            }
+            _ => None,
+        };
+        let hub = start_hub(&config).await?;
+        let listener = TcpListener::bind(config.listen)
+            .await
+            .map_err(|error| StartError::Listen { address: config.listen, error })?;
+        let address =
+            listener.local_addr().map_err(|error| StartError::Listen { address: config.listen, error })?;
+        let ticket_key = TicketSigner::from_secret(&ticket_secret(&config)?).key();
+        let site = Arc::new(Site {
+            hub: hub.clone(),
+            origins: config.origins.0.clone(),
+            proxies: config.proxies.0.clone(),
+            operator_token: config.operator_token.as_ref().map(|token| token.0.clone()),
+            extensions,
+            is_ready: AtomicBool::new(true),
+            next_connection: AtomicU64::new(1),
+        });
+        let tasks = vec![tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub.clone()))];
+        info!(%address, "serving");
+        Ok(Server { address, lobby: Lobby { hub, ticket_key }, site, drain: config.drain.0, tasks })
+    }
+
+    /// Where it serves: the port that was chosen if none was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What a relay needs to know about the lobby.
+    pub fn lobby(&self) -> Lobby {
+        self.lobby.clone()
+    }
+
+    /// Says goodbye to everybody, waits until they are gone or the time for it is over, and ends.
+    pub async fn stop(self) {
+        let millis = self.drain.as_millis();
+        self.site.is_ready.store(false, Ordering::Relaxed);
+        self.lobby.hub.drain(millis);
+        info!(millis, "draining");
+        let end = tokio::time::Instant::now() + Duration::from_millis(millis);
+        while tokio::time::Instant::now() < end && self.lobby.hub.connection_count() > 0 {
+            tokio::time::sleep(TICK).await;
+        }
+        self.tasks.iter().for_each(JoinHandle::abort);
+        info!("stopped");
+    }
+}
+
+async fn start_hub(config: &Config) -> Result<Arc<Hub>, StartError> {
+    let signer = TicketSigner::from_secret(&ticket_secret(config)?);
+    let secret = config.turn_secret.as_ref().map(|secret| secret.0.as_str());
+    let node = NodeConfig {
+        id: NodeId(u64::from_le_bytes(random()?)),
+        secret: random()?,
+        signer,
+        server_name: crate::NAME.into(),
+        ice: Box::new(ConfiguredIce::new(&config.ice.0, secret, config.turn_ttl.0)),
+        lease: Micros::MAX,
+    };
+    let tokens = match (&config.token_issuer, &config.token_keys) {
+        (Some(issuer), Some(keys)) => {
+            let verifier = TokenVerifier::new(issuer.clone(), config.token_audience.clone(), keys.clone());
+            Some(verifier.await.map_err(StartError::Setting)?)
+        }
+        _ => None,
+    };
+    let path = config.data.join("gaggle.sqlite");
+    let storage = SqliteStorage::open(&path)
+        .map_err(|error| StartError::Data { path, error: io::Error::other(error.to_string()) })?;
+    Ok(Hub::new(Clock::new(), config.rules(), node, tokens, storage))
+}
+
+async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<TlsAcceptor>) {
+    let doorkeeper = Arc::new(Doorkeeper::default());
+    loop {
+        match listener.accept().await {
+            Ok((stream, remote)) => {
+                let pass = doorkeeper.enter(remote.ip(), site.is_proxy(remote.ip()));
+                let Some(pass) = pass.filter(|_| prepare(&stream).is_ok()) else {
+                    debug!(%remote, "turned away: too many connections that say nothing");
+                    continue;
+                };
+                tokio::spawn(serve(stream, remote, site.clone(), tls.clone(), pass));
+            }
+            Err(error) => {
+                // Out of file descriptors: wait until some are given back instead of asking in a circle.
+                warn!(%error, "cannot accept connections");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, remote: SocketAddr, site: Arc<Site>, tls: Option<TlsAcceptor>, pass: Pass) {
+    match tls {
+        None => site.serve_plain(stream, remote).await,
+        Some(tls) => match tokio::time::timeout(TLS_TIMEOUT, tls.accept(stream)).await {
+            Ok(Ok(stream)) => site.serve_tls(stream, remote).await,
+            Ok(Err(error)) => debug!(%remote, %error, "no TLS"),
+            Err(_) => debug!(%remote, "no TLS in time"),
+        },
+    }
+    drop(pass);
+}
+
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    // Messages are small and wanted at once.
+    stream.set_nodelay(true)
+}
+
+async fn tick(hub: Arc<Hub>) {
+    let mut interval = tokio::time::interval(TICK);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        interval.tick().await;
+        hub.tick();
+    }
+}
+
+/// The secret tickets are signed with: configured, or made once and kept.
+fn ticket_secret(config: &Config) -> Result<[u8; 32], StartError> {
+    if let Some(secret) = &config.ticket_secret {
+        let mut bytes = [0; 32];
+        let decoded = Base64UrlUnpadded::decode(&secret.0, &mut bytes).map(<[u8]>::len);
+        return match decoded {
+            Ok(32) => Ok(bytes),
+            _ => Err(StartError::Setting(
+                "`ticket_secret` must be 32 bytes in base64url (43 characters)".into(),
+            )),
+        };
+    }
+    let path = config.data.join("ticket.key");
+    let failed = |error| StartError::Data { path: path.clone(), error };
+    match std::fs::read(&path) {
+        Ok(bytes) => bytes.try_into().map_err(|_| failed(io::Error::other("it is not 32 bytes long"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let secret: [u8; 32] = random()?;
+            write_secret(&path, &secret).map_err(failed)?;
+            Ok(secret)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Writes a file only its owner may read, whole or not at all.
+fn write_secret(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let temporary = path.with_extension("new");
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)
+}
+
+fn random<const N: usize>() -> Result<[u8; N], StartError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(StartError::Entropy)?;
+    Ok(bytes)
+}

@@ -1,0 +1,154 @@
+//! What is kept for good: matches, best scores, ratings. Behind a trait; SQLite is the one that comes along.
+//!
+//! A thread of its own writes: everything that waits goes into one transaction, and only when that is on
+//! disk is anybody told. Questions are answered in between.
+
+mod ratings;
+mod sqlite;
+
+pub use sqlite::SqliteStorage;
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use gaggle_lobby::message::server::{OwnBest, TopList};
+use gaggle_lobby::node::{AskId, Query};
+use gaggle_lobby::view::RatingChange;
+use gaggle_lobby::{Label, MatchRecord, PlayerId, Refusal, RefusalCode, ServerMessage};
+use thiserror::Error;
+use tracing::{error, info};
+
+/// What waits at most to be stored or answered. Beyond that, storage is too slow to be of use.
+const WAITING_MAX: usize = 4_096;
+/// Matches in one transaction.
+const GROUP_MAX: usize = 256;
+
+/// Why something could not be stored or found.
+#[derive(Debug, Error)]
+#[error("storage failed: {0}")]
+pub struct StorageError(pub String);
+
+/// What is kept for good.
+pub trait Storage: Send + 'static {
+    /// Stores decided matches, all or none, each at most once however often it is given. When it returns they
+    /// are safe. Gives back how ratings moved, for each match.
+    ///
+    /// # Errors
+    /// If they could not be stored. Nothing was, then.
+    fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Vec<RatingChange>>, StorageError>;
+
+    /// The best of a game and mode.
+    ///
+    /// # Errors
+    /// If it could not be read.
+    fn top(&mut self, game: &Label, mode: &Label, verified: bool, count: u8)
+    -> Result<TopList, StorageError>;
+
+    /// A player's own best, rating and last matches.
+    ///
+    /// # Errors
+    /// If it could not be read.
+    fn mine(&mut self, player: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError>;
+}
+
+/// Hears what came of what was asked of storage.
+pub(crate) trait Listener: Send + 'static {
+    /// A match is stored.
+    fn stored(&self, record: &MatchRecord, ratings: Vec<RatingChange>);
+    /// A question is answered.
+    fn answered(&self, ask: AskId, answer: Result<ServerMessage, Refusal>);
+}
+
+enum Job {
+    Store(Box<MatchRecord>),
+    Answer(AskId, Query),
+}
+
+/// Storage at work in its thread.
+#[derive(Debug)]
+pub(crate) struct StorageThread {
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl StorageThread {
+    pub(crate) fn start(storage: impl Storage, listener: impl Listener) -> StorageThread {
+        let (jobs, waiting) = sync_channel(WAITING_MAX);
+        let thread = std::thread::Builder::new().name("storage".into());
+        let thread = thread.spawn(move || work(storage, &listener, &waiting)).ok();
+        StorageThread { jobs: Some(jobs), thread }
+    }
+
+    /// Stores a match. If storage cannot keep up it is dropped, and stored when somebody reports it again.
+    pub(crate) fn store(&self, record: MatchRecord) {
+        if !self.send(Job::Store(Box::new(record))) {
+            error!("storage does not keep up: a match has to be reported again");
+        }
+    }
+
+    /// Answers a question. False if storage cannot keep up.
+    pub(crate) fn ask(&self, ask: AskId, query: Query) -> bool {
+        self.send(Job::Answer(ask, query))
+    }
+
+    fn send(&self, job: Job) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok())
+    }
+}
+
+/// Everything that waits is stored before the thread ends.
+impl Drop for StorageThread {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(mut storage: impl Storage, listener: &impl Listener, waiting: &Receiver<Job>) {
+    while let Ok(first) = waiting.recv() {
+        let mut records = Vec::new();
+        let mut questions = Vec::new();
+        let mut next = Some(first);
+        while let Some(job) = next {
+            match job {
+                Job::Store(record) => records.push(*record),
+                Job::Answer(ask, query) => questions.push((ask, query)),
+            }
+            let is_enough = records.len() + questions.len() >= GROUP_MAX;
+            next = if is_enough { None } else { waiting.try_recv().ok() };
+        }
+        if !records.is_empty() {
+            store(&mut storage, listener, &records);
+        }
+        for (ask, query) in questions {
+            listener.answered(ask, answer(&mut storage, query));
+        }
+    }
+}
+
+fn store(storage: &mut impl Storage, listener: &impl Listener, records: &[MatchRecord]) {
+    match storage.store(records) {
+        Ok(ratings) => {
+            for (record, ratings) in records.iter().zip(ratings) {
+                info!(room = %record.room, round = record.round, verdict = %record.verdict, "match stored");
+                listener.stored(record, ratings);
+            }
+        }
+        Err(error) => error!(%error, matches = records.len(), "matches could not be stored"),
+    }
+}
+
+fn answer(storage: &mut impl Storage, query: Query) -> Result<ServerMessage, Refusal> {
+    let answer = match query {
+        Query::Top { game, mode, verified, count } => {
+            storage.top(&game, &mode, verified, count).map(ServerMessage::from)
+        }
+        Query::Mine { player, game, mode } => storage.mine(player, &game, &mode).map(ServerMessage::from),
+    };
+    answer.map_err(|error| {
+        error!(%error, "a question could not be answered");
+        Refusal::new(RefusalCode::Unavailable, "the storage does not answer")
+    })
+}

@@ -1,0 +1,78 @@
+//! How good somebody is, as two numbers that move with every confirmed match (Weng-Lin, which takes any
+//! number of players).
+
+use skillratings::MultiTeamOutcome;
+use skillratings::weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team};
+
+/// What players see for somebody of whom nothing is known.
+const SHOWN_START: f64 = 1_500.0;
+/// What players see per unit of the rating, which begins at 25 and mostly stays between 0 and 50.
+const SHOWN_SCALE: f64 = 60.0;
+
+/// How good somebody is, and how sure that is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rating {
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+}
+
+impl Default for Rating {
+    fn default() -> Rating {
+        let WengLinRating { rating, uncertainty } = WengLinRating::new();
+        Rating { mean: rating, deviation: uncertainty }
+    }
+}
+
+impl Rating {
+    /// As it is shown and matched by.
+    #[expect(
+        clippy::float_arithmetic,
+        reason = "ratings are kept here and nowhere simulated or compared between machines"
+    )]
+    pub(super) fn shown(self) -> i64 {
+        let start = Rating::default().mean;
+        (SHOWN_START + (self.mean - start) * SHOWN_SCALE).round() as i64
+    }
+}
+
+/// Ratings after a match in which these took these places.
+pub(super) fn after_match(before: &[(Rating, u8)]) -> Vec<Rating> {
+    let single: Vec<[WengLinRating; 1]> = before
+        .iter()
+        .map(|(rating, _)| [WengLinRating { rating: rating.mean, uncertainty: rating.deviation }])
+        .collect();
+    let teams: Vec<(&[WengLinRating], MultiTeamOutcome)> = single
+        .iter()
+        .zip(before)
+        .map(|(team, (_, place))| (&team[..], MultiTeamOutcome::new(usize::from(*place))))
+        .collect();
+    let after = weng_lin_multi_team(&teams, &WengLinConfig::new());
+    let rating = |team: Vec<WengLinRating>| {
+        let one = team.first().copied().unwrap_or_default();
+        Rating { mean: one.rating, deviation: one.uncertainty }
+    };
+    after.into_iter().map(rating).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn winners_rise_losers_fall_and_all_become_surer() {
+        let start = Rating::default();
+        assert_eq!(start.shown(), 1_500);
+        let after = after_match(&[(start, 1), (start, 3), (start, 2)]);
+        assert!(after[0].shown() > 1_500 && after[1].shown() < 1_500);
+        assert!(after[0].mean > after[2].mean && after[2].mean > after[1].mean);
+        assert!(after.iter().all(|rating| rating.deviation < start.deviation));
+    }
+
+    #[test]
+    fn beating_somebody_better_counts_more() {
+        let (strong, weak) = (Rating { mean: 35.0, deviation: 5.0 }, Rating { mean: 20.0, deviation: 5.0 });
+        let upset = after_match(&[(weak, 1), (strong, 2)])[0].shown() - weak.shown();
+        let expected = after_match(&[(strong, 1), (weak, 2)])[0].shown() - strong.shown();
+        assert!(upset > expected && expected >= 0, "{upset} {expected}");
+    }
+}

@@ -1,0 +1,376 @@
+//! Storage in a SQLite database: one file beside the server, written ahead, so that neither a killed
+//! process nor a cut power line takes back what was said to be stored.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use gaggle_lobby::message::server::{OwnBest, PastMatch, TopEntry, TopList};
+use gaggle_lobby::view::{RatingChange, Verdict};
+use gaggle_lobby::{DisplayName, Label, MatchRecord, PlayerId, PlayerScore, RoomId};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use super::ratings::{Rating, after_match};
+use super::{Storage, StorageError};
+
+/// What turned each version of the database into the next. Never changed, only added to.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE matches (
+        room BLOB NOT NULL, round INTEGER NOT NULL, game TEXT NOT NULL, mode TEXT NOT NULL,
+        verdict TEXT NOT NULL, level INTEGER, digest TEXT, born INTEGER NOT NULL, ended INTEGER NOT NULL,
+        PRIMARY KEY (room, round)
+    ) WITHOUT ROWID;
+    CREATE TABLE scores (
+        room BLOB NOT NULL, round INTEGER NOT NULL, slot INTEGER NOT NULL, player BLOB NOT NULL,
+        name TEXT NOT NULL, score INTEGER NOT NULL, place INTEGER NOT NULL, ended INTEGER NOT NULL,
+        PRIMARY KEY (room, round, slot)
+    ) WITHOUT ROWID;
+    CREATE INDEX scores_by_player ON scores (player, ended);
+    CREATE TABLE best (
+        game TEXT NOT NULL, mode TEXT NOT NULL, player BLOB NOT NULL, verified INTEGER NOT NULL,
+        score INTEGER NOT NULL, level INTEGER, name TEXT NOT NULL, at INTEGER NOT NULL,
+        PRIMARY KEY (game, mode, player, verified)
+    ) WITHOUT ROWID;
+    CREATE INDEX best_by_score ON best (game, mode, score DESC);
+    CREATE TABLE ratings (
+        game TEXT NOT NULL, mode TEXT NOT NULL, player BLOB NOT NULL,
+        mean REAL NOT NULL, deviation REAL NOT NULL, matches INTEGER NOT NULL,
+        PRIMARY KEY (game, mode, player)
+    ) WITHOUT ROWID;
+"];
+
+/// Another process on the same file may be writing.
+const BUSY: Duration = Duration::from_secs(10);
+const PAST_MATCHES_MAX: u8 = 20;
+
+impl From<rusqlite::Error> for StorageError {
+    fn from(error: rusqlite::Error) -> StorageError {
+        StorageError(error.to_string())
+    }
+}
+
+/// Storage in a SQLite database.
+#[derive(Debug)]
+pub struct SqliteStorage {
+    database: Connection,
+}
+
+impl SqliteStorage {
+    /// Opens the database in this file, making it or bringing it up to date if need be.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or was written by a later version of the server.
+    pub fn open(path: &Path) -> Result<SqliteStorage, StorageError> {
+        SqliteStorage::prepare(Connection::open(path)?)
+    }
+
+    fn prepare(mut database: Connection) -> Result<SqliteStorage, StorageError> {
+        database.busy_timeout(BUSY)?;
+        database.pragma_update(None, "journal_mode", "WAL")?;
+        // With the journal written ahead, each commit is on disk before it returns.
+        database.pragma_update(None, "synchronous", "FULL")?;
+        migrate(&mut database)?;
+        Ok(SqliteStorage { database })
+    }
+}
+
+impl Storage for SqliteStorage {
+    fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Vec<RatingChange>>, StorageError> {
+        let transaction = self.database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let changes =
+            records.iter().map(|record| store_one(&transaction, record)).collect::<Result<_, _>>()?;
+        transaction.commit()?;
+        Ok(changes)
+    }
+
+    fn top(
+        &mut self,
+        game: &Label,
+        mode: &Label,
+        verified: bool,
+        count: u8,
+    ) -> Result<TopList, StorageError> {
+        // With one maximum per group, SQLite takes the other columns from the row that has it.
+        let mut statement = self.database.prepare_cached(
+            "SELECT player, name, max(score), level, verified, at FROM best
+             WHERE game = ?1 AND mode = ?2 AND verified >= ?3
+             GROUP BY player ORDER BY max(score) DESC, at LIMIT ?4",
+        )?;
+        let rows = statement.query_map(params![game.as_str(), mode.as_str(), verified, count], read_entry)?;
+        let entries = rows.collect::<Result<_, _>>()?;
+        Ok(TopList { game: game.clone(), mode: mode.clone(), entries })
+    }
+
+    fn mine(&mut self, player: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError> {
+        let key = params![game.as_str(), mode.as_str(), player.as_bytes()];
+        let best = self
+            .database
+            .prepare_cached(
+                "SELECT player, name, score, level, verified, at FROM best
+                 WHERE game = ?1 AND mode = ?2 AND player = ?3 ORDER BY score DESC LIMIT 1",
+            )?
+            .query_row(key, read_entry)
+            .optional()?;
+        let rating = read_rating(&self.database, game, mode, player)?.map(Rating::shown);
+        let mut statement = self.database.prepare_cached(
+            "SELECT s.room, s.round, s.score, s.place, m.verdict, s.ended,
+                    (SELECT count(*) FROM scores o WHERE o.room = s.room AND o.round = s.round)
+             FROM scores s JOIN matches m ON m.room = s.room AND m.round = s.round
+             WHERE s.player = ?1 AND m.game = ?2 AND m.mode = ?3 ORDER BY s.ended DESC LIMIT ?4",
+        )?;
+        let key = params![player.as_bytes(), game.as_str(), mode.as_str(), PAST_MATCHES_MAX];
+        let matches = statement.query_map(key, read_match)?.collect::<Result<_, _>>()?;
+        Ok(OwnBest { game: game.clone(), mode: mode.clone(), best, rating, matches })
+    }
+}
+
+fn migrate(database: &mut Connection) -> Result<(), StorageError> {
+    let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let Some(pending) = MIGRATIONS.get(version as usize..) else {
+        let known = MIGRATIONS.len();
+        return Err(StorageError(format!(
+            "the database has version {version}, this server knows {known}: use a later server"
+        )));
+    };
+    for migration in pending {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Stores a match with everything that follows from it, unless it was stored before.
+fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<RatingChange>, StorageError> {
+    let MatchRecord { room, round, game, mode, verdict, scores, level, digest, born, ended } = record;
+    let is_new = transaction
+        .prepare_cached("INSERT OR IGNORE INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
+        .execute(params![
+            room.as_bytes(),
+            round,
+            game.as_str(),
+            mode.as_str(),
+            verdict.as_str(),
+            level,
+            digest,
+            *born as i64,
+            *ended as i64
+        ])?;
+    if is_new == 0 {
+        return Ok(Vec::new());
+    }
+    let is_verified = *verdict == Verdict::Accepted;
+    for line in scores {
+        let PlayerScore { player, name, slot, score, place, .. } = line;
+        transaction.prepare_cached("INSERT INTO scores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(
+            params![
+                room.as_bytes(),
+                round,
+                slot.number(),
+                player.as_bytes(),
+                name.as_str(),
+                score,
+                place,
+                *ended as i64
+            ],
+        )?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO best VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT DO UPDATE SET score = excluded.score, level = excluded.level,
+                     name = excluded.name, at = excluded.at
+                 WHERE excluded.score > score",
+            )?
+            .execute(params![
+                game.as_str(),
+                mode.as_str(),
+                player.as_bytes(),
+                is_verified,
+                score,
+                level,
+                name.as_str(),
+                *ended as i64
+            ])?;
+    }
+    if is_verified { rate(transaction, record) } else { Ok(Vec::new()) }
+}
+
+/// Moves the ratings of those who played. Somebody who played on two seats counts with the first.
+fn rate(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<RatingChange>, StorageError> {
+    let MatchRecord { game, mode, scores, .. } = record;
+    let mut seen = BTreeSet::new();
+    let people: Vec<&PlayerScore> = scores.iter().filter(|line| seen.insert(line.player)).collect();
+    if people.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut before = Vec::new();
+    for line in &people {
+        let rating = read_rating(transaction, game, mode, line.player)?.unwrap_or_default();
+        before.push((rating, line.place));
+    }
+    let after = after_match(&before);
+    let mut changes = Vec::new();
+    for ((line, (before, _)), after) in people.iter().zip(before).zip(after) {
+        transaction
+            .prepare_cached(
+                "INSERT INTO ratings VALUES (?1, ?2, ?3, ?4, ?5, 1)
+                 ON CONFLICT DO UPDATE SET mean = excluded.mean, deviation = excluded.deviation,
+                     matches = matches + 1",
+            )?
+            .execute(params![
+                game.as_str(),
+                mode.as_str(),
+                line.player.as_bytes(),
+                after.mean,
+                after.deviation
+            ])?;
+        changes.push(RatingChange { peer: line.peer, before: before.shown(), after: after.shown() });
+    }
+    Ok(changes)
+}
+
+fn read_rating(
+    database: &Connection,
+    game: &Label,
+    mode: &Label,
+    player: PlayerId,
+) -> Result<Option<Rating>, StorageError> {
+    let rating = database
+        .prepare_cached("SELECT mean, deviation FROM ratings WHERE game = ?1 AND mode = ?2 AND player = ?3")?
+        .query_row(params![game.as_str(), mode.as_str(), player.as_bytes()], |row| {
+            Ok(Rating { mean: row.get(0)?, deviation: row.get(1)? })
+        })
+        .optional()?;
+    Ok(rating)
+}
+
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<TopEntry> {
+    Ok(TopEntry {
+        player: PlayerId::from_bytes(row.get(0)?),
+        name: read_name(row, 1)?,
+        score: row.get(2)?,
+        level: row.get(3)?,
+        verified: row.get(4)?,
+        at: row.get::<_, i64>(5)? as u64,
+    })
+}
+
+fn read_match(row: &Row<'_>) -> rusqlite::Result<PastMatch> {
+    let verdict: String = row.get(4)?;
+    Ok(PastMatch {
+        room: RoomId::from_bytes(row.get(0)?),
+        round: row.get(1)?,
+        score: row.get(2)?,
+        place: row.get(3)?,
+        verdict: Verdict::from_word(&verdict).unwrap_or(Verdict::Disputed),
+        at: row.get::<_, i64>(5)? as u64,
+        players: row.get(6)?,
+    })
+}
+
+/// A name that was allowed once and is not any more must not make a list unreadable.
+fn read_name(row: &Row<'_>, column: usize) -> rusqlite::Result<DisplayName> {
+    let name: String = row.get(column)?;
+    Ok(name.parse().unwrap_or_else(|_| "?".parse().expect("a plain name")))
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::{PeerId, Slot};
+
+    use super::*;
+
+    #[test]
+    fn a_match_counts_once_however_often_it_is_stored() {
+        let mut storage = memory();
+        let record = record(1, Verdict::Accepted, &[(1, 300), (2, 100)]);
+        let first = storage.store(std::slice::from_ref(&record)).unwrap();
+        assert_eq!(first[0].len(), 2);
+        assert!(first[0][0].after > 1_500 && first[0][1].after < 1_500);
+        let again = storage.store(&[record.clone(), record]).unwrap();
+        assert_eq!(again, [vec![], vec![]]);
+        let mine = storage.mine(player(1), &label("gander"), &label("team")).unwrap();
+        assert_eq!(mine.rating, Some(first[0][0].after));
+        assert_eq!(mine.matches.len(), 1);
+        assert_eq!((mine.matches[0].score, mine.matches[0].place, mine.matches[0].players), (300, 1, 2));
+    }
+
+    #[test]
+    fn the_best_list_has_each_player_once_with_their_best() {
+        let mut storage = memory();
+        let matches = [
+            record(1, Verdict::Accepted, &[(1, 300), (2, 500)]),
+            record(2, Verdict::Accepted, &[(1, 400), (2, 100)]),
+            record(3, Verdict::Unverified, &[(1, 9_000)]),
+        ];
+        storage.store(&matches).unwrap();
+        let mut top = |verified| {
+            let top = storage.top(&label("gander"), &label("team"), verified, 10).unwrap();
+            top.entries.iter().map(|entry| (entry.player, entry.score, entry.verified)).collect::<Vec<_>>()
+        };
+        assert_eq!(top(true), [(player(2), 500, true), (player(1), 400, true)]);
+        assert_eq!(top(false), [(player(1), 9_000, false), (player(2), 500, true)]);
+        assert_eq!(storage.top(&label("drake"), &label("team"), false, 10).unwrap().entries, []);
+    }
+
+    #[test]
+    fn disputed_and_unverified_matches_move_no_rating() {
+        let mut storage = memory();
+        let disputed = MatchRecord { scores: Vec::new(), ..record(1, Verdict::Disputed, &[]) };
+        let solo = record(2, Verdict::Unverified, &[(1, 10)]);
+        assert_eq!(storage.store(&[disputed, solo]).unwrap(), [vec![], vec![]]);
+        assert_eq!(storage.mine(player(1), &label("gander"), &label("team")).unwrap().rating, None);
+    }
+
+    #[test]
+    fn one_person_on_two_seats_cannot_rate_themselves() {
+        let mut storage = memory();
+        let record = record(1, Verdict::Accepted, &[(1, 10), (1, 20)]);
+        assert_eq!(storage.store(&[record]).unwrap(), [vec![]]);
+    }
+
+    #[test]
+    fn a_database_of_a_later_server_is_not_touched() {
+        let database = Connection::open_in_memory().unwrap();
+        database.pragma_update(None, "user_version", 99).unwrap();
+        let error = SqliteStorage::prepare(database).unwrap_err();
+        assert!(error.to_string().contains("use a later server"), "{error}");
+    }
+
+    fn memory() -> SqliteStorage {
+        SqliteStorage::prepare(Connection::open_in_memory().unwrap()).unwrap()
+    }
+
+    fn record(round: u32, verdict: Verdict, scores: &[(u8, i64)]) -> MatchRecord {
+        let place = |score: i64| scores.iter().filter(|(_, other)| *other > score).count() as u8 + 1;
+        let line = |(slot, &(who, score)): (usize, &(u8, i64))| PlayerScore {
+            peer: PeerId::from_u128(u128::from(who)),
+            player: player(who),
+            name: "Nia".parse().unwrap(),
+            slot: Slot::at(slot),
+            score,
+            place: place(score),
+        };
+        MatchRecord {
+            room: RoomId::from_bytes([9; 16]),
+            round,
+            game: label("gander"),
+            mode: label("team"),
+            verdict,
+            scores: scores.iter().enumerate().map(line).collect(),
+            level: Some(3),
+            digest: None,
+            born: 1,
+            ended: u64::from(round),
+        }
+    }
+
+    fn player(who: u8) -> PlayerId {
+        PlayerId::from_bytes([who; 16])
+    }
+
+    fn label(text: &str) -> Label {
+        text.parse().unwrap()
+    }
+}

@@ -1,0 +1,158 @@
+//! Somebody with a WebSocket, who says things and waits for what is said.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use gaggle_lobby::message::server::{Seated, Welcome};
+use gaggle_lobby::{Envelope, ServerMessage};
+use gaggle_server::{Config, Server};
+use tungstenite::{Error, Message, WebSocket};
+
+use crate::place::Place;
+
+/// Nothing a test waits for takes longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const FIND: &str = r#"{"type":"find","game":"gander","mode":"team"}"#;
+
+/// A server in this process, on a port of its own.
+pub(crate) struct TestServer {
+    pub(crate) server: Option<Server>,
+    pub(crate) address: SocketAddr,
+    runtime: Option<tokio::runtime::Runtime>,
+    _place: Place,
+}
+
+impl TestServer {
+    pub(crate) fn start() -> TestServer {
+        TestServer::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> TestServer {
+        TestServer::with_extensions(change, gaggle_server::Extensions::default())
+    }
+
+    pub(crate) fn with_extensions(
+        change: impl FnOnce(&mut Config),
+        extensions: gaggle_server::Extensions,
+    ) -> TestServer {
+        let place = Place::new();
+        let mut config = Config {
+            listen: ([127, 0, 0, 1], 0).into(),
+            data: place.path().into(),
+            rate_limits: false,
+            ..Config::default()
+        };
+        change(&mut config);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let server = runtime.block_on(Server::start_with(config, extensions)).unwrap();
+        let address = server.address();
+        TestServer { server: Some(server), address, runtime: Some(runtime), _place: place }
+    }
+
+    pub(crate) fn guest(&self) -> Guest {
+        Guest::connect(self.address)
+    }
+
+    pub(crate) fn player(&self, number: u32) -> Guest {
+        let mut guest = self.guest();
+        guest.hello(number);
+        guest.seat(FIND);
+        guest
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(1));
+        }
+    }
+}
+
+/// Somebody with a WebSocket.
+pub(crate) struct Guest<S: Read + Write = TcpStream> {
+    pub(crate) socket: WebSocket<S>,
+}
+
+impl Guest {
+    pub(crate) fn connect(address: SocketAddr) -> Guest {
+        Guest::try_connect(address).unwrap_or_else(|error| panic!("{address}: {error}"))
+    }
+
+    pub(crate) fn try_connect(address: SocketAddr) -> Result<Guest, String> {
+        let stream = TcpStream::connect(address).map_err(|error| error.to_string())?;
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        let (socket, _) = tungstenite::client(format!("ws://{address}/lobby"), stream)
+            .map_err(|error| error.to_string())?;
+        Ok(Guest { socket })
+    }
+}
+
+impl<S: Read + Write> Guest<S> {
+    pub(crate) fn say(&mut self, text: &str) {
+        self.socket.send(Message::text(text)).unwrap();
+    }
+
+    /// The next message.
+    pub(crate) fn hear(&mut self) -> ServerMessage {
+        self.try_hear().unwrap_or_else(|error| panic!("nothing was said: {error}"))
+    }
+
+    pub(crate) fn try_hear(&mut self) -> Result<ServerMessage, Error> {
+        loop {
+            if let Message::Text(text) = self.socket.read()? {
+                return Ok(Envelope::<ServerMessage>::decode(&text).unwrap().message);
+            }
+        }
+    }
+
+    /// The next message that is of interest; others are let pass.
+    pub(crate) fn hear_until<T>(&mut self, mut wanted: impl FnMut(&ServerMessage) -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            let message = self.hear();
+            if let Some(found) = wanted(&message) {
+                return found;
+            }
+            assert!(start.elapsed() < PATIENCE, "last heard: {message:?}");
+        }
+    }
+
+    pub(crate) fn hello(&mut self, number: u32) -> Welcome {
+        self.say(&hello(number));
+        self.hear_until(|message| match message {
+            ServerMessage::Welcome(welcome) => Some(welcome.clone()),
+            ServerMessage::Bye(bye) => panic!("{bye:?}"),
+            _ => None,
+        })
+    }
+
+    /// Asks for a seat and gets it.
+    pub(crate) fn seat(&mut self, text: &str) -> Seated {
+        self.say(text);
+        self.hear_until(|message| match message {
+            ServerMessage::Seated(seated) => Some(seated.clone()),
+            ServerMessage::Refused(refused) => panic!("{refused:?}"),
+            _ => None,
+        })
+    }
+
+    /// What the server said last, when it has ended the connection.
+    pub(crate) fn hear_bye(&mut self) -> gaggle_lobby::RefusalCode {
+        let code = self.hear_until(|message| match message {
+            ServerMessage::Bye(bye) => Some(bye.code),
+            _ => None,
+        });
+        while let Ok(message) = self.socket.read() {
+            assert!(matches!(message, Message::Close(_)), "{message:?}");
+        }
+        code
+    }
+}
+
+pub(crate) fn hello(number: u32) -> String {
+    format!(r#"{{"type":"hello","key":"key-of-guest-number-{number}","name":"Guest {number}"}}"#)
+}

@@ -1,0 +1,215 @@
+//! Those who come to do harm: each is refused, limited or dropped, and nobody else notices.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use gaggle_kit::Micros;
+use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_server::config::Duration as Setting;
+use tungstenite::Message;
+
+use crate::guest::{FIND, Guest, PATIENCE, TestServer};
+
+#[test]
+fn a_message_that_is_too_long_ends_the_connection_with_a_word() {
+    let server = TestServer::start();
+    let mut guest = server.guest();
+    guest.hello(1);
+    guest.say(&format!(r#"{{"type":"hello","name":"{}"}}"#, "x".repeat(70_000)));
+    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+    // The length alone is enough: nothing is stored that was only announced.
+    let mut guest = server.guest();
+    let announced = [0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4];
+    guest.socket.get_mut().write_all(&announced).unwrap();
+    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+    // In pieces that are small each.
+    let mut guest = server.guest();
+    let mut piece = vec![0x01, 0xfe, 0xff, 0xff, 0, 0, 0, 0];
+    piece.resize(8 + 0xffff, b' ');
+    guest.socket.get_mut().write_all(&piece).unwrap();
+    piece[0] = 0x00;
+    guest.socket.get_mut().write_all(&piece).unwrap();
+    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+}
+
+#[test]
+fn frames_that_break_the_rules_end_the_connection_with_a_word() {
+    let server = TestServer::start();
+    for (frame, what) in [
+        (&[0x81, 0x02, b'{', b'}'][..], "not masked"),
+        (&[0x81, 0x81, 0, 0, 0, 0, 0xff], "not UTF-8"),
+        (&[0x82, 0x81, 0, 0, 0, 0, 1], "binary"),
+        (&[0xf1, 0x80, 0, 0, 0, 0], "reserved bits"),
+        (&[0x83, 0x80, 0, 0, 0, 0], "an unknown kind"),
+        (&[0x80, 0x80, 0, 0, 0, 0], "a continuation of nothing"),
+        (&[0x09, 0x80, 0, 0, 0, 0], "a ping in pieces"),
+    ] {
+        let mut guest = server.guest();
+        guest.socket.get_mut().write_all(frame).unwrap();
+        assert_eq!(guest.hear_bye(), RefusalCode::BadMessage, "{what}");
+    }
+}
+
+#[test]
+fn nonsense_is_answered_and_then_ends_the_connection() {
+    let server = TestServer::start();
+    let mut bystander = server.player(1);
+    let mut guest = server.guest();
+    guest.hello(2);
+    for nonsense in
+        ["", "{", "[]", "null", r#"{"type":"fly"}"#, r#"{"type":7}"#, "\u{0}", "{\"type\":\"find\""]
+    {
+        guest.say(nonsense);
+        let refused = guest.hear();
+        assert!(
+            matches!(&refused, ServerMessage::Refused(r) if r.code == RefusalCode::BadMessage),
+            "{refused:?}"
+        );
+    }
+    for _ in 0..30 {
+        let _ = guest.socket.send(Message::text("nonsense"));
+    }
+    assert_eq!(guest.hear_bye(), RefusalCode::BadMessage);
+    bystander.say(r#"{"type":"touch"}"#);
+    assert!(matches!(bystander.hear(), ServerMessage::Done(_)));
+}
+
+#[test]
+fn who_says_nothing_is_not_waited_for() {
+    let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_millis(300)));
+    // Half a request, and then nothing.
+    let mut half = TcpStream::connect(server.address).unwrap();
+    half.set_read_timeout(Some(PATIENCE)).unwrap();
+    half.write_all(b"GET /lobby HTTP/1.1\r\nHost: ").unwrap();
+    // A WebSocket, and then nothing.
+    let mut silent = server.guest();
+    let start = Instant::now();
+    assert_eq!(silent.hear_bye(), RefusalCode::Silent);
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let mut rest = Vec::new();
+    half.read_to_end(&mut rest).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(15));
+}
+
+#[test]
+fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
+    let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_secs(2)));
+    let mut lurkers = Vec::new();
+    for _ in 0..1_000 {
+        let Ok(stream) = TcpStream::connect(server.address) else { break };
+        let mut stream = stream;
+        let _ = stream.write_all(b"GET /");
+        lurkers.push(stream);
+    }
+    // All from one address: only a few of them are listened to, and from another address all is well.
+    let stream = from_other_address(server.address);
+    let (socket, _) = tungstenite::client(format!("ws://{}/lobby", server.address), stream).unwrap();
+    let mut guest = Guest { socket };
+    let start = Instant::now();
+    guest.hello(1);
+    guest.seat(FIND);
+    assert!(start.elapsed() < Duration::from_secs(2));
+    drop(lurkers);
+}
+
+#[test]
+fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
+    let server = TestServer::start();
+    let mut talker = server.player(1);
+    let mut deaf = server.guest();
+    let deaf_peer = deaf.hello(2).peer;
+    deaf.seat(FIND);
+    let mut listener = server.player(3);
+    let data = "x".repeat(16_000);
+    let signal = format!(r#"{{"type":"signal","to":"{deaf_peer}","data":"{data}"}}"#);
+    // What the kernel and the server keep for one socket is some megabytes: it takes a while to fill that.
+    let (mut slowest, start) = (Duration::ZERO, Instant::now());
+    let mut is_gone = false;
+    while !is_gone {
+        for _ in 0..100 {
+            talker.say(&signal);
+        }
+        let asked = Instant::now();
+        listener.say(r#"{"type":"touch"}"#);
+        is_gone = listener.hear_until(|message| match message {
+            ServerMessage::Done(_) => Some(false),
+            ServerMessage::Change(change) => change.events.iter().any(|e| e.kind() == "away").then_some(true),
+            _ => None,
+        });
+        slowest = slowest.max(asked.elapsed());
+        assert!(start.elapsed() < PATIENCE, "the deaf one is still there");
+    }
+    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+}
+
+#[test]
+fn a_storm_of_strangers_leaves_the_others_in_peace() {
+    // With limits as they are by default.
+    let server = TestServer::with(|config| config.rate_limits = true);
+    let mut bystander = server.player(1);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut slowest = Duration::ZERO;
+    std::thread::scope(|scope| {
+        for attacker in 0..3 {
+            let (stop, address) = (&stop, server.address);
+            scope.spawn(move || attack(address, attacker, stop));
+        }
+        let end = Instant::now() + Duration::from_secs(3);
+        while Instant::now() < end {
+            let start = Instant::now();
+            bystander.say(r#"{"type":"ready","ready":true}"#);
+            bystander.hear_until(|message| matches!(message, ServerMessage::Refused(_)).then_some(()));
+            slowest = slowest.max(start.elapsed());
+            std::thread::sleep(Duration::from_millis(600));
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+    bystander.say(r#"{"type":"look"}"#);
+    let members = bystander.hear_until(|message| match message {
+        ServerMessage::Room(room) => Some(room.room.members.len()),
+        _ => None,
+    });
+    assert_eq!(members, 1, "attackers must not get in: they look for other games");
+}
+
+/// Connects and says bad things as fast as it is let.
+fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic::AtomicBool) {
+    let mut number = attacker * 1_000_000;
+    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+        let Ok(mut guest) = Guest::try_connect(address) else { continue };
+        guest.socket.get_ref().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        number += 1;
+        let says = [
+            crate::guest::hello(number),
+            format!(r#"{{"type":"create","game":"attack","mode":"m{number}"}}"#),
+            r#"{"type":"join","code":"BCDFGH"}"#.into(),
+            r#"{"type":"kick","peer":"00000000000000000000000000000000"}"#.into(),
+            r#"{"type":"report","round":1,"scores":[]}"#.into(),
+            "[[[[[[[[[[[[[[[[[[[[[[[[".into(),
+            format!(r#"{{"type":"settings","settings":{{"a":"{}"}}}}"#, "x".repeat(60_000)),
+        ];
+        for text in says.iter().cycle().take(60) {
+            if guest.socket.send(Message::text(text.as_str())).is_err() {
+                break;
+            }
+        }
+        while guest.socket.read().is_ok() {}
+    }
+}
+
+/// Loopback is a whole network: the server sees another address.
+fn from_other_address(address: std::net::SocketAddr) -> TcpStream {
+    use std::net::{IpAddr, SocketAddr};
+    // The standard library cannot choose where a connection comes from; tokio can.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::new(IpAddr::from([127, 0, 0, 2]), 0)).unwrap();
+        socket.connect(address).await.unwrap().into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}

@@ -1,0 +1,146 @@
+//! What the server says over plain HTTP.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+
+use gaggle_server::Extensions;
+use gaggle_server::assets::{Asset, Assets};
+use gaggle_server::config::Secret;
+
+use crate::guest::{PATIENCE, TestServer};
+
+#[test]
+fn health_readiness_and_numbers() {
+    let server = TestServer::start();
+    let _player = server.player(1);
+    assert_eq!(get(server.address, "/health", "").0, 200);
+    assert_eq!(get(server.address, "/ready", ""), (200, "ready".into()));
+    let (status, numbers) = get(server.address, "/metrics", "");
+    assert_eq!(status, 200);
+    for line in [
+        "gaggle_connections 1\n",
+        "gaggle_rooms 1\n",
+        "gaggle_seats_given_total 1\n",
+        "gaggle_rooms_created_total 1\n",
+        "# TYPE gaggle_message_handling_seconds histogram\n",
+    ] {
+        assert!(numbers.contains(line), "{line} is not in\n{numbers}");
+    }
+}
+
+#[test]
+fn numbers_are_not_for_those_behind_a_proxy() {
+    let server = TestServer::with(|config| config.operator_token = Some(Secret("right".into())));
+    let forwarded = "X-Forwarded-For: 203.0.113.9\r\n";
+    assert_eq!(get(server.address, "/metrics", forwarded).0, 401);
+    let with_token = format!("{forwarded}Authorization: Bearer right\r\n");
+    assert_eq!(get(server.address, "/metrics", &with_token).0, 200);
+}
+
+#[test]
+fn the_operator_s_page_is_for_who_has_the_token() {
+    let without = TestServer::start();
+    assert_eq!(get(without.address, "/operator", "").0, 404);
+    assert_eq!(get(without.address, "/operator/state", "Authorization: Bearer \r\n").0, 401);
+    let server = TestServer::with(|config| config.operator_token = Some(Secret("right".into())));
+    let mut player = server.guest();
+    player.say(r#"{"type":"hello","name":"<b>Nia</b>"}"#);
+    player.seat(crate::guest::FIND);
+    let (status, page) = get(server.address, "/operator", "");
+    assert!(status == 200 && page.contains("operator token"));
+    for wrong in [
+        "",
+        "Authorization: Bearer wrong\r\n",
+        "Authorization: Basic right\r\n",
+        "Authorization: Bearer right2\r\n",
+    ] {
+        assert_eq!(get(server.address, "/operator/state", wrong).0, 401, "{wrong}");
+    }
+    let (status, state) = get(server.address, "/operator/state", "Authorization: Bearer right\r\n");
+    assert_eq!(status, 200);
+    let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+    assert_eq!((&state["connections"], &state["rooms"]), (&1.into(), &1.into()));
+    assert_eq!(state["list"][0]["members"][0]["name"], "<b>Nia</b>");
+}
+
+#[test]
+fn what_is_no_websocket_is_told_so() {
+    let server = TestServer::start();
+    let (status, text) = get(server.address, "/lobby", "");
+    assert_eq!((status, text.as_str()), (426, "this is for WebSockets: connect with ws:// or wss://"));
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    assert_eq!(get(server.address, "/lobby", &format!("{upgrade}Sec-WebSocket-Version: 8\r\n")).0, 400);
+    let no_key = format!("{upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n");
+    assert_eq!(get(server.address, "/lobby", &no_key).0, 400);
+    assert_eq!(get(server.address, "/nothing", "").0, 404);
+    let (status, _) = ask(
+        server.address,
+        "POST /lobby HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+    assert_eq!(status, 405);
+}
+
+#[test]
+fn pages_of_other_origins_stay_out_if_the_operator_says_so() {
+    let server = TestServer::with(|config| config.origins.0 = vec!["https://play.example".into()]);
+    let from = |origin: &str| {
+        let headers = format!(
+            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{origin}"
+        );
+        status(server.address, &format!("GET /lobby HTTP/1.1\r\nHost: x\r\n{headers}\r\n"))
+    };
+    assert_eq!(from("Origin: https://evil.example\r\n"), 403);
+    assert_eq!(from("Origin: https://play.example\r\n"), 101);
+    assert_eq!(from(""), 101);
+}
+
+#[test]
+fn files_are_served_and_remembered() {
+    #[derive(Debug)]
+    struct OnePage;
+    impl Assets for OnePage {
+        fn get(&self, path: &str, accepts_gzip: bool) -> Option<Asset> {
+            let bytes: &'static [u8] = if accepts_gzip { b"small" } else { b"large" };
+            (path == "/").then(|| Asset {
+                bytes: bytes.into(),
+                content_type: "text/html; charset=utf-8",
+                encoding: accepts_gzip.then_some("gzip"),
+                etag: Some("v1".into()),
+            })
+        }
+    }
+    let extensions = Extensions { assets: Arc::new(OnePage), ..Extensions::default() };
+    let server = TestServer::with_extensions(|_| {}, extensions);
+    assert_eq!(get(server.address, "/", ""), (200, "large".into()));
+    assert_eq!(get(server.address, "/", "Accept-Encoding: br, gzip\r\n"), (200, "small".into()));
+    assert_eq!(get(server.address, "/", "If-None-Match: \"v1\"\r\n"), (304, String::new()));
+    assert_eq!(get(server.address, "/", "If-None-Match: \"v0\"\r\n").0, 200);
+    assert_eq!(get(server.address, "/other", "").0, 404);
+}
+
+pub(crate) fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, String) {
+    ask(address, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n"))
+}
+
+fn ask(address: SocketAddr, request: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.into())
+}
+
+/// Only the first line: the connection stays open after it.
+fn status(address: SocketAddr, request: &str) -> u16 {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).unwrap();
+    str::from_utf8(&start[9..]).unwrap().parse().unwrap()
+}

@@ -1,0 +1,11 @@
+//! The server as others meet it: over real sockets, in this process or in one of its own.
+
+#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+
+mod guest;
+mod hostile;
+mod http;
+mod lobby;
+mod place;
+mod process;
+mod tls;

@@ -1,0 +1,195 @@
+//! The server as a process of its own: told to stop, and killed without a word.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use gaggle_lobby::view::{RoomEvent, Verdict};
+use gaggle_lobby::{RoomId, ServerMessage};
+
+use crate::guest::{FIND, Guest, PATIENCE, hello};
+use crate::place::Place;
+
+/// A server in a process of its own; killed when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Process {
+    pub(crate) fn start(data: &Path, port: u16, more: &[&str]) -> Process {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gaggle-server"))
+            .args(["--listen", &format!("127.0.0.1:{port}"), "--log", "warn", "--rate-limits", "false"])
+            .args(["--connections-per-address", "100000", "--drain", "2s"])
+            .arg("--data")
+            .arg(data)
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").unwrap_or_else(|| panic!("it said {line:?}"));
+        Process { address: address.parse().unwrap(), child }
+    }
+
+    /// Ends it as nothing can prepare for.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn terminate(&mut self) {
+        let status = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn told_to_stop_it_says_goodbye_and_ends_well() {
+    let place = Place::new();
+    let mut process = Process::start(place.path(), 0, &[]);
+    let mut guest = Guest::connect(process.address);
+    guest.hello(1);
+    guest.seat(FIND);
+    process.terminate();
+    let reconnect_ms = guest.hear_until(|message| match message {
+        ServerMessage::Drain(drain) => Some(drain.reconnect_ms),
+        _ => None,
+    });
+    assert_eq!(reconnect_ms, 2_000);
+    let start = Instant::now();
+    drop(guest);
+    assert!(process.child.wait().unwrap().success());
+    assert!(start.elapsed() < Duration::from_secs(10), "it need not wait for anybody who is gone");
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_one_line() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_gaggle-server")).args(["--grace", "soon"]).output().unwrap();
+    assert!(!output.status.success());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text, "gaggle-server: --grace: `grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h\n");
+}
+
+#[test]
+fn killed_in_a_storm_it_forgets_nothing_it_said() {
+    let place = Place::new();
+    let mut process = Process::start(place.path(), 0, &[]);
+    let address = process.address;
+    // Whoever is told of a seat or a stored result writes it down here.
+    let seats: Mutex<Vec<Acknowledged>> = Mutex::default();
+    let results: Mutex<Vec<(RoomId, String)>> = Mutex::default();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (seats, results, stop) = (&seats, &results, &stop);
+            scope.spawn(move || {
+                let mut number = thread * 100_000;
+                while !stop.load(Ordering::Relaxed) {
+                    number += 2;
+                    let _ = play_a_match(address, number, seats, results);
+                }
+            });
+        }
+        let start = Instant::now();
+        while results.lock().unwrap().len() < 60 && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        process.kill();
+        stop.store(true, Ordering::Relaxed);
+    });
+    let (seats, results) = (seats.into_inner().unwrap(), results.into_inner().unwrap());
+    assert!(results.len() >= 60, "only {} results before the kill", results.len());
+    let process = Process::start(place.path(), address.port(), &[]);
+    // Every result that was told is there, once.
+    for (room, key) in &results {
+        let mut guest = Guest::connect(process.address);
+        guest.say(&format!(r#"{{"type":"hello","key":"{key}"}}"#));
+        guest.say(r#"{"type":"mine","game":"gander","mode":"team"}"#);
+        let count = guest.hear_until(|message| match message {
+            ServerMessage::OwnBest(mine) => Some(mine.matches.iter().filter(|m| m.room == *room).count()),
+            _ => None,
+        });
+        assert_eq!(count, 1, "the result of {room:?} for {key}");
+    }
+    // The last who were seated find their seats again.
+    assert!(seats.len() >= 120);
+    for (number, room, slot, ticket) in seats.iter().rev().take(8) {
+        let mut guest = Guest::connect(process.address);
+        guest.say(&hello(*number).replace('}', &format!(r#","ticket":"{ticket}"}}"#)));
+        let seat = guest.hear_until(|message| match message {
+            ServerMessage::Seated(seat) => Some((seat.room.id, seat.slot.map(|slot| slot.number()))),
+            _ => None,
+        });
+        assert_eq!(seat, (*room, *slot));
+    }
+}
+
+/// A seat somebody was told they have: who, where, which, and the ticket.
+type Acknowledged = (u32, RoomId, Option<u8>, String);
+
+/// Two people meet in a room of their own, play, report, and hear that it is stored.
+fn play_a_match(
+    address: SocketAddr,
+    number: u32,
+    seats: &Mutex<Vec<Acknowledged>>,
+    results: &Mutex<Vec<(RoomId, String)>>,
+) -> Result<(), String> {
+    let mut host =
+        seated(address, number, r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#, seats)?;
+    let code = host.2;
+    let mut other = seated(address, number + 1, &format!(r#"{{"type":"join","code":"{code}"}}"#), seats)?;
+    let report = format!(
+        r#"{{"type":"report","round":1,"scores":[{{"peer":"{}","slot":0,"score":{number}}},{{"peer":"{}","slot":1,"score":7}}]}}"#,
+        host.1, other.1
+    );
+    for guest in [&mut host.0, &mut other.0] {
+        guest.socket.send(tungstenite::Message::text(report.as_str())).map_err(|error| error.to_string())?;
+    }
+    loop {
+        let message = host.0.try_hear().map_err(|error| error.to_string())?;
+        let ServerMessage::Change(change) = message else { continue };
+        let decided = change.events.iter().any(
+            |event| matches!(event, RoomEvent::ResultDecided(result) if result.verdict == Verdict::Accepted),
+        );
+        if decided {
+            let key = format!("key-of-guest-number-{number}");
+            results.lock().unwrap().push((host.3, key));
+            return Ok(());
+        }
+    }
+}
+
+type SeatedGuest = (Guest, gaggle_kit::PeerId, gaggle_lobby::RoomCode, RoomId);
+
+fn seated(
+    address: SocketAddr,
+    number: u32,
+    wish: &str,
+    seats: &Mutex<Vec<Acknowledged>>,
+) -> Result<SeatedGuest, String> {
+    let mut guest = Guest::try_connect(address)?;
+    for text in [hello(number).as_str(), wish] {
+        guest.socket.send(tungstenite::Message::text(text)).map_err(|error| error.to_string())?;
+    }
+    loop {
+        if let ServerMessage::Seated(seat) = guest.try_hear().map_err(|error| error.to_string())? {
+            let slot = seat.slot.map(|slot| slot.number());
+            seats.lock().unwrap().push((number, seat.room.id, slot, seat.ticket.clone()));
+            return Ok((guest, seat.peer, seat.room.code, seat.room.id));
+        }
+    }
+}
