@@ -3,10 +3,12 @@
 
 mod allocations;
 mod cpu;
+mod parallel;
 mod report;
 mod spread;
 
 pub use allocations::{Allocations, CountingAllocator, uncounted};
 pub use cpu::cpu_time;
+pub use parallel::parallel;
 pub use report::{Report, Row};
 pub use spread::{Spread, median};

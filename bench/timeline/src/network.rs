@@ -47,6 +47,11 @@ impl Weather {
         Weather { latency_us: frame_us(frames), ..Weather::default() }
     }
 
+    /// Whether packets just take their time.
+    fn is_plain(&self) -> bool {
+        self.jitter_us == 0 && self.loss == 0.0 && self.burst_loss == 0.0
+    }
+
     /// The same with random loss.
     #[must_use]
     pub fn loss(self, loss: f64) -> Weather {
@@ -191,10 +196,13 @@ impl<P> Network<P> {
 
     /// How long the packet takes, or none if it is lost.
     fn delay(&mut self, from: usize, to: usize) -> Option<u64> {
-        let frame = frame_at(self.now_us);
-        let seed = self.seed;
         let at = from * self.peers + to;
         let direction = &mut self.directions[at];
+        if direction.weather.is_plain() && !self.blackout {
+            return Some(direction.weather.latency_us);
+        }
+        let frame = frame_at(self.now_us);
+        let seed = self.seed;
         if direction.frame != frame {
             direction.frame = frame;
             direction.packets_in_frame = 0;

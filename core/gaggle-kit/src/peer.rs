@@ -18,7 +18,8 @@ use thiserror::Error;
 /// assert_eq!(peer.to_string().parse(), Ok(peer));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Pod, Zeroable)]
-#[repr(transparent)]
+// Aligned so that it moves as two words: at odd places in enums, where bytes end up, every copy stalls.
+#[repr(C, align(8))]
 pub struct PeerId([u8; 16]);
 
 impl PeerId {

@@ -106,8 +106,14 @@ enum News {
 
 enum Found {
     News(News),
-    Unreliable(PeerId, Range<usize>),
-    Reliable { peer: usize, stream: u8, index: usize, range: Range<usize> },
+    /// By index: names are copied only once, into the event.
+    Unreliable(usize, Range<usize>),
+    Reliable {
+        peer: usize,
+        stream: u8,
+        index: usize,
+        range: Range<usize>,
+    },
 }
 
 impl<C: Carrier> Link<C> {
@@ -213,9 +219,9 @@ impl<C: Carrier> Link<C> {
     fn handle_datagram(&mut self, now: Micros, index: usize) -> Option<Found> {
         match packet::peek(&self.datagram) {
             Peek::Unreliable => {
-                let peer = &mut self.peers[index];
-                let range = peer.session.as_mut()?.handle_unreliable(now, &self.datagram)?;
-                return Some(Found::Unreliable(peer.id, range));
+                let session = self.peers[index].session.as_mut()?;
+                let range = session.handle_unreliable(now, &self.datagram)?;
+                return Some(Found::Unreliable(index, range));
             }
             Peek::Hello => {
                 if let Ok(Packet::Hello(hello)) = Packet::read(&self.datagram) {
@@ -447,7 +453,8 @@ impl<C: Carrier> Transport for Link<C> {
             Found::News(News::Joined(peer)) => Event::Joined { peer },
             Found::News(News::Left(peer, reason)) => Event::Left { peer, reason },
             Found::Unreliable(peer, range) => {
-                Event::Message { peer, channel: Channel::Unreliable, bytes: &self.datagram[range] }
+                let (peer, bytes) = (self.peers[peer].id, &self.datagram[range]);
+                Event::Message { peer, channel: Channel::Unreliable, bytes }
             }
             Found::Reliable { peer, stream, index, range } => {
                 let Peer { id, session, .. } = &self.peers[peer];

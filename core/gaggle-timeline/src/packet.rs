@@ -93,6 +93,7 @@ pub(crate) fn complete(low: u16, near: Frame) -> i64 {
 
 impl<'a> Packet<'a> {
     /// Appends the packet.
+    #[inline]
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let runs = &self.runs;
         let counted = !runs.dense && runs.changes >= CHANGES_FOLLOW;
@@ -135,6 +136,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Reads a packet of somebody whose entries have `entry_bytes` each.
+    #[inline]
     pub(crate) fn decode(bytes: &'a [u8], entry_bytes: usize) -> Result<Packet<'a>, DecodeError> {
         let mut r = ByteReader::new(bytes);
         let [tag, flags, newest0, newest1, carried, ack, confirmed_age] = r.array::<7>("packet header")?;
@@ -192,6 +194,7 @@ impl<'a> Packet<'a> {
 }
 
 impl<'a> Runs<'a> {
+    #[inline]
     fn decode(
         r: &mut ByteReader<'a>,
         flags: u8,
@@ -340,6 +343,7 @@ impl RunsWriter {
     }
 
     /// The entries in their final form.
+    #[inline]
     pub(crate) fn finish(&mut self, entry_bytes: usize) -> Runs<'_> {
         let dense = is_dense(self.changes, self.carried);
         if dense {

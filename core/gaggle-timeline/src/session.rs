@@ -63,8 +63,10 @@ pub struct Session<I: Input> {
     current: Frame,
     /// The first simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
     changed: Frame,
-    /// Up to which frame everybody else's input is held.
+    /// Up to which frame everybody else's input is held, as far as the last tick knew.
     horizon: Frame,
+    /// Something came that may extend it: looked at once a tick, not once a packet.
+    horizon_outdated: bool,
     confirmed: Frame,
     running: bool,
     /// How far the newest local entry is ahead of the frame being simulated.
@@ -150,6 +152,7 @@ impl<I: Input> Session<I> {
             current: Frame::START,
             changed: Frame::NEVER,
             horizon: Frame::START,
+            horizon_outdated: false,
             confirmed: Frame::START,
             running: false,
             input_delay: 0,
@@ -266,6 +269,9 @@ impl<I: Input> Session<I> {
             return Tick::Waiting;
         }
         self.keep_time();
+        if self.horizon_outdated {
+            self.update_horizon();
+        }
         let next = self.current.next();
         let waits = next.number() > self.horizon.number().saturating_add(self.config.window_frames());
         // What we do in the next frame is told even while we wait for it: with neither window nor
@@ -374,7 +380,7 @@ impl<I: Input> Session<I> {
         self.current
     }
 
-    /// The last frame for which everybody's input is known.
+    /// The last frame for which everybody's input was known at the last tick.
     pub fn confirmed_frame(&self) -> Frame {
         self.confirmed
     }
@@ -473,6 +479,7 @@ impl<I: Input> Session<I> {
     }
 
     fn update_horizon(&mut self) {
+        self.horizon_outdated = false;
         self.horizon = self.remotes.iter().map(Remote::horizon).min().unwrap_or(Frame::NEVER);
         self.update_confirmed();
     }

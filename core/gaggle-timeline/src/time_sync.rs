@@ -39,6 +39,7 @@ const REPORT_MAX: FramesQ16 = 127 * FRAME_Q16 / 4;
 
 impl Advantage {
     /// A packet came: `frames` is our frame minus the sender's frame as told by its newest input.
+    #[inline]
     pub(crate) fn handle_distance(&mut self, frames: i64) {
         let sample = frames.clamp(-0x7fff, 0x7fff) * FRAME_Q16;
         let ours = self.ours.get_or_insert(sample);

@@ -1,6 +1,6 @@
 //! Whether both libraries end where a straight run of what was pressed ends.
 
-use bench_report::{Report, Row};
+use bench_report::{Report, Row, parallel};
 
 use crate::contest::Contestant;
 use crate::differential::{Diary, Trial};
@@ -22,6 +22,8 @@ pub fn rows(report: &mut Report) {
 }
 
 fn wrong<C: Contestant<Game = Diary>>() -> usize {
-    let mismatches = (0..SEEDS).filter_map(|seed| Trial::draw(seed).play::<C>().err());
-    mismatches.inspect(|mismatch| eprintln!("{mismatch}")).count()
+    let complaints = parallel((0..SEEDS).collect(), |seed| {
+        Trial::draw(seed).play::<C>().err().map(|mismatch| mismatch.to_string())
+    });
+    complaints.iter().flatten().inspect(|complaint| eprintln!("{complaint}")).count()
 }

@@ -10,11 +10,11 @@ use crate::game::{Arena, Game, Large, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
 use crate::network::Weather;
 
-/// Measurements of each: medians need an odd number.
-const LAPS: u64 = 7;
+/// Measurements of each, in turn: many short ones, so that a busy moment is outvoted.
+const LAPS: u64 = 15;
 
 /// Frames per measurement and library, fewer where a frame has more peers in it.
-const PEER_FRAMES: u64 = 9_600;
+const PEER_FRAMES: u64 = 4_800;
 
 /// Gaggle needs less time for a frame, so it gets more of them: a measurement should last
 /// milliseconds.
@@ -47,7 +47,7 @@ pub fn rows(report: &mut Report) {
 
 fn compare<G: Game>(report: &mut Report, what: &str, setup: &Setup, weather: Weather, target: Option<f64>) {
     let frames = PEER_FRAMES / (setup.players * setup.players) as u64 * 2;
-    let frames = frames.min(PEER_FRAMES / 8);
+    let frames = frames.min(PEER_FRAMES / 4);
     let meters: [Box<dyn Meter>; 4] = [
         Course::<Gaggle<G>>::meter(setup, weather, frames * GAGGLE_TIMES),
         Course::<Ggrs<G>>::meter(setup, weather, frames),

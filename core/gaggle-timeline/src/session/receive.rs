@@ -26,9 +26,11 @@ impl<I: Input> Session<I> {
             return;
         }
         let entry_bytes = self.remotes[index].row.slots.len() * I::SIZE;
-        let taken = Packet::decode(bytes, entry_bytes)
-            .map_err(PeerFault::from)
-            .and_then(|packet| self.take_packet(now, index, &packet, entry_bytes));
+        // Not chained: a packet is large enough for its copies to show in a profile.
+        let taken = match &Packet::decode(bytes, entry_bytes) {
+            Ok(packet) => self.take_packet(now, index, packet, entry_bytes),
+            Err(error) => Err(PeerFault::Malformed(*error)),
+        };
         if let Err(fault) = taken {
             self.fault(index, fault);
         }
@@ -180,9 +182,7 @@ impl<I: Input> Session<I> {
         if last > have {
             self.remotes[index].have = last;
             self.guess_again(index);
-            if have == self.horizon {
-                self.update_horizon();
-            }
+            self.horizon_outdated |= have == self.horizon;
         }
         Ok(())
     }
