@@ -66,6 +66,18 @@ pub enum Event {
         /// Who had it.
         from: Player,
     },
+    /// What is known of a player changed.
+    ValueChanged {
+        /// Whose.
+        player: Player,
+        /// The name of the value, as in [`Kinds::with_value`](crate::Kinds::with_value).
+        value: &'static str,
+    },
+    /// The lead did not grant a signal of this machine.
+    Denied {
+        /// The name of the signal, as in [`Kinds::with_signal`](crate::Kinds::with_signal).
+        signal: &'static str,
+    },
     /// A peer plays by other rules and was refused; its link should be closed.
     Refused {
         /// Who.
@@ -144,6 +156,15 @@ pub enum PeerFault {
         /// How many there may be.
         max: usize,
     },
+    /// It said something in another player's name.
+    #[error("said something in another player's name")]
+    InAnotherName,
+    /// It sent a signal nobody declared.
+    #[error("sent a signal that is not among the session's kinds")]
+    UnknownSignal,
+    /// It sent a value nobody declared.
+    #[error("sent a value that is not among the session's kinds")]
+    UnknownValue,
     /// It became somebody else in the middle of a link.
     #[error("announced itself as somebody else")]
     AnotherMember,

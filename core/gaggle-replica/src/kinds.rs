@@ -1,12 +1,13 @@
-//! The kinds a game replicates, in the order it names them, and the fingerprint by which peers know that they name
-//! the same.
+//! What a game replicates: kinds of objects, signals, values and an input, in the order it names them, and the fingerprint by
+//! which peers know that they name the same.
 
 use std::any::TypeId;
 
-use gaggle_kit::{Micros, fnv1a_64};
+use gaggle_kit::{DecodeError, Input, Micros, State, decode_state, fnv1a_64};
 
+use crate::input_queue::INPUT_BYTES_MAX;
 use crate::layout::{self, Layout, RECORD_BITS_MAX};
-use crate::{FieldShape, Kind, KindRules, Nature};
+use crate::{FieldShape, Kind, KindRules, Nature, SignalRules, Writer};
 
 /// Most kinds a game can have: their number travels as a byte.
 pub const KINDS_MAX: usize = 256;
@@ -27,7 +28,39 @@ pub const KINDS_MAX: usize = 256;
 #[derive(Debug, Clone, Default)]
 pub struct Kinds {
     entries: Vec<KindEntry>,
+    signals: Vec<SignalEntry>,
+    values: Vec<ValueEntry>,
+    input: Option<InputEntry>,
 }
+
+/// A type of signals.
+#[derive(Debug, Clone)]
+pub(crate) struct SignalEntry {
+    pub(crate) name: &'static str,
+    pub(crate) rules: SignalRules,
+    pub(crate) of: TypeId,
+    pub(crate) check: Check,
+}
+
+/// A type of values.
+#[derive(Debug, Clone)]
+pub(crate) struct ValueEntry {
+    pub(crate) name: &'static str,
+    pub(crate) writer: Writer,
+    pub(crate) of: TypeId,
+    pub(crate) check: Check,
+}
+
+/// What players do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InputEntry {
+    of: TypeId,
+    pub(crate) size: usize,
+    pub(crate) check: Check,
+}
+
+/// Whether bytes are a value of a type.
+pub(crate) type Check = fn(&[u8]) -> Result<(), DecodeError>;
 
 /// A kind, without its type.
 #[derive(Debug, Clone)]
@@ -41,7 +74,7 @@ pub(crate) struct KindEntry {
 impl Kinds {
     /// None yet.
     pub const fn new() -> Kinds {
-        Kinds { entries: Vec::new() }
+        Kinds { entries: Vec::new(), signals: Vec::new(), values: Vec::new(), input: None }
     }
 
     /// These and one more.
@@ -71,6 +104,74 @@ impl Kinds {
             of: TypeId::of::<K>(),
         });
         self
+    }
+
+    /// These, and signals of a type.
+    ///
+    /// # Panics
+    /// If the type or another of its name is named already, or there are more than 255.
+    #[must_use]
+    pub fn with_signal<T: State + 'static>(mut self, name: &'static str, rules: SignalRules) -> Kinds {
+        let twice = |entry: &SignalEntry| entry.of == TypeId::of::<T>() || entry.name == name;
+        assert!(!self.signals.iter().any(twice), "the signal `{name}` is named twice");
+        assert!(self.signals.len() < 255, "at most 255 types of signals");
+        let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
+        self.signals.push(SignalEntry { name, rules, of: TypeId::of::<T>(), check });
+        self
+    }
+
+    /// These, and a value of a type for every player.
+    ///
+    /// # Panics
+    /// If the type or another of its name is named already, or there are more than 255.
+    #[must_use]
+    pub fn with_value<T: State + 'static>(mut self, name: &'static str, writer: Writer) -> Kinds {
+        let twice = |entry: &ValueEntry| entry.of == TypeId::of::<T>() || entry.name == name;
+        assert!(!self.values.iter().any(twice), "the value `{name}` is named twice");
+        assert!(self.values.len() < 255, "at most 255 types of values");
+        let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
+        self.values.push(ValueEntry { name, writer, of: TypeId::of::<T>(), check });
+        self
+    }
+
+    /// These, and what players do, told to whoever leads.
+    ///
+    /// # Panics
+    /// If an input is named already, or it has more than 32 bytes.
+    #[must_use]
+    pub fn with_input<I: Input>(mut self) -> Kinds {
+        assert!(self.input.is_none(), "there is one input");
+        assert!(I::SIZE <= INPUT_BYTES_MAX, "an input has at most {INPUT_BYTES_MAX} bytes");
+        let check = |bytes: &[u8]| I::read(bytes).map(drop);
+        self.input = Some(InputEntry { of: TypeId::of::<I>(), size: I::SIZE, check });
+        self
+    }
+
+    pub(crate) fn signals(&self) -> &[SignalEntry] {
+        &self.signals
+    }
+
+    pub(crate) fn values(&self) -> &[ValueEntry] {
+        &self.values
+    }
+
+    /// The number of a type of signals.
+    pub(crate) fn signal_number<T: 'static>(&self) -> Option<u8> {
+        self.signals.iter().position(|entry| entry.of == TypeId::of::<T>()).map(|index| index as u8)
+    }
+
+    /// The number of a type of values.
+    pub(crate) fn value_number<T: 'static>(&self) -> Option<u8> {
+        self.values.iter().position(|entry| entry.of == TypeId::of::<T>()).map(|index| index as u8)
+    }
+
+    pub(crate) fn input(&self) -> Option<InputEntry> {
+        self.input
+    }
+
+    /// Bytes of an input, if it is of this type.
+    pub(crate) fn input_size<I: Input>(&self) -> Option<usize> {
+        self.input.filter(|entry| entry.of == TypeId::of::<I>()).map(|entry| entry.size)
     }
 
     /// The number of a kind.
@@ -106,6 +207,15 @@ impl Kinds {
             }
             put(&mut text, &[entry.rules.on_leave as u8]);
         }
+        for signal in &self.signals {
+            put(&mut text, signal.name.as_bytes());
+            put(&mut text, &[1, u8::from(signal.rules.checked)]);
+        }
+        for value in &self.values {
+            put(&mut text, value.name.as_bytes());
+            put(&mut text, &[2, u8::from(value.writer == Writer::Lead)]);
+        }
+        put(&mut text, &[self.input.map_or(255, |input| input.size as u8)]);
         fnv1a_64(&text)
     }
 }

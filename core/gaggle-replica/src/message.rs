@@ -2,7 +2,9 @@
 
 use gaggle_kit::{ByteReader, DecodeError};
 
-use crate::{Member, MemberTag, ObjectId, Player};
+use crate::signal::{SIGNAL_BYTES_MAX, SIGNAL_OBJECTS_MAX};
+use crate::value::VALUE_BYTES_MAX;
+use crate::{Member, MemberTag, ObjectId, Player, To};
 
 /// Version of everything the replica engine puts on the wire.
 pub const PROTOCOL_VERSION: u16 = 1;
@@ -10,6 +12,10 @@ pub const PROTOCOL_VERSION: u16 = 1;
 const KIND_HELLO: u8 = 1;
 const KIND_FORGOTTEN: u8 = 2;
 const KIND_ASK: u8 = 3;
+const KIND_SIGNAL: u8 = 4;
+const KIND_PETITION: u8 = 5;
+const KIND_VERDICT: u8 = 6;
+const KIND_VALUE: u8 = 7;
 
 /// The number of somebody who is no member yet.
 pub(crate) const NUMBER_NONE: u32 = u32::MAX;
@@ -38,17 +44,50 @@ pub(crate) struct Hello {
     pub(crate) objects: u32,
 }
 
-/// A message of the reliable channel.
+/// Something that happened once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SignalMessage<'a> {
+    pub(crate) kind: u8,
+    pub(crate) to: To,
+    /// Who said it first: the lead passes on what others said.
+    pub(crate) origin: Player,
+    pub(crate) tag: u32,
+    /// Counts what one member had checked; 0 for what is not.
+    pub(crate) number: u32,
+    pub(crate) objects: Vec<ObjectId>,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// What is known of a player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Message {
+pub(crate) struct ValueMessage<'a> {
+    pub(crate) player: Player,
+    pub(crate) key: u8,
+    pub(crate) rev: u32,
+    pub(crate) writer: Member,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// A message of the reliable channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Message<'a> {
     Hello(Hello),
     /// The object was deleted so long ago that only this is left of it.
     Forgotten(ObjectId),
     /// Somebody says this is how you left the object: is it?
     Ask(ObjectId),
+    Signal(SignalMessage<'a>),
+    /// To be checked by the lead.
+    Petition(SignalMessage<'a>),
+    /// Whether the petition of this number was granted.
+    Verdict {
+        number: u32,
+        granted: bool,
+    },
+    Value(ValueMessage<'a>),
 }
 
-impl Message {
+impl<'a> Message<'a> {
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Message::Hello(hello) => {
@@ -75,10 +114,30 @@ impl Message {
                 out.push(if forgotten { KIND_FORGOTTEN } else { KIND_ASK });
                 out.extend_from_slice(&id.to_bits().to_le_bytes());
             }
+            Message::Signal(signal) => {
+                out.push(KIND_SIGNAL);
+                signal.encode(out);
+            }
+            Message::Petition(signal) => {
+                out.push(KIND_PETITION);
+                signal.encode(out);
+            }
+            Message::Verdict { number, granted } => {
+                out.push(KIND_VERDICT);
+                out.extend_from_slice(&number.to_le_bytes());
+                out.push(u8::from(*granted));
+            }
+            Message::Value(value) => {
+                out.extend_from_slice(&[KIND_VALUE, value.player.number(), value.key]);
+                for number in [value.rev, value.writer.number, value.writer.tag.0] {
+                    out.extend_from_slice(&number.to_le_bytes());
+                }
+                out.extend_from_slice(value.bytes);
+            }
         }
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
+    pub(crate) fn decode(bytes: &'a [u8]) -> Result<Message<'a>, DecodeError> {
         let mut r = ByteReader::new(bytes);
         let message = match r.u8("message kind")? {
             KIND_HELLO => {
@@ -90,11 +149,77 @@ impl Message {
             }
             KIND_FORGOTTEN => Message::Forgotten(ObjectId::from_bits(r.u64("object")?)),
             KIND_ASK => Message::Ask(ObjectId::from_bits(r.u64("object")?)),
+            KIND_SIGNAL => Message::Signal(SignalMessage::decode(&mut r)?),
+            KIND_PETITION => Message::Petition(SignalMessage::decode(&mut r)?),
+            KIND_VERDICT => Message::Verdict { number: r.u32("petition")?, granted: r.bool("granted")? },
+            KIND_VALUE => {
+                let (player, key) = (read_player(&mut r)?, r.u8("key")?);
+                let rev = r.u32("revision")?;
+                let writer =
+                    Member { number: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
+                let bytes = limited(&mut r, "value", VALUE_BYTES_MAX)?;
+                Message::Value(ValueMessage { player, key, rev, writer, bytes })
+            }
             kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
         };
         r.finish("message")?;
         Ok(message)
     }
+}
+
+impl<'a> SignalMessage<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let (code, player) = match self.to {
+            To::All => (0, 0),
+            To::Others => (1, 0),
+            To::Lead => (2, 0),
+            To::Player(player) => (3, player.number()),
+        };
+        out.extend_from_slice(&[self.kind, code, player, self.origin.number()]);
+        out.extend_from_slice(&self.tag.to_le_bytes());
+        out.extend_from_slice(&self.number.to_le_bytes());
+        out.push(self.objects.len() as u8);
+        for id in &self.objects {
+            out.extend_from_slice(&id.to_bits().to_le_bytes());
+        }
+        out.extend_from_slice(self.bytes);
+    }
+
+    fn decode(r: &mut ByteReader<'a>) -> Result<SignalMessage<'a>, DecodeError> {
+        let kind = r.u8("signal")?;
+        let (code, player) = (r.u8("receivers")?, r.u8("player")?);
+        let to = match (code, player) {
+            (0, 0) => To::All,
+            (1, 0) => To::Others,
+            (2, 0) => To::Lead,
+            (3, player) if player != u8::MAX => To::Player(Player::at(player)),
+            _ => return Err(DecodeError::Unknown { what: "receivers", value: code.into() }),
+        };
+        let origin = read_player(r)?;
+        let (tag, number) = (r.u32("member's tag")?, r.u32("petition")?);
+        let count = r.u8("objects")?;
+        if usize::from(count) > SIGNAL_OBJECTS_MAX {
+            let max = SIGNAL_OBJECTS_MAX as u64;
+            return Err(DecodeError::TooMany { what: "objects", count: count.into(), max });
+        }
+        let objects =
+            (0..count).map(|_| r.u64("object").map(ObjectId::from_bits)).collect::<Result<_, _>>()?;
+        let bytes = limited(r, "signal", SIGNAL_BYTES_MAX)?;
+        Ok(SignalMessage { kind, to, origin, tag, number, objects, bytes })
+    }
+}
+
+fn read_player(r: &mut ByteReader<'_>) -> Result<Player, DecodeError> {
+    let player = r.u8("player")?;
+    Player::new(player).ok_or(DecodeError::Unknown { what: "player", value: player.into() })
+}
+
+/// All that is left, which must not be too much.
+fn limited<'a>(r: &mut ByteReader<'a>, what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
+    if r.left() > max {
+        return Err(DecodeError::TooMany { what, count: r.left() as u64, max: max as u64 });
+    }
+    Ok(r.rest())
 }
 
 impl Hello {
@@ -121,9 +246,7 @@ impl Hello {
         let member = Member { number: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
         let (highest, age_ms) = (r.u32("highest number")?, r.u32("age")?);
         let (tick, objects) = (r.u32("tick")?, r.u32("objects")?);
-        let player = r.u8("player")?;
-        let player =
-            Player::new(player).ok_or(DecodeError::Unknown { what: "player", value: player.into() })?;
+        let player = read_player(r)?;
         if epoch == 0 {
             return Err(DecodeError::Unknown { what: "epoch", value: 0 });
         }
@@ -139,7 +262,7 @@ impl Hello {
 pub(crate) mod tests {
     use super::*;
 
-    fn samples() -> [Message; 3] {
+    pub(crate) fn samples() -> [Message<'static>; 7] {
         [
             Message::Hello(Hello {
                 version: PROTOCOL_VERSION,
@@ -156,6 +279,32 @@ pub(crate) mod tests {
             }),
             Message::Forgotten(ObjectId::new(MemberTag(7), 9)),
             Message::Ask(ObjectId::new(MemberTag(8), 10)),
+            Message::Signal(SignalMessage {
+                kind: 2,
+                to: To::All,
+                origin: Player::at(3),
+                tag: 0x0a0b_0c0d,
+                number: 7,
+                objects: vec![ObjectId::new(MemberTag(1), 2), ObjectId::new(MemberTag(1), 3)],
+                bytes: &[1, 2, 3],
+            }),
+            Message::Petition(SignalMessage {
+                kind: 0,
+                to: To::Player(Player::at(4)),
+                origin: Player::at(3),
+                tag: 0x0a0b_0c0d,
+                number: 8,
+                objects: vec![],
+                bytes: &[],
+            }),
+            Message::Verdict { number: 8, granted: true },
+            Message::Value(ValueMessage {
+                player: Player::at(1),
+                key: 4,
+                rev: 9,
+                writer: Member { number: 0, tag: MemberTag(0x1122_3344) },
+                bytes: &[5, 6],
+            }),
         ]
     }
 
@@ -164,12 +313,18 @@ pub(crate) mod tests {
         for message in samples() {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
-            assert_eq!(Message::decode(&bytes), Ok(message));
-            for length in 0..bytes.len() {
+            assert_eq!(Message::decode(&bytes).as_ref(), Ok(&message));
+            // What follows a signal or a value is its payload, of whatever length.
+            let payload = match &message {
+                Message::Signal(signal) | Message::Petition(signal) => Some(signal.bytes.len()),
+                Message::Value(value) => Some(value.bytes.len()),
+                _ => None,
+            };
+            for length in 0..bytes.len() - payload.unwrap_or(0) {
                 assert!(Message::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
             }
-            bytes.push(0);
-            assert!(Message::decode(&bytes).is_err(), "something follows");
+            bytes.resize(bytes.len() + payload.map_or(1, |_| 1_100), 0);
+            assert!(Message::decode(&bytes).is_err(), "too much follows");
         }
     }
 

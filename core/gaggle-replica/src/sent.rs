@@ -26,6 +26,8 @@ struct SentPacket {
     tick: u32,
     at: Micros,
     records: u32,
+    /// The last input change in it.
+    inputs: u32,
     state: State,
 }
 
@@ -67,9 +69,10 @@ impl Sent {
         self.records.push_back(record);
     }
 
-    /// Notes the packet being made, with so many records.
-    pub(crate) fn packet(&mut self, tick: u32, at: Micros, records: usize) {
-        self.packets.push_back(SentPacket { tick, at, records: records as u32, state: State::Flying });
+    /// Notes the packet being made, with so many records and inputs up to a change.
+    pub(crate) fn packet(&mut self, tick: u32, at: Micros, records: usize, inputs: u32) {
+        let records = records as u32;
+        self.packets.push_back(SentPacket { tick, at, records, inputs, state: State::Flying });
         // Only what is settled is forgotten: what flies is taken for lost long before so many follow it.
         while self.packets.len() > PACKETS_MAX && self.settled > 0 {
             let Some(oldest) = self.packets.pop_front() else { break };
@@ -78,6 +81,12 @@ impl Sent {
             self.settled -= 1;
             self.settled_records -= oldest.records as usize;
         }
+    }
+
+    /// The last input change that was in a packet.
+    pub(crate) fn inputs_in(&self, seq: u32) -> u32 {
+        let index = seq.checked_sub(self.first).map(|index| index as usize);
+        index.and_then(|index| self.packets.get(index)).map_or(0, |packet| packet.inputs)
     }
 
     /// A packet was acknowledged: its tick, when it was sent, and its records, if that is news.
@@ -142,7 +151,7 @@ mod tests {
     fn send(sent: &mut Sent, tick: u32, objects: &[u32]) -> u32 {
         let seq = sent.next_seq();
         objects.iter().for_each(|&object| sent.record(record(object)));
-        sent.packet(tick, Micros::ZERO, objects.len());
+        sent.packet(tick, Micros::ZERO, objects.len(), 0);
         seq
     }
 

@@ -9,11 +9,14 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId};
 
 use crate::MemberTag;
+use crate::input_queue::InputIn;
 use crate::interest::Receiver;
 use crate::packet::Received;
 use crate::playout::{Playhead, SenderClock};
 use crate::roster::Present;
 use crate::sent::Sent;
+use crate::signal::Inbox;
+use crate::value::Values;
 
 pub(crate) use handles::Handles;
 pub(crate) use incoming::{Incoming, LinkRecord};
@@ -47,6 +50,14 @@ pub(crate) struct Link {
     /// How many objects the other side was about to introduce when the link began, and how many it has.
     pub(crate) announced: u32,
     pub(crate) introduced: u32,
+    /// What the player at the other end does, if this machine simulates.
+    pub(crate) inputs: InputIn,
+    /// The last change of our inputs that arrived there.
+    pub(crate) inputs_acked: u32,
+    /// What its games said.
+    pub(crate) inbox: Inbox,
+    /// Values it wrote as a lead, while we do not see it lead.
+    pub(crate) values: Values,
     /// Refused records of deleted objects whose handles are closed.
     pub(crate) refused: VecDeque<LinkRecord>,
     pub(crate) received: Received,
@@ -90,6 +101,10 @@ impl Link {
             table_of: vec![NONE; places],
             announced: 0,
             introduced: 0,
+            inputs: InputIn::default(),
+            inputs_acked: 0,
+            inbox: Inbox::default(),
+            values: Values::default(),
             refused: VecDeque::new(),
             received: Received::default(),
             received_at: Micros::ZERO,

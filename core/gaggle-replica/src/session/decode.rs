@@ -5,6 +5,7 @@
 use gaggle_kit::{BitReader, DecodeError};
 
 use crate::codec::Baselines;
+use crate::input_queue::{Change, read_changes};
 use crate::link::{Incoming, Link};
 use crate::record::{Authority, Form, Identity, Origin, read_handle};
 use crate::store::Store;
@@ -14,6 +15,8 @@ use crate::store::Store;
 pub(super) struct Decoder {
     pub(super) records: Vec<Decoded>,
     pub(super) words: Vec<i32>,
+    /// What the sender's player does.
+    pub(super) changes: Vec<Change>,
 }
 
 /// A record, read and not yet believed.
@@ -56,6 +59,9 @@ impl From<DecodeError> for Unusable {
 pub(super) struct Arrival {
     pub(super) seq: u32,
     pub(super) tick: u32,
+    /// How many records follow, and the size of inputs that come before them.
+    pub(super) records: u16,
+    pub(super) inputs: Option<usize>,
 }
 
 /// The ticks a difference is built on, the newer first.
@@ -68,15 +74,18 @@ impl Decoder {
         store: &Store,
         link: &Link,
         arrival: Arrival,
-        records: u16,
         bytes: &[u8],
     ) -> Result<(), Unusable> {
         self.records.clear();
         self.words.clear();
+        self.changes.clear();
         let mut r = BitReader::new(bytes);
+        if let Some(size) = arrival.inputs {
+            read_changes(&mut r, size, |change| self.changes.push(change))?;
+        }
         let mut before = -1;
         let mut base = None;
-        for _ in 0..records {
+        for _ in 0..arrival.records {
             let handle = read_handle(&mut r, before)?;
             before = i32::from(handle);
             let form = Form::read(&mut r)?;

@@ -49,6 +49,10 @@ impl Session {
             Ok(Message::Hello(hello)) => self.handle_hello(link, &hello),
             Ok(Message::Forgotten(id)) => self.handle_forgotten(link, id),
             Ok(Message::Ask(id)) => self.handle_ask(link, id),
+            Ok(Message::Signal(signal)) => self.handle_signal(link, &signal, false),
+            Ok(Message::Petition(signal)) => self.handle_signal(link, &signal, true),
+            Ok(Message::Verdict { number, granted }) => self.handle_verdict(link, number, granted),
+            Ok(Message::Value(value)) => self.handle_value(link, &value),
             Err(error) => self.fault(peer, PeerFault::Malformed(error)),
         }
     }
@@ -133,6 +137,7 @@ impl Session {
                 }
             }
         }
+        self.tell_values(index);
         self.roster_changed();
     }
 
@@ -192,7 +197,8 @@ impl Session {
             blank,
             objects: objects as u32,
         };
-        self.messages.push_back((link.peer, Message::Hello(hello)));
+        let peer = link.peer;
+        self.tell(peer, &Message::Hello(hello));
     }
 
     /// The lead knows that an object is long gone.
@@ -233,6 +239,7 @@ impl Session {
         if let Some(present) = present {
             self.roster.remove(present.member);
             self.events.push(Event::Left { player: present.player, peer });
+            self.tell_values_of(present.member);
             self.roster_changed();
         }
     }

@@ -98,7 +98,7 @@ impl Session {
         let holder = record.version.holder;
         let link = self.links.iter().find(|link| link.present.is_some_and(|other| other.member == holder));
         if let Some(peer) = link.map(|link| link.peer) {
-            self.messages.push_back((peer, Message::Ask(id)));
+            self.tell(peer, &Message::Ask(id));
             self.store[place].asked = Some(record.version);
         }
     }
@@ -188,7 +188,7 @@ impl Session {
         if self.forgotten.contains(id) {
             if self.is_lead() && object.record.is_none() {
                 let peer = self.links[link].peer;
-                self.messages.push_back((peer, Message::Forgotten(id)));
+                self.tell(peer, &Message::Forgotten(id));
             }
             return;
         }
@@ -264,6 +264,8 @@ impl Session {
                 self.events.push(Event::LeadChanged { player: lead.player });
             }
             self.joined_lead = Some(lead.member);
+            self.petition_again();
+            self.judge_values();
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `judge.rs` which
 //! record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `select.rs` and `send.rs` what goes
-//! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees.
+//! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`, `signals.rs` and `values.rs` what
+//! travels beside the objects.
 
 mod claims;
 mod decode;
@@ -11,10 +12,13 @@ mod duty;
 mod greet;
 #[cfg(test)]
 mod harness;
+mod inputs;
 mod judge;
 mod receive;
 mod select;
 mod send;
+mod signals;
+mod values;
 
 use std::collections::VecDeque;
 
@@ -23,11 +27,14 @@ use gaggle_kit::{Micros, PeerId, Prng, fnv1a_64};
 use crate::config::{Entry, ObjectError, SessionConfig, SessionError};
 use crate::event::{Event, Events};
 use crate::forgotten::Forgotten;
+use crate::input_queue::{InputOut, LocalInput};
 use crate::link::Link;
-use crate::message::{Message, NUMBER_NONE};
+use crate::message::NUMBER_NONE;
 use crate::roster::{Present, Roster};
 use crate::rule::Without;
+use crate::signal::Signals;
 use crate::store::{Place, Store};
+use crate::value::Values;
 use crate::version::{Record, Version};
 use crate::{Kind, Kinds, Member, MemberTag, ObjectId, Player};
 
@@ -47,7 +54,8 @@ pub use send::Outgoing;
 ///    the game does;
 /// 3. [`tick`](Session::tick), once a frame, after the game: time passes;
 /// 4. [`next_packet`](Session::next_packet) until it is empty: what to send;
-/// 5. [`next_event`](Session::next_event) until it is empty: what happened.
+/// 5. [`next_event`](Session::next_event) until it is empty: what happened; the same for
+///    [`next_signal`](Session::next_signal) and [`next_petition`](Session::next_petition), where there are any.
 ///
 /// [`Exchange`](crate::Exchange) does 1 and 4 with a transport.
 #[derive(Debug)]
@@ -95,7 +103,12 @@ pub struct Session {
     round: Round,
     decoder: Decoder,
     display: Display,
-    messages: VecDeque<(PeerId, Message)>,
+    /// For the reliable channel.
+    messages: VecDeque<(PeerId, Vec<u8>)>,
+    inputs: InputOut,
+    local_input: LocalInput,
+    signals: Signals,
+    values: Values,
     /// Peers whose links should end, at most one entry each.
     refused: Vec<PeerId>,
     events: Events,
@@ -139,6 +152,8 @@ pub struct SessionStats {
     pub records_refused: u64,
     /// Older records answered with newer ones.
     pub answers: u64,
+    /// Signals that came too often, named objects that did not become known, or were not for this machine.
+    pub signals_dropped: u64,
     /// Events thrown away because nobody read them.
     pub events_lost: u64,
 }
@@ -195,6 +210,10 @@ impl Session {
             decoder: Decoder::default(),
             display: Display::default(),
             messages: VecDeque::new(),
+            inputs: InputOut::default(),
+            local_input: LocalInput::default(),
+            signals: Signals::default(),
+            values: Values::default(),
             refused: Vec::new(),
             events: Events::default(),
             stats: SessionStats::default(),
@@ -436,8 +455,8 @@ impl Session {
         }
     }
 
-    /// How old the session is.
-    fn age(&self) -> Micros {
+    /// How old the session is, about the same on every machine.
+    pub fn age(&self) -> Micros {
         let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));
         self.age_at_start + here
     }

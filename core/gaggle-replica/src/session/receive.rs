@@ -1,6 +1,6 @@
 //! What comes in: acknowledgements, and records of objects, which `decode.rs` has read.
 
-use gaggle_kit::{ByteReader, Micros, PeerId};
+use gaggle_kit::{ByteReader, DecodeError, Micros, PeerId};
 
 use super::Session;
 use super::decode::{Arrival, Decoded, Unusable, What};
@@ -43,8 +43,16 @@ impl Session {
         if let Err(fault) = self.handle_acks(link, &header) {
             return self.fault(peer, fault);
         }
-        let arrival = Arrival { seq, tick };
-        match self.decoder.read(&self.store, &self.links[link], arrival, header.records, r.rest()) {
+        let inputs = match (header.inputs, self.kinds.input()) {
+            (false, _) => None,
+            (true, Some(entry)) => Some(entry.size),
+            (true, None) => {
+                let unknown = DecodeError::Unknown { what: "inputs", value: 1 };
+                return self.fault(peer, PeerFault::Malformed(unknown));
+            }
+        };
+        let arrival = Arrival { seq, tick, records: header.records, inputs };
+        match self.decoder.read(&self.store, &self.links[link], arrival, r.rest()) {
             Ok(()) => {}
             Err(Unusable::Late) => {
                 self.stats.packets_dropped += 1;
@@ -62,7 +70,7 @@ impl Session {
         state.note_arrival();
         state.owes_ack |= header.records > 0 || header.inputs;
         self.stats.packets_received += 1;
-        if let Err(fault) = self.commit(link, arrival) {
+        if let Err(fault) = self.commit_inputs(link).and_then(|()| self.commit(link, arrival)) {
             self.fault(peer, fault);
         }
     }
@@ -101,6 +109,10 @@ impl Session {
 
     /// A packet arrived at the other side: when it was sent, if that is news.
     fn acknowledge(&mut self, index: usize, seq: u32) -> Option<Micros> {
+        let inputs = self.links[index].sent.inputs_in(seq);
+        if inputs > 0 {
+            self.inputs_arrived(index, inputs);
+        }
         let link = &mut self.links[index];
         let (tick, sent_at, records) = link.sent.acknowledge(seq)?;
         let mut closed = Vec::new();

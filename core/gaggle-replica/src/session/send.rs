@@ -6,6 +6,7 @@ use super::Session;
 use super::select::Candidate;
 use crate::codec::Baselines;
 use crate::history::{NEVER, slot_of};
+use crate::input_queue::INPUT_BITS_MAX;
 use crate::interest::{Everything, Interest};
 use crate::link::Phase;
 use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
@@ -186,9 +187,8 @@ impl Session {
 
     /// The next thing to send, if any is left in this round.
     pub fn next_packet(&mut self) -> Option<Outgoing<'_>> {
-        if let Some((to, message)) = self.messages.pop_front() {
-            self.round.bytes.clear();
-            message.encode(&mut self.round.bytes);
+        if let Some((to, bytes)) = self.messages.pop_front() {
+            self.round.bytes = bytes;
             return Some(Outgoing { to, reliable: true, bytes: &self.round.bytes });
         }
         loop {
@@ -202,7 +202,8 @@ impl Session {
                 continue;
             };
             let state = &self.links[link];
-            let overdue = state.owes_ack || self.now.since(state.sent_at) >= KEEP_ALIVE;
+            let overdue =
+                state.owes_ack || self.owes_inputs(link) || self.now.since(state.sent_at) >= KEEP_ALIVE;
             let more = state.selected_next < state.selected.len() && (!sent || state.budget > 0);
             if !more && (sent || !overdue) {
                 self.round.serving = None;
@@ -236,8 +237,17 @@ impl Session {
             acks,
         };
         let head = header.bytes();
-        let limit = usize::try_from(link.budget).unwrap_or(0).clamp(head + 64, bytes.len());
+        let input_size = self.kinds.input().map(|entry| entry.size).filter(|_| self.owes_inputs(index));
+        let least = head + if input_size.is_some() { INPUT_BITS_MAX / 8 } else { 64 };
+        let limit = usize::try_from(link.budget).unwrap_or(0).clamp(least, bytes.len());
         let mut w = BitWriter::new(&mut bytes[head..limit]);
+        let mut inputs = 0;
+        if let Some(size) = input_size {
+            header.inputs = true;
+            let written = self.inputs.write(&mut w, link.inputs_acked, size);
+            inputs = written.expect("there is room for inputs in every packet");
+        }
+        let before_records = w.written();
         let mut before = -1;
         let mut base = None;
         while let Some((handle, place)) = self.next_selected(index) {
@@ -250,16 +260,17 @@ impl Session {
             before = i32::from(handle);
             header.records += 1;
         }
+        let record_bytes = w.written() - before_records;
         let body = w.finish().len();
         header.write(&mut bytes);
         bytes.truncate(head + body);
         let link = &mut self.links[index];
-        link.sent.packet(self.tick, self.now, usize::from(header.records));
+        link.sent.packet(self.tick, self.now, usize::from(header.records), inputs);
         link.sent_at = self.now;
         link.owes_ack = false;
         link.budget -= bytes.len() as i64;
         if header.records > 4 {
-            let mean = ((body << 8) / usize::from(header.records)) as u32;
+            let mean = ((record_bytes << 5) / usize::from(header.records)) as u32;
             link.record_size = link.record_size - link.record_size / 8 + mean / 8;
         }
         self.stats.packets_sent += 1;

@@ -1,0 +1,241 @@
+//! Rounds of a match: waiting for players, countdown, play, result. Nothing but a value the lead writes, so a newcomer, a
+//! reconnected player and the next lead all know where the match stands.
+
+use gaggle_kit::{Micros, State};
+
+use crate::{Kinds, Player, Session, ValueError, Writer};
+
+/// The name of the value, as [`Event::ValueChanged`](crate::Event::ValueChanged) tells it.
+const NAME: &str = "gaggle round";
+/// Whose value it is said to be: everybody's.
+const ALL: Player = Player::at(0);
+
+/// How rounds go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundRules {
+    /// With fewer players there is no round. Default 2.
+    pub players_min: usize,
+    /// From enough players, or the last result, to play. Default 3 s.
+    pub countdown: Micros,
+    /// A round without a winner ends after this. [`Micros::MAX`]: never. Default 90 s.
+    pub limit: Micros,
+    /// For so long a result is shown. Default 4 s.
+    pub pause: Micros,
+    /// Rounds to win the match; 0 for rounds without end. Default 5.
+    pub wins: u8,
+}
+
+impl Default for RoundRules {
+    fn default() -> RoundRules {
+        RoundRules {
+            players_min: 2,
+            countdown: Micros::from_secs(3),
+            limit: Micros::from_secs(90),
+            pause: Micros::from_secs(4),
+            wins: 5,
+        }
+    }
+}
+
+/// Where a match is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
+pub enum Phase {
+    /// There are too few players.
+    #[default]
+    Waiting,
+    /// The next round is about to begin.
+    Countdown,
+    /// A round is played.
+    Playing,
+    /// The result of a round is shown.
+    Result,
+    /// The match is decided.
+    Over,
+}
+
+/// Where a match stands, the same on every machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default, State)]
+pub struct RoundState {
+    /// What goes on.
+    pub phase: Phase,
+    /// Which round, from 1; 0 before the first.
+    pub round: u16,
+    /// The age of the session when the phase began, in milliseconds.
+    since_ms: u32,
+    /// The number of the player who won the last round.
+    winner: Option<u8>,
+    /// Rounds won, by number of the player.
+    #[state(max = 255)]
+    wins: Vec<(u8, u8)>,
+}
+
+impl RoundState {
+    /// Who won the last round; nobody if it was a draw.
+    pub fn winner(&self) -> Option<Player> {
+        self.winner.and_then(Player::new)
+    }
+
+    /// How many rounds of this match a player has won.
+    pub fn wins(&self, player: Player) -> u8 {
+        self.wins.iter().find(|(number, _)| *number == player.number()).map_or(0, |(_, wins)| *wins)
+    }
+
+    /// Since when the phase goes on.
+    pub fn elapsed(&self, session: &Session) -> Micros {
+        session.age().since(Micros::from_millis(self.since_ms.into()))
+    }
+}
+
+/// Leads a match through its rounds.
+///
+/// ```
+/// # use gaggle_replica::*;
+/// # use gaggle_kit::Micros;
+/// let rounds = Rounds::new(RoundRules { players_min: 1, ..RoundRules::default() });
+/// let kinds = Rounds::name_in(Kinds::new());
+/// let mut session = Session::new(SessionConfig::default(), kinds, Player::at(0), Entry::Found, 7)?;
+/// for millis in (0..4_000).step_by(16) {
+///     session.tick(Micros::from_millis(millis));
+///     rounds.tick(&mut session);
+/// }
+/// assert_eq!(rounds.state(&session).phase, Phase::Playing);
+/// # Ok::<(), SessionError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Rounds {
+    rules: RoundRules,
+}
+
+impl Rounds {
+    /// By these rules, which all machines have in common.
+    pub const fn new(rules: RoundRules) -> Rounds {
+        Rounds { rules }
+    }
+
+    /// Names what the rounds are told by, beside a game's kinds.
+    #[must_use]
+    pub fn name_in(kinds: Kinds) -> Kinds {
+        kinds.with_value::<RoundState>(NAME, Writer::Lead)
+    }
+
+    /// Where the match stands.
+    pub fn state(&self, session: &Session) -> RoundState {
+        session.value(ALL).unwrap_or_default()
+    }
+
+    /// What is left of the phase; none if it does not end by itself.
+    pub fn left(&self, session: &Session) -> Option<Micros> {
+        let state = self.state(session);
+        let length = self.length(state.phase)?;
+        Some(length.since(state.elapsed(session)))
+    }
+
+    /// Once a frame, on every machine: the lead moves the match on.
+    pub fn tick(&self, session: &mut Session) {
+        if !session.is_lead() {
+            return;
+        }
+        let state = self.state(session);
+        let enough = session.roster().len() >= self.rules.players_min;
+        let done = self.length(state.phase).is_some_and(|length| state.elapsed(session) >= length);
+        let next = match state.phase {
+            Phase::Waiting if enough => Phase::Countdown,
+            Phase::Countdown if !enough => Phase::Waiting,
+            Phase::Countdown if done => Phase::Playing,
+            Phase::Playing if done => return self.finish(session, None),
+            Phase::Result if done && self.is_decided(&state) => Phase::Over,
+            Phase::Result if done && enough => Phase::Countdown,
+            Phase::Result if done => Phase::Waiting,
+            _ => return,
+        };
+        let round = state.round + u16::from(next == Phase::Playing);
+        self.write(session, RoundState { phase: next, round, ..state });
+    }
+
+    /// The round has a winner, or is a draw. Only the lead can say so, while a round is played; anybody else's word is none.
+    pub fn finish(&self, session: &mut Session, winner: Option<Player>) {
+        let mut state = self.state(session);
+        if state.phase != Phase::Playing || !session.is_lead() {
+            return;
+        }
+        state.phase = Phase::Result;
+        state.winner = winner.map(Player::number);
+        if let Some(number) = state.winner {
+            match state.wins.iter_mut().find(|(other, _)| *other == number) {
+                Some((_, wins)) => *wins = wins.saturating_add(1),
+                None => state.wins.push((number, 1)),
+            }
+        }
+        self.write(session, state);
+    }
+
+    /// A new match from the beginning. Only the lead can say so.
+    pub fn restart(&self, session: &mut Session) {
+        self.write(session, RoundState::default());
+    }
+
+    fn is_decided(&self, state: &RoundState) -> bool {
+        self.rules.wins > 0 && state.wins.iter().any(|(_, wins)| *wins >= self.rules.wins)
+    }
+
+    fn length(&self, phase: Phase) -> Option<Micros> {
+        match phase {
+            Phase::Countdown => Some(self.rules.countdown),
+            Phase::Playing => Some(self.rules.limit).filter(|limit| *limit != Micros::MAX),
+            Phase::Result => Some(self.rules.pause),
+            Phase::Waiting | Phase::Over => None,
+        }
+    }
+
+    fn write(&self, session: &mut Session, state: RoundState) {
+        let since_ms = u32::try_from(session.age().as_millis()).unwrap_or(u32::MAX);
+        let written: Result<(), ValueError> = session.set_value(ALL, &RoundState { since_ms, ..state });
+        // Refused to everybody but the lead, and that is as it should be.
+        debug_assert!(written.is_ok() || !session.is_lead(), "{written:?}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Entry, SessionConfig};
+
+    fn run(session: &mut Session, rounds: &Rounds, from: u64, millis: u64) -> u64 {
+        for now in (from..from + millis).step_by(10) {
+            session.tick(Micros::from_millis(now));
+            rounds.tick(session);
+        }
+        from + millis
+    }
+
+    #[test]
+    fn a_match_goes_through_its_phases() {
+        let rules =
+            RoundRules { players_min: 1, wins: 2, limit: Micros::from_secs(10), ..RoundRules::default() };
+        let rounds = Rounds::new(rules);
+        let kinds = Rounds::name_in(Kinds::new());
+        let mut session =
+            Session::new(SessionConfig::default(), kinds, Player::at(3), Entry::Found, 1).unwrap();
+        assert_eq!(rounds.state(&session), RoundState::default());
+        let mut now = run(&mut session, &rounds, 0, 1_000);
+        assert_eq!(rounds.state(&session).phase, Phase::Countdown);
+        let left = rounds.left(&session).unwrap();
+        assert!(left > Micros::from_millis(1_900) && left < Micros::from_millis(2_100), "{left:?}");
+        now = run(&mut session, &rounds, now, 3_000);
+        assert_eq!((rounds.state(&session).phase, rounds.state(&session).round), (Phase::Playing, 1));
+        now = run(&mut session, &rounds, now, 10_000);
+        assert_eq!((rounds.state(&session).phase, rounds.state(&session).winner()), (Phase::Result, None));
+        for wins in 1..=2 {
+            now = run(&mut session, &rounds, now, 8_000);
+            assert_eq!(rounds.state(&session).phase, Phase::Playing);
+            rounds.finish(&mut session, Some(Player::at(3)));
+            rounds.finish(&mut session, Some(Player::at(3)));
+            assert_eq!(rounds.state(&session).wins(Player::at(3)), wins, "a round is won once");
+        }
+        now = run(&mut session, &rounds, now, 5_000);
+        assert_eq!(rounds.state(&session).phase, Phase::Over);
+        rounds.restart(&mut session);
+        run(&mut session, &rounds, now, 20);
+        assert_eq!((rounds.state(&session).phase, rounds.state(&session).round), (Phase::Countdown, 0));
+    }
+}

@@ -1,0 +1,317 @@
+//! Things that happen once, from one game to others: directly, or by way of the lead, which judges.
+
+use gaggle_kit::{Micros, PeerId, State, encode_state};
+
+use super::Session;
+use crate::event::{Event, PeerFault};
+use crate::message::{Message, SignalMessage};
+use crate::signal::{
+    PETITIONS_MAX, Petition, SIGNAL_BYTES_MAX, SIGNAL_OBJECTS_MAX, Signal, SignalError, To, WAITING_MAX,
+    Waiting,
+};
+use crate::{ObjectId, Player};
+
+/// For so long a signal waits for objects it is about.
+const PATIENCE: Micros = Micros::from_secs(1);
+
+/// What is to become of something that waits.
+enum Fate {
+    Wait,
+    Deliver,
+    Drop,
+}
+
+impl Session {
+    /// Says that something happened. It arrives once, in the order it was said, after the `objects` it is about are known there;
+    /// if one of them is deleted meanwhile, or does not become known within a second, it is dropped.
+    ///
+    /// Signals that are [`checked`](crate::SignalRules::checked) go to the lead, whose game grants or denies them; the
+    /// lead's own are granted.
+    ///
+    /// # Errors
+    /// If it is too large, too soon after the last of its kind, or this machine is no member yet.
+    pub fn signal<T: State + 'static>(
+        &mut self,
+        to: To,
+        objects: &[ObjectId],
+        what: &T,
+    ) -> Result<(), SignalError> {
+        let kind = self.kinds.signal_number::<T>().ok_or(SignalError::UnknownType)?;
+        let rules = self.kinds.signals()[usize::from(kind)].rules;
+        let bytes = encode_state(what);
+        if objects.len() > SIGNAL_OBJECTS_MAX || bytes.len() > SIGNAL_BYTES_MAX {
+            return Err(SignalError::TooLarge);
+        }
+        if !self.is_admitted() {
+            return Err(SignalError::NotAdmitted);
+        }
+        let asks = rules.checked && !self.is_lead();
+        if asks && self.signals.asked.len() >= PETITIONS_MAX {
+            return Err(SignalError::TooMany);
+        }
+        if !self.signals.throttle.admit(self.now, kind, objects.first().copied(), rules.interval) {
+            return Err(SignalError::TooSoon);
+        }
+        let of = self.kinds.signals()[usize::from(kind)].of;
+        let signal = Signal { from: self.me.player, objects: objects.to_vec(), of, bytes };
+        let tag = self.me.member.tag.0;
+        let mut petition = Petition { signal, to, kind, tag, number: 0 };
+        if asks {
+            self.signals.asked_count += 1;
+            petition.number = self.signals.asked_count;
+            self.petition(&petition);
+            self.signals.asked.push_back(petition);
+        } else {
+            self.publish(&petition);
+        }
+        Ok(())
+    }
+
+    /// The next thing that happened elsewhere, or here by our own word to all.
+    pub fn next_signal(&mut self) -> Option<Signal> {
+        if let Some(own) = self.signals.own.pop_front() {
+            return Some(own);
+        }
+        for link in 0..self.links.len() {
+            while let Some(front) = self.links[link].inbox.waiting.front() {
+                let fate = self.fate(link, front);
+                if matches!(fate, Fate::Wait) {
+                    break;
+                }
+                let Some(front) = self.links[link].inbox.waiting.pop_front() else { break };
+                if !matches!(fate, Fate::Deliver) {
+                    self.stats.signals_dropped += 1;
+                } else if front.to_judge {
+                    self.hear_petition(front.petition);
+                } else if self.is_news(&front) {
+                    return Some(front.petition.signal);
+                }
+            }
+        }
+        None
+    }
+
+    /// The next signal somebody wants to have granted, if this machine leads. Call it after
+    /// [`next_signal`](Session::next_signal) has nothing more.
+    pub fn next_petition(&mut self) -> Option<Petition> {
+        self.signals.petitions.pop_front()
+    }
+
+    /// It is so: everybody it is for hears it, in the one order in which the lead grants.
+    #[expect(clippy::needless_pass_by_value, reason = "a verdict is final, so the petition goes with it")]
+    pub fn grant(&mut self, petition: Petition) {
+        if self.signals.note_granted(petition.tag, petition.number) {
+            self.publish(&petition);
+        }
+        self.pronounce(&petition, true);
+    }
+
+    /// It is not so: only whoever asked hears of it.
+    #[expect(clippy::needless_pass_by_value, reason = "a verdict is final, so the petition goes with it")]
+    pub fn deny(&mut self, petition: Petition) {
+        self.pronounce(&petition, false);
+    }
+
+    /// What was granted before, by a lead that is gone, is not judged again.
+    fn hear_petition(&mut self, petition: Petition) {
+        if self.signals.is_granted(petition.tag, petition.number) {
+            self.pronounce(&petition, true);
+        } else {
+            self.signals.petitions.push_back(petition);
+        }
+    }
+
+    /// Whether this was not heard before, from a lead that is gone.
+    fn is_news(&mut self, heard: &Waiting) -> bool {
+        let Petition { tag, number, .. } = heard.petition;
+        if !heard.checked || number == 0 {
+            return true;
+        }
+        if tag == self.me.member.tag.0 {
+            self.signals.asked.retain(|asked| asked.number != number);
+        }
+        self.signals.note_granted(tag, number)
+    }
+
+    fn pronounce(&mut self, petition: &Petition, granted: bool) {
+        let asker = self
+            .links
+            .iter()
+            .find(|link| link.present.is_some_and(|present| present.member.tag.0 == petition.tag));
+        if let Some(peer) = asker.map(|link| link.peer) {
+            self.tell(peer, &Message::Verdict { number: petition.number, granted });
+        }
+    }
+
+    /// Sends a signal to all it is for.
+    fn publish(&mut self, petition: &Petition) {
+        let origin_is_me = petition.tag == self.me.member.tag.0;
+        let bytes = encode(petition, false);
+        for index in 0..self.links.len() {
+            let Some(present) = self.links[index].present else { continue };
+            let is_origin = present.member.tag.0 == petition.tag;
+            let is_for = match petition.to {
+                To::All => true,
+                To::Others => !is_origin,
+                To::Lead => self.roster.lead() == Some(present),
+                To::Player(player) => present.player == player,
+            };
+            if is_for {
+                let peer = self.links[index].peer;
+                self.messages.push_back((peer, bytes.clone()));
+            }
+        }
+        let is_for_me = match petition.to {
+            To::All => true,
+            To::Others => !origin_is_me,
+            To::Lead => self.is_lead(),
+            To::Player(player) => player == self.me.player,
+        };
+        if is_for_me && self.signals.own.len() < WAITING_MAX {
+            self.signals.own.push_back(petition.signal.clone());
+        }
+    }
+
+    /// Asks the lead.
+    fn petition(&mut self, petition: &Petition) {
+        let lead = self.roster.lead();
+        let link = self.links.iter().find(|link| link.present.is_some() && link.present == lead);
+        if let Some(peer) = link.map(|link| link.peer) {
+            let bytes = encode(petition, true);
+            self.messages.push_back((peer, bytes));
+        }
+    }
+
+    /// Somebody else leads: what has no verdict is asked again. If we lead it is granted, as all our own.
+    pub(super) fn petition_again(&mut self) {
+        let asked = std::mem::take(&mut self.signals.asked);
+        for petition in asked {
+            if self.is_lead() {
+                if !self.signals.is_granted(petition.tag, petition.number) {
+                    self.signals.note_granted(petition.tag, petition.number);
+                    self.publish(&petition);
+                }
+            } else {
+                self.petition(&petition);
+                self.signals.asked.push_back(petition);
+            }
+        }
+    }
+
+    pub(super) fn handle_verdict(&mut self, link: usize, number: u32, granted: bool) {
+        if self.links[link].present.is_none() || self.links[link].present != self.roster.lead() {
+            return;
+        }
+        let Some(index) = self.signals.asked.iter().position(|asked| asked.number == number) else { return };
+        if let Some(asked) = self.signals.asked.remove(index).filter(|_| !granted) {
+            let signal = self.kinds.signals()[usize::from(asked.kind)].name;
+            self.events.push(Event::Denied { signal });
+        }
+    }
+
+    /// A signal or a petition arrived.
+    pub(super) fn handle_signal(&mut self, index: usize, message: &SignalMessage<'_>, to_judge: bool) {
+        let peer = self.links[index].peer;
+        let Some(sender) = self.links[index].present else { return };
+        if let Err(fault) = self.check_signal(sender.player, sender.member.tag.0, message, to_judge) {
+            return self.fault(peer, fault);
+        }
+        let entry = &self.kinds.signals()[usize::from(message.kind)];
+        let (of, checked) = (entry.of, entry.rules.checked && !to_judge);
+        let signal = Signal {
+            from: message.origin,
+            objects: message.objects.clone(),
+            of,
+            bytes: message.bytes.to_vec(),
+        };
+        let (to, kind, tag, number) = (message.to, message.kind, message.tag, message.number);
+        let petition = Petition { signal, to, kind, tag, number };
+        let now = self.now;
+        let inbox = &mut self.links[index].inbox;
+        if !inbox.bucket.take(now) || inbox.waiting.len() >= WAITING_MAX {
+            self.stats.signals_dropped += 1;
+            if to_judge {
+                self.tell(peer, &Message::Verdict { number, granted: false });
+            }
+            return;
+        }
+        inbox.waiting.push_back(Waiting { petition, to_judge, checked, since: now });
+    }
+
+    /// What no honest peer sends.
+    fn check_signal(
+        &self,
+        sender: Player,
+        tag: u32,
+        message: &SignalMessage<'_>,
+        to_judge: bool,
+    ) -> Result<(), PeerFault> {
+        let entry = self.kinds.signals().get(usize::from(message.kind)).ok_or(PeerFault::UnknownSignal)?;
+        (entry.check)(message.bytes)?;
+        let own_word = (message.origin, message.tag) == (sender, tag);
+        if (to_judge || !entry.rules.checked) && !own_word {
+            return Err(PeerFault::InAnotherName);
+        }
+        if to_judge && (!entry.rules.checked || message.number == 0) {
+            return Err(PeerFault::UnknownSignal);
+        }
+        Ok(())
+    }
+
+    fn fate(&self, link: usize, waiting: &Waiting) -> Fate {
+        let petition = &waiting.petition;
+        let sender = self.links[link].present;
+        let in_place = match (waiting.to_judge, waiting.checked) {
+            (true, _) => self.is_lead(),
+            (false, true) => sender.is_some() && sender == self.roster.lead(),
+            (false, false) => true,
+        };
+        let mut known = true;
+        for id in &petition.signal.objects {
+            if self.live(*id).is_err() {
+                known = false;
+                let place = self.store.find(*id);
+                let gone =
+                    place.is_some_and(|place| self.store[place].record.is_some_and(|record| record.gone));
+                if gone || self.forgotten.contains(*id) {
+                    return Fate::Drop;
+                }
+            }
+        }
+        let mine = match petition.to {
+            To::Player(player) => waiting.to_judge || player == self.me.player,
+            _ => true,
+        };
+        if !mine {
+            return Fate::Drop;
+        }
+        match (in_place && known, self.now.since(waiting.since) >= PATIENCE) {
+            (true, _) => Fate::Deliver,
+            (false, true) => Fate::Drop,
+            (false, false) => Fate::Wait,
+        }
+    }
+
+    /// Sends a message over the reliable channel.
+    pub(super) fn tell(&mut self, peer: PeerId, message: &Message<'_>) {
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes);
+        self.messages.push_back((peer, bytes));
+    }
+}
+
+fn encode(petition: &Petition, to_judge: bool) -> Vec<u8> {
+    let signal = SignalMessage {
+        kind: petition.kind,
+        to: petition.to,
+        origin: petition.signal.from,
+        tag: petition.tag,
+        number: petition.number,
+        objects: petition.signal.objects.clone(),
+        bytes: &petition.signal.bytes,
+    };
+    let message = if to_judge { Message::Petition(signal) } else { Message::Signal(signal) };
+    let mut bytes = Vec::new();
+    message.encode(&mut bytes);
+    bytes
+}
