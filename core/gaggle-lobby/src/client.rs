@@ -37,7 +37,7 @@ use crate::message::client::{
     Access, Create, Find, Finish, Hello, Host, Ice, Join, Kick, Leave, List, Mine, Profile, Ready,
     RenewTicket, Report, Settings, Signal, Start, TakeOver, Top, Touch, Unlist,
 };
-use crate::message::server::{IceServer, Listing};
+use crate::message::server::{IceServer, Listing, Relay};
 use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
 use crate::view::{Json, LeaveReason, RoomEvent, RoomView};
 use pending::Pending;
@@ -187,6 +187,7 @@ struct OwnSeat {
     slot: Option<Slot>,
     room: RoomView,
     ice: Vec<IceServer>,
+    relay: Option<Relay>,
 }
 
 /// A lobby client.
@@ -345,6 +346,11 @@ impl Client {
     /// Servers that help to make links.
     pub fn ice(&self) -> &[IceServer] {
         self.seat.as_ref().map_or(&[], |seat| &seat.ice)
+    }
+
+    /// The relay for members that cannot be reached, if there is one.
+    pub fn relay(&self) -> Option<&Relay> {
+        self.seat.as_ref().and_then(|seat| seat.relay.as_ref())
     }
 
     /// Who we are, once the server has said so.

@@ -27,7 +27,7 @@ use gaggle_kit::{Micros, PeerId};
 use crate::directory::{Mail, Notice, Reply, Request};
 use crate::id::{NodeId, PlayerId, RoomId, SessionId};
 use crate::label::{DisplayName, Label};
-use crate::message::server::{Bye, Drain, IceServer};
+use crate::message::server::{Bye, Drain, IceServer, Relay};
 use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode, ServerMessage, id_of};
 use crate::rules::Rules;
 use crate::secret::Secrets;
@@ -52,6 +52,10 @@ pub trait IceSource: fmt::Debug + Send {
     fn servers(&self, now: Micros, player: PlayerId) -> Vec<IceServer>;
     /// How long the credentials count, in seconds.
     fn ttl_seconds(&self) -> u64;
+    /// The relay, if there is one.
+    fn relay(&self) -> Option<Relay> {
+        None
+    }
 }
 
 /// No such servers.
@@ -443,6 +447,11 @@ impl Node {
     /// members of one room only and have checked a ticket before.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
         self.rooms.get(&room).is_some_and(|copy| copy.view.member(peer).is_some())
+    }
+
+    /// The epoch of a room, as far as this node knows the room: tickets of lower ones are worth nothing.
+    pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
+        self.rooms.get(&room).map(|copy| copy.view.epoch)
     }
 
     /// The machine that speaks on this connection, once it has said who it is.

@@ -96,7 +96,7 @@ settings! {
     /// Address and port to serve on.
     listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
     /// Folder of the database and the server's own key.
-    data: PathBuf = PathBuf::from("gaggle-data");
+    data: PathBuf = PathBuf::from("server-data");
     /// Threads that serve connections; 0: one per core, at most 4.
     threads: usize = 0;
     /// Certificate chain (PEM) to serve TLS with; without one the server is plain, for use behind a proxy.
@@ -423,6 +423,13 @@ mod tests {
         for setting in SETTINGS {
             assert!(help.contains(&format!("--{}", setting.name.replace('_', "-"))));
         }
+    }
+
+    #[test]
+    fn the_guide_has_the_table() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SERVER.md");
+        let guide = std::fs::read_to_string(path).unwrap();
+        assert!(guide.contains(&table()), "docs/SERVER.md should have this table:\n{}", table());
     }
 
     fn serve(command: Result<Command, ConfigError>) -> Config {

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use gaggle_kit::PeerId;
+use gaggle_lobby::message::server::Relay;
 use gaggle_lobby::{RoomId, TicketKey};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
@@ -22,6 +23,11 @@ pub type UpgradedStream = TokioIo<Upgraded>;
 pub trait Upgrade: fmt::Debug + Send + Sync {
     /// The path, as `/relay`.
     fn path(&self) -> &str;
+
+    /// The server has started: whom to ask about tickets and rooms. Called once, before the first connection.
+    fn started(&self, lobby: Lobby) {
+        let _ = lobby;
+    }
 
     /// Serves one connection until it ends. The address is that of the client, also behind a proxy.
     fn serve(
@@ -40,11 +46,13 @@ pub struct Extensions {
     pub metrics: Vec<Arc<dyn MetricsSource>>,
     /// More WebSockets.
     pub upgrades: Vec<Arc<dyn Upgrade>>,
+    /// What members are told about the relay.
+    pub relay: Option<Relay>,
 }
 
 impl Default for Extensions {
     fn default() -> Extensions {
-        Extensions { assets: Arc::new(NoAssets), metrics: Vec::new(), upgrades: Vec::new() }
+        Extensions { assets: Arc::new(NoAssets), metrics: Vec::new(), upgrades: Vec::new(), relay: None }
     }
 }
 
@@ -64,6 +72,11 @@ impl Lobby {
     /// The server's clock, in Unix seconds, to check tickets by.
     pub fn unix_seconds(&self) -> u64 {
         self.hub.now().get() / 1_000_000
+    }
+
+    /// The epoch of a room, as far as this node knows the room. A ticket of a lower epoch is worth nothing.
+    pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
+        self.hub.epoch_of(room)
     }
 
     /// Whether this machine is a member of the room, as far as this node knows: of rooms whose members are

@@ -22,6 +22,7 @@ use tokio_rustls::server::TlsStream;
 use tracing::debug;
 use tungstenite::handshake::derive_accept_key;
 
+use crate::assets::Accepts;
 use crate::extensions::{Extensions, Upgrade};
 use crate::hub::Hub;
 use crate::socket::Socket;
@@ -132,15 +133,15 @@ impl Site {
 
     fn asset(&self, request: &Request<Incoming>) -> Answer {
         let accepts = request.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-        let accepts_gzip = accepts.is_some_and(|list| list.contains("gzip"));
-        let Some(asset) = self.extensions.assets.get(request.uri().path(), accepts_gzip) else {
+        let accepts = Accepts::read(accepts.unwrap_or_default());
+        let Some(asset) = self.extensions.assets.get(request.uri().path(), accepts) else {
             return plain(StatusCode::NOT_FOUND, "there is nothing here");
         };
         let etag = asset.etag.and_then(|etag| HeaderValue::try_from(format!("\"{etag}\"")).ok());
         let is_known = etag.is_some() && request.headers().get(header::IF_NONE_MATCH) == etag.as_ref();
         let mut answer = match is_known {
             true => with_type(StatusCode::NOT_MODIFIED, Bytes::new(), asset.content_type),
-            false => with_type(StatusCode::OK, Bytes::from(asset.bytes.into_owned()), asset.content_type),
+            false => with_type(StatusCode::OK, asset.bytes, asset.content_type),
         };
         let headers = answer.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));

@@ -165,6 +165,11 @@ impl Hub {
         self.lock().node.is_member(room, peer)
     }
 
+    /// The epoch of a room that is known here.
+    pub(crate) fn epoch_of(&self, room: RoomId) -> Option<u32> {
+        self.lock().node.epoch_of(room)
+    }
+
     /// How many are connected.
     pub(crate) fn connection_count(&self) -> usize {
         self.lock().node.connection_count()

@@ -4,7 +4,7 @@
 use base64ct::{Base64, Encoding};
 use gaggle_kit::Micros;
 use gaggle_lobby::PlayerId;
-use gaggle_lobby::message::server::IceServer;
+use gaggle_lobby::message::server::{IceServer, Relay};
 use gaggle_lobby::node::IceSource;
 use ring::hmac;
 
@@ -15,16 +15,23 @@ pub(crate) struct ConfiguredIce {
     turn: Vec<String>,
     key: Option<hmac::Key>,
     ttl: Micros,
+    relay: Option<Relay>,
 }
 
 impl ConfiguredIce {
-    pub(crate) fn new(urls: &[String], secret: Option<&str>, ttl: Micros) -> ConfiguredIce {
+    pub(crate) fn new(
+        urls: &[String],
+        secret: Option<&str>,
+        ttl: Micros,
+        relay: Option<Relay>,
+    ) -> ConfiguredIce {
         let is_turn = |url: &&String| url.starts_with("turn:") || url.starts_with("turns:");
         ConfiguredIce {
             stun: urls.iter().filter(|url| !is_turn(url)).cloned().collect(),
             turn: urls.iter().filter(is_turn).cloned().collect(),
             key: secret.map(|secret| hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret.as_bytes())),
             ttl,
+            relay,
         }
     }
 }
@@ -52,6 +59,10 @@ impl IceSource for ConfiguredIce {
     fn ttl_seconds(&self) -> u64 {
         self.ttl.get() / 1_000_000
     }
+
+    fn relay(&self) -> Option<Relay> {
+        self.relay.clone()
+    }
 }
 
 #[cfg(test)]
@@ -61,7 +72,7 @@ mod tests {
     #[test]
     fn credentials_are_those_coturn_expects() {
         let urls = ["stun:a:3478", "turn:b:3478", "turns:b:5349"].map(String::from);
-        let ice = ConfiguredIce::new(&urls, Some("north"), Micros::from_secs(3_600));
+        let ice = ConfiguredIce::new(&urls, Some("north"), Micros::from_secs(3_600), None);
         let servers = ice.servers(Micros::from_secs(1_800_000_000), PlayerId::from_bytes([0xab; 16]));
         assert_eq!(servers[0].urls, ["stun:a:3478"]);
         assert_eq!(servers[1].urls, ["turn:b:3478", "turns:b:5349"]);
@@ -72,7 +83,7 @@ mod tests {
 
     #[test]
     fn without_servers_nothing_is_told() {
-        let ice = ConfiguredIce::new(&[], None, Micros::from_secs(1));
+        let ice = ConfiguredIce::new(&[], None, Micros::from_secs(1), None);
         assert!(ice.servers(Micros::ZERO, PlayerId::from_bytes([0; 16])).is_empty());
     }
 

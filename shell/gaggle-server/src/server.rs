@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_kit::Micros;
+use gaggle_lobby::message::server::Relay;
 use gaggle_lobby::node::NodeConfig;
 use gaggle_lobby::{NodeId, TicketSigner};
 use thiserror::Error;
@@ -97,13 +98,15 @@ impl Server {
             }
             _ => None,
         };
-        let hub = start_hub(&config).await?;
+        let hub = start_hub(&config, extensions.relay.clone()).await?;
         let listener = TcpListener::bind(config.listen)
             .await
             .map_err(|error| StartError::Listen { address: config.listen, error })?;
         let address =
             listener.local_addr().map_err(|error| StartError::Listen { address: config.listen, error })?;
         let ticket_key = TicketSigner::from_secret(&ticket_secret(&config)?).key();
+        let lobby = Lobby { hub: hub.clone(), ticket_key };
+        extensions.upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
             hub: hub.clone(),
             origins: config.origins.0.clone(),
@@ -113,9 +116,9 @@ impl Server {
             is_ready: AtomicBool::new(true),
             next_connection: AtomicU64::new(1),
         });
-        let tasks = vec![tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub.clone()))];
+        let tasks = vec![tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub))];
         info!(%address, "serving");
-        Ok(Server { address, lobby: Lobby { hub, ticket_key }, site, drain: config.drain.0, tasks })
+        Ok(Server { address, lobby, site, drain: config.drain.0, tasks })
     }
 
     /// Where it serves: the port that was chosen if none was asked for.
@@ -143,7 +146,7 @@ impl Server {
     }
 }
 
-async fn start_hub(config: &Config) -> Result<Arc<Hub>, StartError> {
+async fn start_hub(config: &Config, relay: Option<Relay>) -> Result<Arc<Hub>, StartError> {
     let signer = TicketSigner::from_secret(&ticket_secret(config)?);
     let secret = config.turn_secret.as_ref().map(|secret| secret.0.as_str());
     let node = NodeConfig {
@@ -151,7 +154,7 @@ async fn start_hub(config: &Config) -> Result<Arc<Hub>, StartError> {
         secret: random()?,
         signer,
         server_name: crate::NAME.into(),
-        ice: Box::new(ConfiguredIce::new(&config.ice.0, secret, config.turn_ttl.0)),
+        ice: Box::new(ConfiguredIce::new(&config.ice.0, secret, config.turn_ttl.0, relay)),
         lease: Micros::MAX,
     };
     let tokens = match (&config.token_issuer, &config.token_keys) {

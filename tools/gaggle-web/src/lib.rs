@@ -4,3 +4,4 @@ pub mod bundle;
 pub mod chromium;
 mod devtools;
 pub mod files;
+pub mod pack;

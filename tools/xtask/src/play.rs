@@ -1,17 +1,21 @@
 //! `cargo xtask play`: runs the best thing the project has to show.
 
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::workspace::{self, Workspace};
 
 /// What can be shown, best first.
-const SHOWS: [Show; 2] = [Show::Page("gaggle-web"), Show::Example("two_peers_in_memory")];
+const SHOWS: [Show; 2] = [Show::Arcade("gaggle-web"), Show::Example("two_peers_in_memory")];
+/// Where the arcade is opened, if nobody else is there.
+const PORT: u16 = 8080;
 
 /// Something to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Show {
-    /// A program that builds a page, serves it and prints its address.
-    Page(&'static str),
+    /// The arcade: a program that builds its page, and the server that serves it and lets people meet.
+    Arcade(&'static str),
     /// An example of some crate, run in this terminal.
     Example(&'static str),
 }
@@ -23,23 +27,60 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         Ok(workspace) => workspace,
         Err(error) => return crate::refuse(&error),
     };
-    let Some((package, show)) = best(&workspace) else {
-        return crate::refuse("There is nothing to play yet: `cargo xtask test` is what works.");
-    };
-    let mut cargo = workspace::cargo();
-    cargo.args(["run", "--package", package]);
-    match show {
-        Show::Page(_) => drop(cargo.args(["--", "play"])),
-        Show::Example(example) => drop(cargo.args(["--example", example, "--"])),
+    match best(&workspace) {
+        None => crate::refuse("There is nothing to play yet: `cargo xtask test` is what works."),
+        Some((package, Show::Arcade(_))) => arcade(&root, package, arguments),
+        Some((package, Show::Example(example))) => {
+            let mut cargo = workspace::cargo();
+            cargo.args(["run", "--package", package, "--example", example, "--"]);
+            crate::hand_over(cargo.args(arguments).current_dir(root))
+        }
     }
-    crate::hand_over(cargo.args(arguments).current_dir(root))
+}
+
+/// Builds the page and starts the server with it. With `--lan` others on the network can come too; what else
+/// follows goes to the server.
+fn arcade(root: &Path, builder: &str, arguments: &[&str]) -> ExitCode {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let (page, data) = (target.join("page/arcade"), target.join("play"));
+    let mut build = workspace::cargo();
+    build.args(["run", "--package", builder, "--", "arcade"]).arg(&page).current_dir(root);
+    let mut build_server = workspace::cargo();
+    build_server.args(["build", "--package", "gaggle-server"]).current_dir(root);
+    for step in [&mut build, &mut build_server] {
+        let built = crate::hand_over(step);
+        if built != ExitCode::SUCCESS {
+            return built;
+        }
+    }
+    let is_lan = arguments.contains(&"--lan");
+    let address = IpAddr::from(if is_lan { [0, 0, 0, 0] } else { [127, 0, 0, 1] });
+    let port = if TcpListener::bind((address, PORT)).is_ok() { PORT } else { 0 };
+    let mut server = workspace::cargo();
+    server.args(["run", "--quiet", "--package", "gaggle-server", "--", "--log", "warn"]);
+    server.arg("--files").arg(page).arg("--data").arg(data);
+    server.arg("--listen").arg(SocketAddr::new(address, port).to_string());
+    server.args(arguments.iter().filter(|argument| **argument != "--lan")).current_dir(root);
+    if let Some(reached) = is_lan.then(lan_address).flatten() {
+        println!("\n  Others on your network open http://{reached}, with the port that follows.\n");
+    }
+    println!("\n  Gaggle opens at this address; Ctrl+C closes it:\n");
+    crate::hand_over(&mut server)
+}
+
+/// The address others on the network reach this machine by. Nothing is sent: the system only says which of its
+/// addresses it would use.
+fn lan_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    socket.local_addr().ok().map(|address| address.ip())
 }
 
 /// The best show whose parts exist, and the package it is in.
 fn best(workspace: &Workspace) -> Option<(&str, Show)> {
     SHOWS.into_iter().find_map(|show| {
         let holds_it = |package: &&workspace::Package| match show {
-            Show::Page(name) => package.name == name,
+            Show::Arcade(name) => package.name == name,
             Show::Example(name) => package.targets("example").any(|target| target.name == name),
         };
         workspace.packages.iter().find(holds_it).map(|package| (package.name.as_str(), show))
@@ -60,6 +101,6 @@ mod tests {
         workspace.packages.push(Package { name: "game".into(), targets: vec![target], ..Package::default() });
         assert_eq!(best(&workspace), Some(("game", Show::Example("two_peers_in_memory"))));
         workspace.packages.push(Package { name: "gaggle-web".into(), ..Package::default() });
-        assert_eq!(best(&workspace), Some(("gaggle-web", Show::Page("gaggle-web"))), "a page is better");
+        assert_eq!(best(&workspace), Some(("gaggle-web", Show::Arcade("gaggle-web"))), "a page is better");
     }
 }

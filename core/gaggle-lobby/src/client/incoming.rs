@@ -69,7 +69,8 @@ impl Client {
             ServerMessage::Bye(bye) => self.said_bye(now, bye),
             ServerMessage::IceServers(servers) => {
                 if let Some(seat) = &mut self.seat {
-                    seat.ice = servers.servers.clone();
+                    seat.ice.clone_from(&servers.servers);
+                    seat.relay.clone_from(&servers.relay);
                 }
                 self.answer(id, servers.into());
             }
@@ -123,7 +124,7 @@ impl Client {
     }
 
     fn seated(&mut self, now: Micros, id: Option<u64>, seated: Seated) {
-        let Seated { created, returned, slot, ticket, expires, room, ice, .. } = seated;
+        let Seated { created, returned, slot, ticket, expires, room, ice, relay, .. } = seated;
         let changes = match self.seat.take() {
             Some(before) if before.room.id == room.id => before.room.changes_to(&room),
             Some(before) => {
@@ -132,7 +133,7 @@ impl Client {
             }
             None => Vec::new(),
         };
-        self.seat = Some(OwnSeat { slot, room, ice });
+        self.seat = Some(OwnSeat { slot, room, ice, relay });
         self.set_ticket(now, ticket, expires);
         let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);
         let mut requests = if returned { self.pending.take_entering() } else { Vec::new() };

@@ -74,6 +74,8 @@ record! {
         room: RoomView,
         /// The servers that help to make links.
         ice: Vec<IceServer>,
+        /// The relay for members that cannot reach each other, if there is one.
+        relay: Option<Relay>,
     }
 }
 
@@ -86,6 +88,18 @@ record! {
         username: Option<String>,
         /// For TURN: the password.
         credential: Option<String>,
+    }
+}
+
+record! {
+    /// What passes packets on between members that cannot reach each other. Tickets open it.
+    pub struct Relay {
+        /// The path of its WebSocket on the server that says so, or a whole `wss:` address elsewhere.
+        socket: String,
+        /// Where it takes datagrams, as `192.0.2.7:8081`; empty if it has only the socket.
+        udp: Vec<String>,
+        /// Its certificate's fingerprint, as in SDP: `sha-256 AB:CD:…`.
+        fingerprint: Option<String>,
     }
 }
 
@@ -146,6 +160,8 @@ record! {
         servers: Vec<IceServer>,
         /// How long the credentials count, in seconds.
         ttl: u64,
+        /// The relay, if there is one.
+        relay: Option<Relay>,
     }
 }
 

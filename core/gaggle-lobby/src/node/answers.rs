@@ -188,8 +188,13 @@ impl Node {
         }
         let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
         let player = member.player;
-        let ice = self.ice.servers(now, player);
-        self.send(connection, id, Seated { created, returned, peer, slot, ticket, expires, room: view, ice });
+        let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
+        let room = view;
+        self.send(
+            connection,
+            id,
+            Seated { created, returned, peer, slot, ticket, expires, room, ice, relay },
+        );
         self.catch_up(now, room_id);
         mail
     }

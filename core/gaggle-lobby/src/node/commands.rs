@@ -115,7 +115,8 @@ impl Node {
                 self.meter(now, connection, Doing::Look)?;
                 let player = self.home(connection)?.player;
                 let servers = self.ice.servers(now, player);
-                self.send(connection, id, IceServers { servers, ttl: self.ice.ttl_seconds() });
+                let (ttl, relay) = (self.ice.ttl_seconds(), self.ice.relay());
+                self.send(connection, id, IceServers { servers, ttl, relay });
             }
             ClientMessage::Look(_) => {
                 self.meter(now, connection, Doing::Look)?;

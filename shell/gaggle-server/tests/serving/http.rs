@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use gaggle_server::Extensions;
-use gaggle_server::assets::{Asset, Assets};
+use gaggle_server::assets::{Accepts, Asset, Assets};
 use gaggle_server::config::Secret;
 
 use crate::guest::{PATIENCE, TestServer};
@@ -101,12 +101,12 @@ fn files_are_served_and_remembered() {
     #[derive(Debug)]
     struct OnePage;
     impl Assets for OnePage {
-        fn get(&self, path: &str, accepts_gzip: bool) -> Option<Asset> {
-            let bytes: &'static [u8] = if accepts_gzip { b"small" } else { b"large" };
+        fn get(&self, path: &str, accepts: Accepts) -> Option<Asset> {
+            let bytes: &'static [u8] = if accepts.gzip { b"small" } else { b"large" };
             (path == "/").then(|| Asset {
-                bytes: bytes.into(),
+                bytes: bytes::Bytes::from_static(bytes),
                 content_type: "text/html; charset=utf-8",
-                encoding: accepts_gzip.then_some("gzip"),
+                encoding: accepts.gzip.then_some("gzip"),
                 etag: Some("v1".into()),
             })
         }

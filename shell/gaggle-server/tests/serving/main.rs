@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 
+mod extensions;
 mod guest;
 mod hostile;
 mod http;

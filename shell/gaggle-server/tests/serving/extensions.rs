@@ -1,0 +1,98 @@
+//! What others add to a server: a WebSocket of their own, opened by the lobby's tickets.
+
+use std::future::Future;
+use std::net::{IpAddr, TcpStream};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+
+use gaggle_lobby::ServerMessage;
+use gaggle_lobby::message::server::Relay;
+use gaggle_server::{Extensions, Lobby, Upgrade, UpgradedStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::guest::{FIND, PATIENCE, TestServer};
+
+/// Reads one short frame with a ticket in it and says whether it lets its holder in.
+#[derive(Debug, Default)]
+struct Gate {
+    lobby: OnceLock<Lobby>,
+}
+
+impl Upgrade for Gate {
+    fn path(&self) -> &str {
+        "/relay"
+    }
+
+    fn started(&self, lobby: Lobby) {
+        self.lobby.set(lobby).expect("a server starts once");
+    }
+
+    fn serve(
+        self: Arc<Self>,
+        mut stream: UpgradedStream,
+        address: IpAddr,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            let lobby = self.lobby.get().expect("started before the first connection");
+            // A masked text of more than 125 bytes: two bytes, two of length, four of mask.
+            let mut head = [0; 8];
+            stream.read_exact(&mut head).await.unwrap();
+            let mut text = vec![0; usize::from(u16::from_be_bytes([head[2], head[3]]))];
+            stream.read_exact(&mut text).await.unwrap();
+            text.iter_mut().zip(head[4..].iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
+            let claims = lobby.ticket_key().open(str::from_utf8(&text).unwrap(), lobby.unix_seconds());
+            let is_let_in = claims.is_ok_and(|claims| {
+                lobby.epoch_of(claims.room) == Some(claims.epoch) && lobby.is_member(claims.room, claims.peer)
+            });
+            let answer = if is_let_in { format!("in {address}") } else { "out".into() };
+            let mut frame = vec![0x81, answer.len() as u8];
+            frame.extend(answer.as_bytes());
+            stream.write_all(&frame).await.unwrap();
+        })
+    }
+}
+
+#[test]
+fn a_ticket_of_the_lobby_opens_a_relay() {
+    let relay = Relay {
+        socket: "/relay".into(),
+        udp: vec!["127.0.0.1:8081".into()],
+        fingerprint: Some("sha-256 AB:CD".into()),
+    };
+    let extensions = Extensions {
+        upgrades: vec![Arc::new(Gate::default())],
+        relay: Some(relay.clone()),
+        ..Extensions::default()
+    };
+    let server = TestServer::with_extensions(|_| {}, extensions);
+    let mut guest = server.guest();
+    guest.hello(1);
+    let seat = guest.seat(FIND);
+    assert_eq!(seat.relay.as_ref(), Some(&relay));
+    guest.say(r#"{"type":"ice"}"#);
+    let told = guest.hear_until(|message| match message {
+        ServerMessage::IceServers(ice) => Some(ice.relay.clone()),
+        _ => None,
+    });
+    assert_eq!(told, Some(relay));
+
+    let show = |ticket: &str| {
+        let stream = TcpStream::connect(server.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (mut socket, _) = tungstenite::client(format!("ws://{}/relay", server.address), stream).unwrap();
+        socket.send(tungstenite::Message::text(ticket)).unwrap();
+        socket.read().unwrap().into_text().unwrap().to_string()
+    };
+    assert_eq!(show(&seat.ticket), "in 127.0.0.1");
+    let mut altered = seat.ticket.clone().into_bytes();
+    altered[30] = if altered[30] == b'A' { b'B' } else { b'A' };
+    assert_eq!(show(str::from_utf8(&altered).unwrap()), "out");
+    // Who was sent away has a ticket of an epoch that is over.
+    let mut other = server.guest();
+    other.hello(2);
+    let seat = other.seat(FIND);
+    assert_eq!(show(&seat.ticket), "in 127.0.0.1");
+    guest.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, seat.peer));
+    guest.hear_until(|message| matches!(message, ServerMessage::NewTicket(_)).then_some(()));
+    assert_eq!(show(&seat.ticket), "out");
+}
