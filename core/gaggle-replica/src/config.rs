@@ -29,8 +29,11 @@ pub struct SessionConfig {
     pub grave: Micros,
     /// Whether anybody looks: without, [`shown`](crate::Session::shown) does not smooth. Default true.
     pub display: bool,
-    /// Most objects, deleted and refused ones included. What goes beyond is refused. Default 65,536.
+    /// Most objects, deleted and refused ones included. What goes beyond is not taken. Default 65,536.
     pub objects_max: usize,
+    /// Most objects one peer may tell of first. Whoever brings more loses its link, so it must be more than a world has: a
+    /// newcomer hears of everything from the host. Default 60,000, nearly as many as there are handles.
+    pub objects_per_peer_max: usize,
 }
 
 impl Default for SessionConfig {
@@ -46,6 +49,7 @@ impl Default for SessionConfig {
             grave: Micros::from_secs(600),
             display: true,
             objects_max: 65_536,
+            objects_per_peer_max: 60_000,
         }
     }
 }
@@ -155,6 +159,7 @@ impl SessionConfig {
         within("packet_bytes_max", self.packet_bytes_max as u64, PACKET_BYTES_MIN, PACKET_BYTES_MAX)?;
         within("bytes_per_second", self.bytes_per_second.into(), 1_000, 1_000_000_000)?;
         within("objects_max", self.objects_max as u64, 1, 1 << 24)?;
+        within("objects_per_peer_max", self.objects_per_peer_max as u64, 1, 1 << 16)?;
         within("grave (µs)", self.grave.get(), self.ticket_life.get(), u64::MAX)?;
         within("inherit_after (µs)", self.inherit_after.get(), 0, 60_000_000)
     }

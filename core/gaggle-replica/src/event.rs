@@ -150,11 +150,17 @@ pub enum PeerFault {
         /// The earlier packet's.
         before: u32,
     },
-    /// It made more objects than there may be.
-    #[error("made more objects than the {max} there may be")]
+    /// It brought more objects than one peer may.
+    #[error("brought more objects than the {max} one peer may")]
     TooManyObjects {
-        /// How many there may be.
+        /// [`SessionConfig::objects_per_peer_max`](crate::SessionConfig::objects_per_peer_max).
         max: usize,
+    },
+    /// It started anew again and again.
+    #[error("started anew more than {max} times in one link")]
+    TooManyStarts {
+        /// How often it may.
+        max: u32,
     },
     /// It said something in another player's name.
     #[error("said something in another player's name")]

@@ -43,7 +43,8 @@ pub trait PolicyRules: fmt::Debug + Send + Sync {
     /// Whether a member who is present may hold the object.
     fn may(&self, member: Present, object: &Facts, roster: &Roster) -> bool;
 
-    /// Who is to take an object whose holder is gone or may not hold it any more. Somebody present who may.
+    /// Who is to take an object whose holder is gone or may not hold it any more. Somebody present who may; if there is
+    /// none the object stays as it is until there is.
     fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present>;
 
     /// Whether a record of somebody who may hold the object beats a greater one of somebody who may not. Without
@@ -68,7 +69,9 @@ impl Policy {
             Policy::Open => roster.of_player(object.player).or_else(|| roster.lead()),
             Policy::Host => roster.lead(),
             Policy::Mixed => home_or_lead(object, roster),
-            Policy::Custom(rules) => rules.heir(object, roster).or_else(|| roster.lead()),
+            Policy::Custom(rules) => {
+                rules.heir(object, roster).filter(|heir| rules.may(*heir, object, roster))
+            }
         }
     }
 

@@ -83,6 +83,12 @@ impl Sent {
         }
     }
 
+    /// How many packets and records are kept.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> (usize, usize) {
+        (self.packets.len(), self.records.len())
+    }
+
     /// The last input change that was in a packet.
     pub(crate) fn inputs_in(&self, seq: u32) -> u32 {
         let index = seq.checked_sub(self.first).map(|index| index as usize);

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of links and decides nothing: who may change an object is `session/`.
 
-use gaggle_kit::{BitWriter, BufferFull, Micros};
+use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId};
 
 use crate::history::{Histories, History, NEVER};
 use crate::id_table::IdTable;
@@ -53,6 +53,8 @@ pub(crate) struct Object {
     pub(crate) asked: Option<Version>,
     /// On the session's list of deleted objects.
     pub(crate) buried: bool,
+    /// Who told of it first; none if it was made here.
+    pub(crate) brought_by: Option<PeerId>,
     /// How many links have it in their tables.
     pub(crate) mentions: u32,
     /// How many links are owed its record.
@@ -130,6 +132,7 @@ impl Store {
             claimed_at: Micros::ZERO,
             claimed_here: Micros::ZERO,
             changed_at: Micros::ZERO,
+            brought_by: None,
             mentions: 0,
             owed: 0,
             hidden: false,

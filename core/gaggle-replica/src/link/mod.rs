@@ -50,6 +50,10 @@ pub(crate) struct Link {
     /// How many objects the other side was about to introduce when the link began, and how many it has.
     pub(crate) announced: u32,
     pub(crate) introduced: u32,
+    /// How many objects are known because it told of them first.
+    pub(crate) brought: usize,
+    /// How often the other side started anew.
+    pub(crate) restarts: u32,
     /// What the player at the other end does, if this machine simulates.
     pub(crate) inputs: InputIn,
     /// The last change of our inputs that arrived there.
@@ -101,6 +105,8 @@ impl Link {
             table_of: vec![NONE; places],
             announced: 0,
             introduced: 0,
+            brought: 0,
+            restarts: 0,
             inputs: InputIn::default(),
             inputs_acked: 0,
             inbox: Inbox::default(),
@@ -129,7 +135,8 @@ impl Link {
 
     /// Everything told in either direction counts for nothing any more.
     pub(crate) fn restart(&mut self, places: usize, interval: Micros) {
-        *self = Link::new(self.peer, self.epoch, places, interval);
+        let restarts = self.restarts + 1;
+        *self = Link { restarts, ..Link::new(self.peer, self.epoch, places, interval) };
     }
 
     /// Who is told over it.

@@ -95,7 +95,7 @@ impl Session {
         self.delete_place(place).then_some(()).ok_or(ObjectError::TooFast { id })
     }
 
-    fn delete_place(&mut self, place: Place) -> bool {
+    pub(super) fn delete_place(&mut self, place: Place) -> bool {
         if !self.claim(place, true, None) {
             return false;
         }
@@ -218,8 +218,11 @@ impl Session {
             let object = &self.store[place];
             let Some(record) = object.record.filter(|_| object.inheriting) else { continue };
             let on_leave = self.store.kinds[usize::from(record.kind)].rules.on_leave;
+            let is_back = [Some(record.player), record.home].contains(&Some(self.me.player));
             let patience = match on_leave {
-                OnLeave::Freeze if !record.gone => self.config.ticket_life.max(self.config.inherit_after),
+                OnLeave::Freeze if !record.gone && !is_back => {
+                    self.config.ticket_life.max(self.config.inherit_after)
+                }
                 _ => self.config.inherit_after,
             };
             let waited = self.now.since(object.stray_since) >= patience;

@@ -141,6 +141,10 @@ impl Session {
             for link in &mut self.links {
                 link.out[place as usize] = Default::default();
             }
+            let brought_by = self.store[place].brought_by;
+            if let Some(link) = self.links.iter_mut().find(|link| Some(link.peer) == brought_by) {
+                link.brought = link.brought.saturating_sub(1);
+            }
             self.store.forget(place);
         }
     }

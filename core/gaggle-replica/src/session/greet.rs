@@ -13,6 +13,8 @@ use crate::{MemberTag, ObjectId, Player};
 
 /// If only newcomers are met for so long, one of them founds the session.
 const FOUND_AFTER: Micros = Micros::from_secs(1);
+/// So often a peer may start anew in one link; every time costs us a look at everything.
+const RESTARTS_MAX: u32 = 16;
 /// Members we remember to have met.
 const MET_MAX: usize = 1_024;
 
@@ -66,6 +68,9 @@ impl Session {
         }
         let known = self.links[index].their_epoch;
         if known != 0 && known != hello.epoch {
+            if self.links[index].restarts >= RESTARTS_MAX {
+                return self.fault(peer, PeerFault::TooManyStarts { max: RESTARTS_MAX });
+            }
             // It started anew without our noticing: nothing told before counts, in either direction.
             let gone = self.links[index].present;
             self.release_link(index);
@@ -205,11 +210,18 @@ impl Session {
     fn handle_forgotten(&mut self, link: usize, id: ObjectId) {
         let from_lead = self.links[link].present.is_some() && self.links[link].present == self.roster.lead();
         let Some(place) = self.store.find(id).filter(|_| from_lead) else { return };
-        let was_live = self.store[place].record.is_some_and(|record| !record.gone);
-        self.forgotten.insert(id);
-        if was_live {
+        let Some(record) = self.store[place].record else { return };
+        let mine = record.version.holder == self.me.member && self.may_hold(id, &record);
+        if !record.gone {
             self.events.push(Event::Deleted { id });
+            if mine && self.delete_place(place) {
+                // Whoever knows it from us has to learn it from us.
+                return;
+            }
+        } else if self.store[place].owed > 0 {
+            return;
         }
+        self.forgotten.insert(id);
         self.close_everywhere(place);
         for link in 0..self.links.len() {
             self.set_owed(link, place, false);

@@ -24,15 +24,25 @@ impl Session {
     /// Whether `a` is above `b` in the eyes of this machine.
     pub(super) fn is_above(&self, id: ObjectId, a: &Record, b: &Record) -> bool {
         if self.config.policy.rightful_first() {
-            let (a_rightful, b_rightful) = (self.is_rightful(id, a), self.is_rightful(id, b));
-            if a_rightful != b_rightful {
-                return a_rightful;
+            let (a_rank, b_rank) = (self.rank(id, a), self.rank(id, b));
+            if a_rank != b_rank {
+                return a_rank > b_rank;
             }
         }
         if !self.without.holds(Rule::LaterWins) && a.version.same_claim(&b.version) {
             return true;
         }
         a.version > b.version
+    }
+
+    /// What rightful holders say comes first, then what those said who are gone, who may have been rightful; last what somebody
+    /// says who is here and may not. Otherwise whoever may not would only have to wait for the host to leave.
+    fn rank(&self, id: ObjectId, record: &Record) -> u8 {
+        match (self.is_rightful(id, record), self.roster.contains(record.version.holder)) {
+            (true, _) => 2,
+            (false, false) => 1,
+            (false, true) => 0,
+        }
     }
 
     /// Judges what a link has under a handle.

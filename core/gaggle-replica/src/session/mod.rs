@@ -12,6 +12,8 @@ mod duty;
 mod greet;
 #[cfg(test)]
 mod harness;
+#[cfg(test)]
+mod hostile;
 mod inputs;
 mod judge;
 mod receive;

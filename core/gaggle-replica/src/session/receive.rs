@@ -60,6 +60,11 @@ impl Session {
             }
             Err(Unusable::Malformed(error)) => return self.fault(peer, PeerFault::Malformed(error)),
         }
+        if !self.has_room() {
+            // As if it had not come: whoever sent it tries again, and is not to blame for what others made.
+            self.stats.packets_dropped += 1;
+            return;
+        }
         let state = &mut self.links[link];
         if seq > state.received.acks().0 {
             state.received_at = now;
@@ -73,6 +78,17 @@ impl Session {
         if let Err(fault) = self.commit_inputs(link).and_then(|()| self.commit(link, arrival)) {
             self.fault(peer, fault);
         }
+    }
+
+    /// Whether the objects of the packet that was read can be kept: those of one packet beyond the limit at most.
+    fn has_room(&self) -> bool {
+        let is_new = |record: &Decoded| match record.what {
+            What::Intro(identity, _) | What::Relay(Some(identity), ..) => {
+                self.store.find(identity.id).is_none()
+            }
+            _ => false,
+        };
+        self.store.len() < self.config.objects_max || !self.decoder.records.iter().any(is_new)
     }
 
     fn handle_acks(&mut self, link: usize, header: &Header) -> Result<(), PeerFault> {
@@ -332,8 +348,9 @@ impl Session {
             }
             self.close_incoming(link, handle);
         }
-        if self.store.find(identity.id).is_none() && self.store.len() >= self.config.objects_max {
-            return Err(PeerFault::TooManyObjects { max: self.config.objects_max });
+        let is_new = self.store.find(identity.id).is_none();
+        if is_new && self.links[link].brought >= self.config.objects_per_peer_max {
+            return Err(PeerFault::TooManyObjects { max: self.config.objects_per_peer_max });
         }
         let place = self.place_of(identity.id);
         let other = self.links[link].table_of[place as usize];
@@ -346,6 +363,10 @@ impl Session {
         // Closing may have forgotten the object.
         let place = self.place_of(identity.id);
         self.store[place].mentions += 1;
+        if is_new {
+            self.store[place].brought_by = Some(self.links[link].peer);
+            self.links[link].brought += 1;
+        }
         let kind = &mut self.store.kinds[usize::from(identity.kind)];
         let block = kind.values.take();
         let words = kind.layout.words_all();

@@ -1,0 +1,404 @@
+//! Peers that do not play by the rules. A liar is the real machine with its hands on its own memory: it says what it should not
+//! in packets that are well made. The others lose at most their link to it.
+
+#[path = "../../tests/world/mod.rs"]
+mod world;
+
+use gaggle_kit::{Micros, PeerId, Prng, State};
+
+use crate::event::PeerFault;
+use crate::message::{Message, SignalMessage, ValueMessage};
+use crate::version::Version;
+use crate::{
+    Entry, Event, Kind, Kinds, Member, MemberTag, ObjectId, Policy, Refusal, Session, SessionConfig,
+    SignalRules, To, Writer,
+};
+use world::{Weather, World, peer, player};
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Cube {
+    #[kind(range = 0..=1_000)]
+    place: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, State)]
+struct Bang(u8);
+
+#[derive(Debug, Clone, PartialEq, State)]
+struct Name(u8);
+
+#[derive(Debug, Clone, PartialEq, State)]
+struct Score(u8);
+
+fn cube(place: u32) -> Cube {
+    Cube { place }
+}
+
+fn kinds() -> Kinds {
+    Kinds::new()
+        .with::<Cube>()
+        .with_signal::<Bang>("bang", SignalRules::FREE)
+        .with_value::<Name>("name", Writer::Player)
+        .with_value::<Score>("score", Writer::Lead)
+}
+
+fn world(count: usize, policy: Policy) -> World {
+    World::of(count, 41, SessionConfig { policy, ..SessionConfig::default() }, kinds())
+}
+
+/// The last machine; all others are honest.
+fn liar(world: &mut World) -> &mut Session {
+    let last = world.machines.len() - 1;
+    world.session(last)
+}
+
+fn faults(world: &World, index: usize) -> Vec<PeerFault> {
+    let fault = |event: &Event| match event {
+        Event::Fault { fault, .. } => Some(*fault),
+        _ => None,
+    };
+    world.machines[index].events.iter().filter_map(fault).collect()
+}
+
+/// The honest machines know the same, and go on to.
+fn expect_the_honest_agree(world: &mut World, ids: &[ObjectId]) {
+    let honest = world.machines.len() - 1;
+    for id in ids {
+        let first = (world.session(0).get::<Cube>(*id), world.session(0).holder(*id));
+        for index in 1..honest {
+            let session = world.session(index);
+            assert_eq!((session.get::<Cube>(*id), session.holder(*id)), first, "{id:?} at {index}");
+        }
+    }
+}
+
+#[test]
+fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
+    for policy in [Policy::Host, Policy::Mixed] {
+        let mut world = world(4, policy.clone());
+        let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
+        world.run_ms(500);
+        liar(&mut world).config.policy = Policy::Open;
+        for (number, id) in ids.iter().enumerate() {
+            match number % 3 {
+                0 => liar(&mut world).delete(*id).unwrap(),
+                1 => liar(&mut world).grab(*id).unwrap(),
+                _ => liar(&mut world).touch(*id).unwrap(),
+            }
+            liar(&mut world).set(*id, &cube(999)).ok();
+        }
+        world.run_ms(3_000);
+        for index in 0..3 {
+            for (place, id) in ids.iter().enumerate() {
+                let session = world.session(index);
+                assert_eq!(session.get(*id), Some(cube(place as u32)), "{policy:?}: {place} at {index}");
+                assert_eq!(session.holder(*id), Some(player(0)));
+            }
+            // To the host itself they are just lesser.
+            assert!(index == 0 || world.session(index).stats().records_refused >= 20);
+        }
+        // Even when it outlives the host: what it took is the next host's to say.
+        world.kill(0);
+        world.run_ms(3_000);
+        for id in &ids {
+            assert_eq!(world.session(1).holder(*id), Some(player(1)));
+            assert!(world.session(2).get::<Cube>(*id).is_some());
+        }
+    }
+}
+
+#[test]
+fn nobody_speaks_in_a_present_members_name() {
+    let mut world = world(4, Policy::Host);
+    let id = world.session(0).spawn(&cube(1)).unwrap();
+    world.run_ms(500);
+    let session = liar(&mut world);
+    let place = session.store.find(id).unwrap();
+    let mut record = session.store[place].record.unwrap();
+    record.version =
+        Version { seq: record.version.seq + 5, tick: record.version.tick + 50, ..record.version };
+    session.store.set_record(place, Some(record));
+    session.store.value_mut(place)[0] = 777;
+    session.change_stamp(place);
+    for link in 0..session.links.len() {
+        session.set_owed(link, place, true);
+        session.refresh_link(link, place);
+    }
+    world.run_ms(2_000);
+    for index in 0..3 {
+        assert_eq!(world.session(index).get(id), Some(cube(1)), "at {index}");
+        assert!(world.session(index).stats().records_refused > 0 || index == 0);
+    }
+}
+
+#[test]
+fn a_jump_of_the_count_locks_nothing_for_long() {
+    let mut world = world(4, Policy::Open);
+    let ids: Vec<ObjectId> = (0..2).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
+    world.run_ms(1_000);
+    // One far beyond anything that can have happened, one just at the limit.
+    let limit = world.session(0).claims_max();
+    for (id, seq) in ids.iter().zip([u32::MAX, limit]) {
+        let session = liar(&mut world);
+        session.touch(*id).unwrap();
+        let place = session.store.find(*id).unwrap();
+        let mut record = session.store[place].record.unwrap();
+        record.version.seq = seq;
+        session.store.set_record(place, Some(record));
+        session.change_stamp(place);
+        session.set(*id, &cube(500)).unwrap();
+    }
+    world.run_ms(500);
+    assert_eq!(world.session(1).get(ids[0]), Some(cube(0)), "not before it can be true");
+    world.session(1).touch(ids[0]).unwrap();
+    world.session(1).touch(ids[1]).unwrap();
+    world.session(1).set(ids[1], &cube(7)).unwrap();
+    world.run_ms(1_000);
+    expect_the_honest_agree(&mut world, &ids);
+    assert_eq!(world.session(2).get(ids[1]), Some(cube(7)));
+    // Without the liar all is as if it had never been.
+    world.kill(3);
+    world.run_ms(2_000);
+    expect_the_honest_agree(&mut world, &ids);
+}
+
+#[test]
+fn a_flood_of_objects_ends_the_flooders_link_alone() {
+    let config = SessionConfig {
+        policy: Policy::Open,
+        objects_per_peer_max: 500,
+        bytes_per_second: 1_000_000,
+        ..SessionConfig::default()
+    };
+    let mut world = World::of(3, 5, config, kinds());
+    let id = world.session(0).spawn(&cube(1)).unwrap();
+    world.run_ms(300);
+    for place in 0..800 {
+        liar(&mut world).spawn(&cube(place)).unwrap();
+    }
+    world.run_ms(2_000);
+    for index in 0..2 {
+        assert_eq!(faults(&world, index), [PeerFault::TooManyObjects { max: 500 }], "at {index}");
+        assert!(!world.is_linked(index, 2) && world.session(index).store.len() <= 502);
+    }
+    world.session(1).touch(id).unwrap();
+    world.run_ms(500);
+    assert_eq!(world.session(0).holder(id), Some(player(1)));
+}
+
+#[test]
+fn when_there_is_no_room_nobody_is_blamed_and_it_goes_on_when_there_is() {
+    let config = SessionConfig {
+        policy: Policy::Open,
+        objects_max: 100,
+        grave: Micros::from_secs(60),
+        ..SessionConfig::default()
+    };
+    let mut world = World::of(2, 5, config, kinds());
+    let mine: Vec<ObjectId> = (0..60).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
+    world.run_ms(50);
+    let theirs: Vec<ObjectId> =
+        (0..60).filter_map(|place| world.session(1).spawn(&cube(place)).ok()).collect();
+    assert!(theirs.len() >= 40);
+    world.run_ms(2_000);
+    world.expect_peace();
+    assert!(world.session(0).store.len() <= 160 && world.session(1).store.len() <= 160);
+    for id in &mine[..30] {
+        world.session(0).delete(*id).unwrap();
+    }
+    world.run_ms(180_000);
+    assert!(theirs.iter().all(|id| world.session(0).get::<Cube>(*id).is_some()), "there is room again");
+}
+
+#[test]
+fn whoever_never_acknowledges_costs_no_memory() {
+    let mut world = world(2, Policy::Host);
+    let ids: Vec<ObjectId> = (0..100).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
+    world.run_ms(500);
+    world.blocked[1][0] = true;
+    let mut number = 0;
+    world.play(Micros::from_secs(60), |session, index, _| {
+        if index == 0 {
+            number += 1;
+            for id in &ids {
+                session.set(*id, &cube(number % 1_000)).unwrap();
+            }
+        }
+    });
+    let (packets, records) = world.session(0).links[0].sent.kept();
+    assert!(packets <= 1_000 && records <= 120_000, "{packets} packets with {records} records");
+    assert!(world.session(0).messages.is_empty());
+    world.blocked[1][0] = false;
+    world.run_ms(2_000);
+    assert_eq!(world.session(1).get(ids[3]), Some(cube(number % 1_000)), "what was told it has");
+    world.expect_peace();
+}
+
+#[test]
+fn acknowledging_what_was_never_sent_is_a_fault() {
+    let mut world = world(2, Policy::Host);
+    world.session(0).spawn(&cube(1)).unwrap();
+    world.run_ms(300);
+    world.tamper = Box::new(|from, _, bytes| {
+        if from == 1 && bytes.len() > 14 {
+            let ack = u16::from_le_bytes([bytes[9], bytes[10]]).wrapping_add(500);
+            bytes[9..11].copy_from_slice(&ack.to_le_bytes());
+        }
+    });
+    world.run_ms(2_000);
+    assert!(matches!(faults(&world, 0)[..], [PeerFault::AckOfUnsent { .. }]), "{:?}", faults(&world, 0));
+}
+
+#[test]
+fn no_bytes_do_more_harm_than_to_end_a_link() {
+    let mut random = Prng::new(12);
+    let mut harmed = 0;
+    for round in 0..60 {
+        let mut world = world(3, Policy::Open);
+        world.weather = Weather::rough(60, 20);
+        let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
+        world.run_ms(600);
+        let mut dice = Prng::new(round);
+        world.tamper = Box::new(move |from, _, bytes| {
+            if from == 2 && dice.chance(1, 4) && !bytes.is_empty() {
+                for _ in 0..=dice.below(3) {
+                    let at = dice.below(bytes.len() as u32) as usize;
+                    match dice.below(3) {
+                        0 => bytes[at] ^= 1 << dice.below(8),
+                        1 => bytes.truncate(at),
+                        _ => bytes.insert(at, dice.next_u32() as u8),
+                    }
+                    if bytes.is_empty() {
+                        break;
+                    }
+                }
+            }
+        });
+        world.play(Micros::from_secs(2), |session, index, _| {
+            let id = ids[random.below(20) as usize];
+            if session.touch(id).is_ok() {
+                session.set(id, &cube(index as u32)).ok();
+            }
+        });
+        harmed += faults(&world, 0).len() + faults(&world, 1).len();
+        world.kill(2);
+        world.run_ms(3_000);
+        expect_the_honest_agree(&mut world, &ids);
+    }
+    assert!(harmed > 40, "only {harmed} links ended");
+}
+
+#[test]
+fn random_bytes_never_panic() {
+    let mut random = Prng::new(9);
+    for round in 0..3_000 {
+        let mut session =
+            Session::new(SessionConfig::default(), kinds(), player(0), Entry::Found, round).unwrap();
+        session.handle_linked(Micros::ZERO, peer(1));
+        for _ in 0..4 {
+            let bytes: Vec<u8> = (0..random.below(60)).map(|_| random.next_u32() as u8).collect();
+            session.handle_packet(Micros::from_millis(1), peer(1), &bytes);
+            session.handle_message(Micros::from_millis(1), peer(1), &bytes);
+        }
+    }
+}
+
+/// Gives the first machine a message from the last one.
+fn say(world: &mut World, message: &Message<'_>) {
+    let mut bytes = Vec::new();
+    message.encode(&mut bytes);
+    let (now, last) = (world.now, world.machines.len() - 1);
+    world.session(0).handle_message(now, peer(last), &bytes);
+    world.collect(0);
+}
+
+fn bang(origin: usize, tag: u32) -> SignalMessage<'static> {
+    let origin = player(origin);
+    SignalMessage { kind: 0, to: To::All, origin, tag, number: 0, objects: Vec::new(), bytes: &[1] }
+}
+
+#[test]
+fn signals_and_values_in_another_name_are_faults() {
+    let mut world = world(3, Policy::Host);
+    let tag = world.session(1).member().tag.0;
+    say(&mut world, &Message::Signal(bang(1, tag)));
+    assert_eq!(faults(&world, 0), [PeerFault::InAnotherName]);
+
+    let mut world = self::world(3, Policy::Host);
+    let writer = liar(&mut world).member();
+    let value = ValueMessage { player: player(1), key: 0, rev: 3, writer, bytes: &[5] };
+    say(&mut world, &Message::Value(value));
+    assert_eq!(faults(&world, 0), [PeerFault::InAnotherName]);
+
+    let mut world = self::world(3, Policy::Host);
+    say(&mut world, &Message::Signal(SignalMessage { kind: 9, ..bang(2, 0) }));
+    assert_eq!(faults(&world, 0), [PeerFault::UnknownSignal]);
+}
+
+#[test]
+fn values_that_are_not_ones_own_to_write_are_not_taken() {
+    let mut world = world(3, Policy::Host);
+    let writer = liar(&mut world).member();
+    // The host's to write: what anybody else says counts for nothing while the host has something to say.
+    world.session(0).set_value(player(2), &Score(3)).unwrap();
+    say(
+        &mut world,
+        &Message::Value(ValueMessage { player: player(2), key: 1, rev: 50, writer, bytes: &[99] }),
+    );
+    world.run_ms(300);
+    for index in 0..2 {
+        assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
+    }
+    // In the name of a member who is here: that one speaks for itself.
+    let writer = world.session(1).member();
+    say(
+        &mut world,
+        &Message::Value(ValueMessage { player: player(1), key: 0, rev: 50, writer, bytes: &[99] }),
+    );
+    assert_eq!(world.session(0).value::<Name>(player(1)), None);
+    // Of somebody long gone, with a count nobody can have reached.
+    let writer = Member { number: 9, tag: MemberTag(9) };
+    let value = ValueMessage { player: player(9), key: 0, rev: u32::MAX, writer, bytes: &[99] };
+    say(&mut world, &Message::Value(value));
+    assert_eq!(world.session(0).value::<Name>(player(9)), None);
+    world.expect_peace();
+}
+
+#[test]
+fn a_flood_of_signals_is_cut_off_and_counted() {
+    let mut world = world(3, Policy::Host);
+    let tag = liar(&mut world).member().tag.0;
+    for _ in 0..5_000 {
+        say(&mut world, &Message::Signal(bang(2, tag)));
+    }
+    let heard = std::iter::from_fn(|| world.session(0).next_signal()).count();
+    assert!(heard <= 512 && world.session(0).stats().signals_dropped >= 4_400, "{heard} heard");
+}
+
+#[test]
+fn who_is_not_who_it_says_is_refused() {
+    let mut world = world(1, Policy::Host);
+    world.machines.push(world::Machine::new(2));
+    world.grow();
+    world.start(1, Entry::Join);
+    world.session(0).vouch(peer(1), player(7));
+    world.link(0, 1);
+    world.run_ms(300);
+    let refused =
+        Event::Refused { peer: peer(1), reason: Refusal::Player { said: player(1), is: player(7) } };
+    assert_eq!(world.count_events(0, |event| *event == refused), 1);
+    assert_eq!(world.session(0).roster().len(), 1);
+}
+
+#[test]
+fn starting_anew_again_and_again_is_a_fault() {
+    let mut world = world(2, Policy::Host);
+    world.run_ms(200);
+    let peers: Vec<PeerId> = vec![peer(0)];
+    for _ in 0..40 {
+        let now = world.now;
+        liar(&mut world).handle_linked(now, peers[0]);
+        world.run_ms(100);
+    }
+    assert_eq!(faults(&world, 0), [PeerFault::TooManyStarts { max: 16 }]);
+}

@@ -1,0 +1,287 @@
+//! Coming and going: newcomers, reconnects, dead hosts, splits that heal.
+
+#![allow(clippy::unwrap_used, reason = "tests that cannot go on")]
+
+mod world;
+
+use gaggle_kit::Micros;
+use gaggle_replica::{Entry, Event, Kind, Kinds, ObjectId, Policy, Session, SessionConfig};
+use world::{Machine, Weather, World, player};
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Ship {
+    #[kind(range = 0..=1_000_000)]
+    place: u32,
+    #[kind(constant)]
+    owner: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+#[kind(on_leave = delete)]
+struct Shadow {
+    #[kind(range = 0..=1_000)]
+    place: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+#[kind(on_leave = freeze)]
+struct Seat {
+    #[kind(range = 0..=1_000)]
+    place: u32,
+}
+
+fn kinds() -> Kinds {
+    Kinds::new().with::<Ship>().with::<Shadow>().with::<Seat>()
+}
+
+fn world(count: usize, policy: Policy) -> World {
+    let config = SessionConfig { policy, ticket_life: Micros::from_secs(20), ..SessionConfig::default() };
+    World::of(count, 31, config, kinds())
+}
+
+fn ship(owner: usize, place: u32) -> Ship {
+    Ship { place, owner: owner as u8 }
+}
+
+/// Everything a machine knows, in an order that does not depend on it.
+fn known(session: &Session) -> Vec<(ObjectId, Ship, Option<gaggle_replica::Player>)> {
+    let mut all: Vec<_> =
+        session.objects::<Ship>().map(|(id, ship)| (id, ship, session.holder(id))).collect();
+    all.sort_by_key(|(id, ..)| *id);
+    all
+}
+
+/// All that are alive know the same.
+fn expect_agreement(world: &World) -> usize {
+    let mut alive = world.machines.iter().filter_map(|machine| machine.session.as_ref());
+    let first = known(alive.next().unwrap());
+    for session in alive {
+        assert_eq!(known(session), first, "at {}", session.player());
+    }
+    world.expect_peace();
+    first.len()
+}
+
+fn come_back(world: &mut World, index: usize) {
+    world.start(index, Entry::Join);
+    for other in 0..world.machines.len() {
+        if other != index && world.machines[other].session.is_some() {
+            world.link(index, other);
+        }
+    }
+}
+
+#[test]
+fn a_newcomer_learns_everything_at_any_time() {
+    let mut world = world(3, Policy::Open);
+    for index in 0..3 {
+        for place in 0..30 {
+            world.session(index).spawn(&ship(index, place)).unwrap();
+        }
+    }
+    world.weather = Weather::rough(100, 100);
+    world.run_ms(2_000);
+    world.machines.push(Machine::new(3));
+    world.grow();
+    come_back(&mut world, 3);
+    world.run_ms(3_000);
+    assert_eq!(expect_agreement(&world), 90);
+    assert_eq!(world.session(3).stats().claims, 0, "and takes nothing");
+    assert_eq!(world.session(3).arrival().known, 90);
+    assert!(
+        world.session(3).member().number > world.session(2).member().number,
+        "the last to come is the junior"
+    );
+}
+
+#[test]
+fn who_comes_back_has_its_objects_again() {
+    for policy in [Policy::Open, Policy::Mixed] {
+        let mut world = world(3, policy.clone());
+        let mine = world.session(2).spawn_for(player(2), &ship(2, 5)).unwrap();
+        let rock = world.session(0).spawn(&ship(0, 9)).unwrap();
+        world.run_ms(500);
+        world.kill(2);
+        world.run_ms(2_000);
+        assert_eq!(world.session(1).holder(mine), Some(player(0)), "inherited by the lead");
+        come_back(&mut world, 2);
+        world.run_ms(3_000);
+        assert_eq!(world.session(1).holder(mine), Some(player(2)), "{policy:?}");
+        assert!(world.session(2).is_mine(mine) && !world.session(2).is_mine(rock));
+        assert_eq!(world.session(2).get(mine), Some(ship(2, 5)));
+        assert_eq!(
+            world.count_events(2, |event| matches!(event, Event::Gained { id, .. } if *id == mine)),
+            1
+        );
+        expect_agreement(&world);
+    }
+}
+
+#[test]
+fn what_somebody_took_over_meanwhile_stays_theirs() {
+    let mut world = world(3, Policy::Open);
+    let mine = world.session(2).spawn(&ship(2, 5)).unwrap();
+    world.run_ms(500);
+    world.kill(2);
+    world.run_ms(2_000);
+    world.session(1).touch(mine).unwrap();
+    world.run_ms(500);
+    come_back(&mut world, 2);
+    world.run_ms(3_000);
+    assert_eq!(world.session(2).holder(mine), Some(player(1)));
+    expect_agreement(&world);
+}
+
+#[test]
+fn when_the_host_dies_the_next_goes_on_and_nothing_is_lost() {
+    for policy in [Policy::Host, Policy::Mixed, Policy::Open] {
+        let mut world = world(5, policy.clone());
+        world.weather = Weather::rough(80, 50);
+        let ids: Vec<ObjectId> =
+            (0..100).map(|place| world.session(0).spawn(&ship(0, place)).unwrap()).collect();
+        world.run_ms(2_000);
+        let mut number = 100;
+        for host in 0..4 {
+            assert!(world.session(host).is_lead(), "{policy:?}: {host} leads");
+            world.play(Micros::from_secs(1), |session, index, _| {
+                if index == host {
+                    number += 1;
+                    for id in &ids {
+                        session.set(*id, &ship(0, number)).unwrap();
+                    }
+                }
+            });
+            world.kill(host);
+            let best =
+                (host + 1..5).map(|index| world.session(index).get::<Ship>(ids[0]).unwrap().place).max();
+            world.run_ms(2_500);
+            assert_eq!(expect_agreement(&world), 100);
+            let place = world.session(4).get::<Ship>(ids[0]).unwrap().place;
+            assert!(Some(place) >= best, "{policy:?}: somebody knew {best:?}, now it is {place}");
+            for index in host + 1..5 {
+                let told = |event: &Event| *event == Event::LeadChanged { player: player(host + 1) };
+                assert_eq!(world.count_events(index, told), 1, "{policy:?}: {index} knows who leads");
+            }
+        }
+        assert_eq!(world.session(4).objects::<Ship>().count(), 100);
+        assert!(ids.iter().all(|id| world.session(4).is_mine(*id)));
+    }
+}
+
+#[test]
+fn what_only_one_survivor_knew_everybody_has_in_the_end() {
+    let mut world = world(4, Policy::Host);
+    world.run_ms(200);
+    // The host's last word reaches machine 3 alone, which is not its heir.
+    (world.blocked[0][1], world.blocked[0][2]) = (true, true);
+    let id = world.session(0).spawn(&ship(0, 42)).unwrap();
+    world.run_ms(150);
+    assert_eq!(world.session(3).get(id), Some(ship(0, 42)));
+    world.kill(0);
+    world.run_ms(3_000);
+    for index in 1..4 {
+        assert_eq!(world.session(index).get(id), Some(ship(0, 42)), "at {index}");
+        assert_eq!(world.session(index).holder(id), Some(player(1)));
+    }
+}
+
+#[test]
+fn after_a_split_all_worlds_are_one_again() {
+    for policy in [Policy::Open, Policy::Host, Policy::Mixed] {
+        let mut world = world(6, policy.clone());
+        let ids: Vec<ObjectId> =
+            (0..40).map(|place| world.session(0).spawn(&ship(0, place)).unwrap()).collect();
+        let own: Vec<ObjectId> =
+            (0..6).filter_map(|i| world.session(i).spawn_for(player(i), &ship(i, 1)).ok()).collect();
+        world.run_ms(1_000);
+        world.split(&[&[0, 1, 2], &[3, 4, 5]]);
+        world.run_ms(2_500);
+        let mut number = 100;
+        world.play(Micros::from_secs(3), |session, _, _| {
+            number += 1;
+            for id in &ids {
+                if session.is_mine(*id) {
+                    session.set(*id, &ship(0, number % 1_000)).unwrap();
+                }
+            }
+        });
+        let senior = world.session(0).get::<Ship>(ids[7]).unwrap();
+        assert_ne!(known(world.session(1)), known(world.session(4)), "the sides went their own ways");
+        world.heal();
+        world.run_ms(4_000);
+        assert_eq!(expect_agreement(&world), 40 + own.len(), "{policy:?}");
+        if !matches!(policy, Policy::Open) {
+            assert_eq!(
+                world.session(5).get(ids[7]),
+                Some(senior),
+                "{policy:?}: the senior host's side stands"
+            );
+        }
+        if matches!(policy, Policy::Mixed) {
+            for (index, id) in own.iter().enumerate() {
+                assert!(world.session(index).is_mine(*id), "{index} has its own again");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kind_says_what_becomes_of_it() {
+    let mut world = world(3, Policy::Open);
+    let shadow = world.session(2).spawn(&Shadow { place: 1 }).unwrap();
+    let seat = world.session(2).spawn(&Seat { place: 2 }).unwrap();
+    let ship = world.session(2).spawn(&ship(2, 3)).unwrap();
+    world.run_ms(500);
+    world.kill(2);
+    world.run_ms(2_000);
+    assert_eq!(world.session(1).get::<Shadow>(shadow), None, "goes with its holder");
+    assert_eq!(world.session(1).holder(ship), Some(player(0)), "is inherited");
+    assert_eq!(world.session(1).holder(seat), Some(player(2)), "stays as it is");
+    world.run_ms(10_000);
+    come_back(&mut world, 2);
+    world.run_ms(2_000);
+    assert!(world.session(2).is_mine(seat), "and waits for its player");
+    world.kill(2);
+    world.run_ms(15_000);
+    assert_eq!(world.session(1).holder(seat), Some(player(2)));
+    world.run_ms(8_000);
+    assert_eq!(world.session(1).holder(seat), Some(player(0)), "until the ticket has run out");
+}
+
+#[test]
+fn a_link_that_fails_for_a_moment_changes_nothing_for_good() {
+    let mut world = world(3, Policy::Open);
+    let ids: Vec<ObjectId> =
+        (0..3).map(|index| world.session(index).spawn(&ship(index, 1)).unwrap()).collect();
+    world.run_ms(500);
+    for _ in 0..5 {
+        world.unlink(0, 2);
+        world.run_ms(300);
+        world.link(0, 2);
+        world.run_ms(1_500);
+    }
+    assert_eq!(expect_agreement(&world), 3);
+    assert_eq!(world.holders(ids[2]), [Some(player(2)); 3]);
+}
+
+#[test]
+fn everybody_joining_at_once_is_one_session() {
+    let config = SessionConfig { policy: Policy::Host, ..SessionConfig::default() };
+    let mut world = World::of(1, 3, config, kinds());
+    world.kill(0);
+    for _ in 1..5 {
+        world.machines.push(Machine::new(5));
+    }
+    world.grow();
+    for index in 0..5 {
+        world.start(index, Entry::Join);
+    }
+    world.heal();
+    world.run_ms(3_000);
+    let leads: Vec<usize> = (0..5).filter(|&index| world.session(index).is_lead()).collect();
+    assert_eq!(leads.len(), 1);
+    assert!((0..5).all(|index| world.session(index).roster().len() == 5));
+    world.session(leads[0]).spawn(&ship(0, 1)).unwrap();
+    world.run_ms(500);
+    assert_eq!(expect_agreement(&world), 1);
+}
