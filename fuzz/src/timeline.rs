@@ -31,7 +31,7 @@ fn tick(session: &mut Session<u16>, now: Micros) -> Vec<(bool, Vec<u8>)> {
     while session.next_event().is_some() {}
     let mut packets = Vec::new();
     while let Some(packet) = session.next_packet() {
-        packets.push((packet.reliable, packet.bytes.to_vec()));
+        packets.push((packet.is_reliable(), packet.bytes.to_vec()));
     }
     packets
 }

@@ -1,7 +1,9 @@
 //! The numbers of a session, and whether they make sense together.
 
-use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet};
+use gaggle_kit::{Input, Micros, PeerId, Slot, SlotSet};
 use thiserror::Error;
+
+use crate::roster::MatchId;
 
 /// What to do about a peer whose input is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,6 +50,19 @@ pub struct SessionConfig {
     pub dead_after: Micros,
     /// Largest packet the session makes. Default 1,100 bytes, which leaves room for the link's own.
     pub packet_bytes_max: usize,
+    /// How many players the game can have, those who join later included. 0, the default, is as many as
+    /// the seats call for: then nobody else can join.
+    pub slots: usize,
+    /// Which match this is, if it is founded here. Default: the first of all.
+    pub match_id: MatchId,
+    /// After a split only a majority goes on, the others wait. By default every part goes on by itself,
+    /// and when they meet again one of them yields.
+    pub majority: bool,
+    /// Fewer machines than this do not go on without the others. Default 1.
+    pub circle_min: usize,
+    /// A peer that is heard but gives no input for so long, while others wait for it, is removed.
+    /// Default 10 s.
+    pub stall_after: Micros,
     /// Send every frame, even when nothing changed and the window has room. Costs bytes, confirms
     /// up to a frame earlier: worth it for large states, where every unconfirmed frame is a copy.
     pub send_every_frame: bool,
@@ -66,6 +81,11 @@ impl Default for SessionConfig {
             interrupted_after: Micros::from_millis(1_500),
             dead_after: Micros::from_secs(3),
             packet_bytes_max: 1_100,
+            slots: 0,
+            match_id: MatchId::default(),
+            majority: false,
+            circle_min: 1,
+            stall_after: Micros::from_secs(10),
             send_every_frame: false,
         }
     }
@@ -157,17 +177,11 @@ pub enum SessionError {
         /// The local slots.
         local: SlotSet,
     },
-    /// A peer's part cannot end there: what is confirmed stays.
-    #[error("the part of {peer:?} cannot end after {last}: choose a frame from {confirmed} to {newest}")]
-    AlreadyConfirmed {
-        /// The machine.
-        peer: PeerId,
-        /// The frame asked for.
-        last: Frame,
-        /// The earliest possible.
-        confirmed: Frame,
-        /// The latest possible: what was received of it.
-        newest: Frame,
+    /// More links than a session keeps up with.
+    #[error("{max} peers are linked already, close the link of one or refuse this one")]
+    TooManyLinks {
+        /// How many there can be.
+        max: usize,
     },
     /// The named machine is not part of the session.
     #[error("{peer:?} is not part of this session")]
@@ -177,8 +191,9 @@ pub enum SessionError {
     },
 }
 
-/// What a packet may need besides its entries: header, time, check, count.
-pub(crate) const PACKET_OVERHEAD_BYTES: usize = 40;
+/// What a packet may need besides its entries: header 9, time 7, check 9, promise 24, count 1, and one
+/// entry that admits somebody 31.
+pub(crate) const PACKET_OVERHEAD_BYTES: usize = 81;
 
 impl SessionConfig {
     /// Frames that may be simulated on guesses.
@@ -216,15 +231,45 @@ impl SessionConfig {
             u64::from(self.reach_frames()),
             slot_count as u64,
             I::SIZE as u64,
+            u64::from(self.majority),
+            self.circle_min as u64,
         ];
-        let mut bytes = [0; 48];
+        let mut bytes = [0; 64];
         for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
             chunk.copy_from_slice(&part.to_le_bytes());
         }
         gaggle_kit::fnv1a_64(&bytes)
     }
 
+    /// Whether the settings make sense for somebody with so many players who joins later.
+    pub(crate) fn validate_joiner<I: Input>(&self, players: usize) -> Result<(), SessionError> {
+        self.validate_numbers()?;
+        if players == 0 || players > self.slots {
+            let (value, max) = (players as u64, self.slots as u64);
+            return Err(SessionError::Setting { setting: "players", value, min: 1, max });
+        }
+        self.fits::<I>(players)
+    }
+
+    fn fits<I: Input>(&self, players: usize) -> Result<(), SessionError> {
+        let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
+        // With a byte for the repetitions before it.
+        if players * I::SIZE >= room {
+            return Err(SessionError::InputTooLarge {
+                slots: players,
+                input_bytes: I::SIZE,
+                packet_bytes: self.packet_bytes_max,
+            });
+        }
+        Ok(())
+    }
+
     pub(crate) fn validate<I: Input>(&self, local: PeerId, seats: &[Seat]) -> Result<(), SessionError> {
+        self.validate_numbers()?;
+        self.validate_seats::<I>(local, seats)
+    }
+
+    fn validate_numbers(&self) -> Result<(), SessionError> {
         let within = |setting, value: u64, min: u64, max: u64| {
             if (min..=max).contains(&value) {
                 Ok(())
@@ -246,9 +291,13 @@ impl SessionConfig {
             0,
             CHECK_INTERVAL_FRAMES_MAX.into(),
         )?;
-        within("packet_bytes_max", self.packet_bytes_max as u64, 64, 65_000)?;
-        within("interrupted_after (µs)", self.interrupted_after.get(), 1, self.dead_after.get())?;
+        within("packet_bytes_max", self.packet_bytes_max as u64, 128, 65_000)?;
+        within("slots", self.slots as u64, 0, Slot::COUNT_MAX as u64)?;
+        within("circle_min", self.circle_min as u64, 1, Slot::COUNT_MAX as u64)?;
+        within("interrupted_after (µs)", self.interrupted_after.get(), 1, self.dead_after.get())
+    }
 
+    fn validate_seats<I: Input>(&self, local: PeerId, seats: &[Seat]) -> Result<(), SessionError> {
         if seats.len() > Slot::COUNT_MAX {
             return Err(SessionError::TooManyPeers { count: seats.len(), max: Slot::COUNT_MAX });
         }
@@ -261,15 +310,7 @@ impl SessionConfig {
                 return Err(SessionError::SlotTaken { slot });
             }
             taken = taken.union(seat.slots);
-            let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
-            // With a byte for the repetitions before it.
-            if seat.slots.len() * I::SIZE >= room {
-                return Err(SessionError::InputTooLarge {
-                    slots: seat.slots.len(),
-                    input_bytes: I::SIZE,
-                    packet_bytes: self.packet_bytes_max,
-                });
-            }
+            self.fits::<I>(seat.slots.len())?;
         }
         if !seats.iter().any(|seat| seat.peer == local) {
             return Err(SessionError::NotSeated { peer: local });

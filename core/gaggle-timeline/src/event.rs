@@ -63,12 +63,40 @@ pub enum Event {
         /// Ticks to skip.
         ticks: u32,
     },
-    /// A peer ended its part.
+    /// This machine comes into a running match: how far it is, in percent.
+    Joining {
+        /// 0 to 99.
+        percent: u8,
+    },
+    /// Somebody came; `peer` may be this machine.
+    Joined {
+        /// Who.
+        peer: PeerId,
+        /// Its players' slots.
+        slots: SlotSet,
+        /// Its first frame.
+        first: Frame,
+    },
+    /// Somebody's part ended, by itself or because the others agreed that it is gone; `peer` may be
+    /// this machine.
     Left {
         /// Who.
         peer: PeerId,
         /// Its last frame.
         last: Frame,
+    },
+    /// Another peer is present longest now: it admits those who come.
+    LeadChanged {
+        /// Who.
+        lead: PeerId,
+    },
+    /// The others agreed on who is still there (`ours_lost` is false), or another match or another half of
+    /// ours goes on instead of what was played here since they parted (`ours_lost` is true).
+    HistoryChanged {
+        /// The last confirmed frame of what goes on.
+        frame: Frame,
+        /// Whether something played here was lost.
+        ours_lost: bool,
     },
     /// Two machines hold different states for a confirmed frame, from equal inputs.
     Desync {
@@ -90,13 +118,13 @@ pub enum Event {
         /// What was found.
         cause: DesyncCause,
     },
-    /// Two machines were told different inputs for a frame both hold confirmed: somebody lies.
+    /// Two machines hold different inputs for one frame: somebody lies.
     InputsDiffer {
         /// Who told us of it.
         peer: PeerId,
         /// The frame that was compared.
         frame: Frame,
-        /// Whose inputs differ, once that is known.
+        /// Whose inputs differ, once that is known. It said so, or `peer` lies about it.
         liar: Option<PeerId>,
     },
     /// A peer did what no network can do to a packet; its link should be closed.
@@ -164,6 +192,18 @@ pub enum PeerFault {
         /// The newest possible.
         possible: Frame,
     },
+    /// It made up a ballot nobody can have got to.
+    #[error("used ballot {number}, although nobody can have got there")]
+    BallotLeap {
+        /// The number.
+        number: u32,
+    },
+    /// The state it gave is not what it said it gives.
+    #[error("gave a state that is not the one it announced")]
+    SnapshotDiffers,
+    /// The state it gave cannot be read.
+    #[error("gave a state that cannot be read")]
+    SnapshotUnreadable,
     /// It left entries out.
     #[error("sent inputs from {from} on, although it was told we hold them only up to {have}")]
     InputGap {

@@ -7,6 +7,8 @@ use crate::Session;
 
 /// The reliable stream a session's messages travel in.
 pub const MESSAGE_STREAM: u8 = 0;
+/// The reliable stream states travel in: they may be large, and hold up nothing else.
+pub const TRANSFER_STREAM: u8 = 1;
 
 /// Ties a session to a transport: [`receive`](Exchange::receive) before the ticks of a frame,
 /// [`send`](Exchange::send) after them.
@@ -38,7 +40,7 @@ impl Exchange {
             match event {
                 Event::Joined { peer } => {
                     if session.handle_linked(now, peer).is_err() {
-                        // Somebody without a seat; what it wants is not the session's business.
+                        // There are too many already.
                         continue;
                     }
                     self.linked.push(Linked { peer, missed: 0, heard: false });
@@ -53,9 +55,11 @@ impl Exchange {
                         linked.heard = true;
                     }
                 }
-                Event::Message { peer, channel: Channel::Reliable(MESSAGE_STREAM), bytes } => {
-                    session.handle_message(now, peer, bytes);
-                }
+                Event::Message {
+                    peer,
+                    channel: Channel::Reliable(MESSAGE_STREAM | TRANSFER_STREAM),
+                    bytes,
+                } => session.handle_message(now, peer, bytes),
                 Event::Message { .. } => {}
             }
         }
@@ -73,10 +77,8 @@ impl Exchange {
     /// other packet: the next one tells it again.
     pub fn send<I: Input>(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session<I>) {
         while let Some(packet) = session.next_packet() {
-            let channel =
-                if packet.reliable { Channel::Reliable(MESSAGE_STREAM) } else { Channel::Unreliable };
-            let taken = transport.send(now, packet.to, channel, packet.bytes);
-            if taken.is_err() && packet.reliable {
+            let taken = transport.send(now, packet.to, packet.channel, packet.bytes);
+            if taken.is_err() && packet.is_reliable() {
                 // A peer that takes no messages any more cannot stay.
                 transport.disconnect(now, packet.to, Goodbye::REMOVED);
             }

@@ -13,10 +13,10 @@
 //! - [`Exchange`]: the session over any [`gaggle_link::Transport`];
 //! - [`Pace`]: when to tick, bent by [`Session::speed_ppm`].
 //!
-//! The loop of a program is four lines, whatever the transport:
+//! The loop of a program is a few lines, whatever the transport:
 //!
 //! ```
-//! # use gaggle_kit::{Micros, Slot};
+//! # use gaggle_kit::Micros;
 //! # use gaggle_link::Transport;
 //! # use gaggle_timeline::{Exchange, Game, Pace, Timeline};
 //! fn frame<G: Game>(
@@ -29,12 +29,89 @@
 //! ) {
 //!     exchange.receive(now, transport, timeline.session_mut());
 //!     for _ in 0..pace.ticks_due(now, timeline.session().speed_ppm()) {
-//!         timeline.session_mut().set_input(Slot::at(0), pressed).expect("slot 0 is ours");
+//!         for slot in timeline.session().local_slots() {
+//!             timeline.session_mut().set_input(slot, pressed).expect("it is ours");
+//!         }
 //!         timeline.tick(now);
 //!     }
 //!     exchange.send(now, transport, timeline.session_mut());
 //! }
 //! ```
+//!
+//! # Coming and going
+//!
+//! Nobody waits in a lobby: one machine founds a match and plays at once, others join while it runs, and whoever
+//! leaves, crashes or sleeps stops nobody. There is no host and no server; what is agreed is agreed by those who play.
+//!
+//! ```
+//! # use gaggle_kit::{Micros, Slot, State};
+//! # use gaggle_link::sim::{Conditions, World};
+//! # use gaggle_link::{Link, LinkConfig};
+//! # use gaggle_timeline::{
+//! #     Event, Exchange, Game, Incarnation, Inputs, MatchId, Pace, Session, SessionConfig, Timeline,
+//! # };
+//! # #[derive(Clone, Default, State)]
+//! # struct Pond { ripples: [u32; 4] }
+//! # impl Game for Pond {
+//! #     type Input = u8;
+//! #     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+//! #         for slot in 0..4 {
+//! #             self.ripples[slot] += u32::from(inputs.get(Slot::at(slot)));
+//! #         }
+//! #     }
+//! # }
+//! # let mut world = World::of(2, 7);
+//! # world.everywhere(Conditions::latency_ms(40));
+//! # let [ana_id, ben_id] = [world.id(0), world.id(1)];
+//! // When it began and a random number: two matches that meet become one, the older.
+//! let match_id = MatchId { born: 1_790_000_000, number: 0x5eed };
+//! let config = SessionConfig { slots: 4, match_id, ..SessionConfig::default() };
+//! // Incarnations are random, too: they tell this stay of a machine from those before.
+//! let ana = Session::found(config.clone(), ana_id, 1, Incarnation(0xa11a))?;
+//! let ben = Session::join(config, ben_id, 1, Incarnation(0xbe2))?;
+//! let mut players = [Timeline::new(ana, Pond::default()), Timeline::new(ben, Pond::default())];
+//! // ... the loop above, on each machine ...
+//! # let mut links = [0, 1].map(|i| Link::new(world.carrier(i), LinkConfig::default(), i as u64));
+//! # let mut exchanges = [Exchange::default(), Exchange::default()];
+//! # let mut paces = [Pace::new(60, Micros::ZERO), Pace::new(60, Micros::ZERO)];
+//! # let mut told = Vec::new();
+//! # let mut run = |players: &mut [Timeline<Pond>; 2], millis: u64| {
+//! #     for _ in 0..millis {
+//! #         world.advance(Micros::from_millis(1));
+//! #         for i in 0..2 {
+//! #             let (now, timeline) = (world.local_now(i), &mut players[i]);
+//! #             for _ in 0..paces[i].ticks_due(now, timeline.session().speed_ppm()) {
+//! #                 exchanges[i].receive(now, &mut links[i], timeline.session_mut());
+//! #                 for slot in timeline.session().local_slots() {
+//! #                     timeline.session_mut().set_input(slot, 1).unwrap();
+//! #                 }
+//! #                 timeline.tick(now);
+//! #                 exchanges[i].send(now, &mut links[i], timeline.session_mut());
+//! #             }
+//! #             while let Some(event) = timeline.session_mut().next_event() {
+//! #                 told.push((i, event));
+//! #             }
+//! #         }
+//! #     }
+//! # };
+//! # run(&mut players, 100);
+//! # assert!(players[0].game().ripples[0] > 0, "Ana plays before anybody else is there");
+//! # run(&mut players, 1_500);
+//! # assert!(players[1].session().is_member());
+//! # assert_eq!(players[1].session().local_slots().lowest(), Some(Slot::at(1)));
+//! // Ben sees `Event::Joining` go up, both see `Event::Joined`. Some time later:
+//! players[1].session_mut().leave();
+//! // ... the loop goes on until it is over; then the links may be closed ...
+//! # run(&mut players, 500);
+//! assert!(players[1].session().is_over());
+//! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, Event::Joined { .. })));
+//! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, Event::Left { .. })));
+//! # Ok::<(), gaggle_timeline::SessionError>(())
+//! ```
+//!
+//! While coming in a machine has no slots: [`Session::local_slots`] says for whom to give input, every tick. A page
+//! that was closed and is opened again uses [`Session::rejoin`] with its old slots. [`Event::HistoryChanged`] with
+//! `ours_lost` means that what was played here since a split gave way to what the others played.
 //!
 //! Whoever keeps its state elsewhere leaves [`Timeline`] out and fulfils [`Request`]s itself.
 
@@ -46,13 +123,14 @@ mod event;
 mod exchange;
 mod game;
 mod inputs;
+mod ledger;
 mod local;
-#[allow(dead_code, reason = "the session takes it over piece by piece")]
 mod membership;
 mod pace;
 mod packet;
 mod question;
 mod question_log;
+mod relay;
 mod remote;
 mod replay;
 mod request;
@@ -64,6 +142,9 @@ mod sync_test;
 mod table;
 mod time_sync;
 mod timeline;
+mod transfer;
+#[cfg(test)]
+mod wire_vectors;
 
 pub use announce::PROTOCOL_VERSION;
 pub use config::{
@@ -71,14 +152,14 @@ pub use config::{
     WINDOW_FRAMES_MAX,
 };
 pub use event::{DesyncCause, Event, PeerFault, Refusal};
-pub use exchange::{Exchange, MESSAGE_STREAM};
+pub use exchange::{Exchange, MESSAGE_STREAM, TRANSFER_STREAM};
 pub use game::Game;
 pub use inputs::Inputs;
 pub use pace::Pace;
 pub use question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
 pub use replay::{Damage, Divergence, Playback, Recorder, RecorderConfig, Replay, ReplayError, ReplayInfo};
 pub use request::{Request, Sim};
-pub use roster::{Incarnation, Row, StreamId};
+pub use roster::{Incarnation, MatchId, Row, StreamId};
 pub use session::{Outgoing, Session, Tick};
 pub use snapshots::{SNAPSHOTS_EXTRA, Snapshots};
 pub use stats::{PeerStats, SessionStats};

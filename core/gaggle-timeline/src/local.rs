@@ -12,8 +12,11 @@ const STEP_PATIENCE_TICKS: u32 = 6;
 /// Entries of the local players.
 #[derive(Debug)]
 pub(crate) struct LocalStream<I> {
+    /// How many players there are.
+    players: usize,
+    /// Their slots; none until they are admitted.
     slots: SlotSet,
-    /// What the next entry will say, one input per local slot.
+    /// What the next entry will say, one input per player.
     sample: Vec<I>,
     /// Slots whose `sample` no entry has told yet.
     untold: SlotSet,
@@ -29,12 +32,13 @@ pub(crate) struct LocalStream<I> {
 
 impl<I: Input> LocalStream<I> {
     /// `frames` is a power of two.
-    pub(crate) fn new(slots: SlotSet, frames: usize) -> Self {
+    pub(crate) fn new(players: usize, frames: usize) -> Self {
         LocalStream {
-            slots,
-            sample: vec![I::default(); slots.len()],
+            players,
+            slots: SlotSet::EMPTY,
+            sample: vec![I::default(); players],
             untold: SlotSet::EMPTY,
-            entries: vec![I::default(); frames * slots.len()],
+            entries: vec![I::default(); frames * players],
             changes: vec![false; frames],
             frames_mask: frames as u32 - 1,
             newest: Frame::START,
@@ -42,14 +46,40 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
+    /// A new stream begins after this frame, with nothing pressed.
+    pub(crate) fn begin_after(&mut self, frame: Frame) {
+        self.newest = frame;
+        self.sample.fill(I::default());
+        self.untold = SlotSet::EMPTY;
+        self.entries.fill(I::default());
+        self.changes.fill(false);
+        self.step_waits = 0;
+    }
+
+    /// The players sit here from now on.
+    pub(crate) fn set_slots(&mut self, slots: SlotSet) {
+        debug_assert!(slots.is_empty() || slots.len() == self.players);
+        self.slots = slots;
+    }
+
+    /// How many players there are.
+    pub(crate) fn players(&self) -> usize {
+        self.players
+    }
+
+    /// The oldest entry that is still there.
+    pub(crate) fn oldest(&self) -> Frame {
+        self.newest.saturating_sub(self.frames_mask)
+    }
+
     /// The newest entry.
     pub(crate) fn newest(&self) -> Frame {
         self.newest
     }
 
-    /// One input per local slot, lowest slot first.
+    /// One input per player, lowest slot first.
     pub(crate) fn entry(&self, frame: Frame) -> &[I] {
-        let players = self.slots.len();
+        let players = self.players;
         let at = (frame.number() & self.frames_mask) as usize * players;
         &self.entries[at..at + players]
     }
@@ -111,7 +141,7 @@ impl<I: Input> LocalStream<I> {
     fn push(&mut self, entry: &mut impl FnMut(Frame, &[I])) {
         let change = self.differs_from_last();
         self.newest = self.newest.next();
-        let players = self.slots.len();
+        let players = self.players;
         let place = (self.newest.number() & self.frames_mask) as usize;
         self.changes[place] = change;
         let at = place * players;
@@ -157,8 +187,8 @@ mod tests {
 
     impl Rig {
         fn new(delay: u32) -> Rig {
-            let mut rig =
-                Rig { stream: LocalStream::new(SlotSet::first(1), 64), told: vec![], frame: Frame::START };
+            let mut rig = Rig { stream: LocalStream::new(1, 64), told: vec![], frame: Frame::START };
+            rig.stream.set_slots(SlotSet::first(1));
             let told = &mut rig.told;
             rig.stream.fill_neutral(delay, |_, entry| told.push(entry[0].0));
             rig

@@ -16,13 +16,13 @@
 mod admission;
 mod ballot;
 mod bootstrap;
-mod codec;
+pub(crate) mod codec;
 mod collect;
 mod confirm;
 mod fence;
 #[cfg(test)]
 mod harness;
-mod held;
+pub(crate) mod held;
 mod history;
 mod install;
 mod majority;
@@ -35,6 +35,7 @@ mod tail;
 mod view;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet};
 
@@ -44,13 +45,18 @@ use collect::Collection;
 use fence::Fence;
 use peers::Peers;
 use rules::Rules;
-use view::View;
+pub(crate) use view::View;
 
 pub(crate) use ballot::Ballot;
-pub(crate) use held::{Entries, Held, Streams};
-pub(crate) use history::{Lineage, MatchId};
-pub(crate) use messages::{Message, Proposal, Standing};
-pub(crate) use rows::Row;
+pub(crate) use bootstrap::{Feed, Followed, Tidings};
+pub(crate) use held::{Entries, Extras, Held, Streams};
+pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS};
+pub(crate) use meeting::{Hearing, Sign};
+pub(crate) use messages::{Known, Message, Proposal, Standing};
+#[cfg(test)]
+pub(crate) use messages::{Report, Told};
+pub(crate) use rows::{Row, lead_at, row_of};
+pub(crate) use tail::Tail;
 
 /// Numbers the machine goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,6 +114,33 @@ pub(crate) enum Fault {
     BallotLeap { number: u32 },
 }
 
+/// Counts what changed, for whoever keeps something that follows from it. Two machines in the same state
+/// are equal whatever they count.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Epoch(u32);
+
+impl Epoch {
+    fn advance(&mut self) {
+        self.0 = self.0.wrapping_add(1);
+    }
+
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl PartialEq for Epoch {
+    fn eq(&self, _: &Epoch) -> bool {
+        true
+    }
+}
+
+impl Eq for Epoch {}
+
+impl Hash for Epoch {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// Messages waiting to be sent; beyond this new ones are dropped, and said again later.
 const OUTBOX_MAX: usize = 512;
 
@@ -129,7 +162,13 @@ pub(crate) struct Membership {
     known: Vec<Row>,
     /// `known` changed since it was last asked.
     roster_changed: bool,
+    /// Before this frame nothing changes about the roster.
+    quiet_until: Frame,
+    /// Changes with everything others are told of us and everything we think of them.
+    epoch: Epoch,
     streams: Streams,
+    /// The first frame of the own stream.
+    begun_at: Option<Frame>,
     confirmed: Frame,
     settled: Frame,
     /// Up to which frame an observer was told what is confirmed.
@@ -148,15 +187,20 @@ pub(crate) struct Membership {
     /// Somebody is left with a fence: a change must be finished.
     unfinished: bool,
     suspicious_since: Option<Micros>,
+    /// Nobody was missing when this epoch began.
+    calm_since: Option<Epoch>,
     leaving: bool,
     slept: bool,
     ticked_at: Option<Micros>,
     lost: Option<Lost>,
+    /// An entry of which others hold another value.
+    contested: Option<(StreamId, Frame)>,
     outbox: VecDeque<(PeerId, Message)>,
 }
 
 impl Membership {
     /// Everybody starts together, at the frame after `confirmed`.
+    #[cfg(test)]
     pub(crate) fn start(
         settings: Settings,
         game: MatchId,
@@ -183,7 +227,10 @@ impl Membership {
             rows: Vec::new(),
             known: Vec::new(),
             roster_changed: false,
+            quiet_until: Frame::START,
+            epoch: Epoch::default(),
             streams: Streams::default(),
+            begun_at: None,
             confirmed: Frame::START,
             settled: Frame::START,
             fed: Frame::START,
@@ -196,12 +243,20 @@ impl Membership {
             number_seen: 0,
             unfinished: false,
             suspicious_since: None,
+            calm_since: None,
             leaving: false,
             slept: false,
             ticked_at: None,
             lost: None,
+            contested: None,
             outbox: VecDeque::new(),
         }
+    }
+
+    /// The match begins with everybody in these rows, after what is confirmed.
+    pub(crate) fn start_together(&mut self, game: MatchId, rows: Vec<Row>) {
+        self.epoch.advance();
+        self.begin(game, rows, self.confirmed);
     }
 
     fn begin(&mut self, game: MatchId, rows: Vec<Row>, confirmed: Frame) {
@@ -211,9 +266,10 @@ impl Membership {
         for row in &self.rows {
             self.streams.insert(row.stream, Held::from(row.first));
         }
-        if let Some(row) = rows::row_of(&self.rows, self.me) {
+        if let Some(row) = row_of(&self.rows, self.me).copied() {
             self.wanted = row.slots;
             self.players = row.slots.len() as u8;
+            self.begun_at = Some(row.first);
         }
         self.mode = Mode::Member;
         self.confirmed = confirmed;
@@ -225,6 +281,7 @@ impl Membership {
     /// Whether there is a way to a peer, and it was heard lately.
     pub(crate) fn set_reachable(&mut self, peer: PeerId, reachable: bool) {
         self.peers.entry(peer).reachable = reachable;
+        self.epoch.advance();
     }
 
     /// Nothing more is to be known about this machine.
@@ -235,6 +292,43 @@ impl Membership {
     /// A machine is here under this name, whatever it does: any other stay of it is over.
     pub(crate) fn handle_hello(&mut self, peer: PeerId, incarnation: Incarnation) {
         self.peers.entry(peer).set_incarnation(incarnation);
+        self.epoch.advance();
+    }
+
+    /// A peer in our history said it confirmed this frame.
+    pub(crate) fn note_confirmed(&mut self, peer: PeerId, confirmed: Frame) {
+        let peer = self.peers.entry(peer);
+        peer.confirmed = peer.confirmed.max(confirmed);
+    }
+
+    /// How a peer stands: what packets with this tag mean.
+    pub(crate) fn standing_of(&self, peer: PeerId, tag: u8) -> Option<&Standing> {
+        self.peers.get(peer)?.standing(tag)
+    }
+
+    /// How a peer stands now.
+    pub(crate) fn latest_standing(&self, peer: PeerId) -> Option<&Standing> {
+        self.peers.get(peer)?.latest()
+    }
+
+    /// Whether a peer says that it is not in the roster.
+    pub(crate) fn observes(&self, peer: PeerId) -> bool {
+        self.peers.get(peer).is_some_and(|peer| peer.observes)
+    }
+
+    /// Whether anybody waits to be admitted.
+    pub(crate) fn has_observers(&self) -> bool {
+        self.peers.iter().any(|(_, peer)| peer.observes)
+    }
+
+    /// What another history a peer is in is to ours.
+    pub(crate) fn relation_of(&self, peer: PeerId) -> Option<Relation> {
+        let peer = self.peers.get(peer)?;
+        Some(peer.relation(&self.lineage, &peer.latest()?.tip))
+    }
+
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
     }
 
     /// How many frames the entries of a peer may lag when it is admitted.
@@ -246,6 +340,7 @@ impl Membership {
     pub(crate) fn condemn(&mut self, stream: StreamId) {
         if rows::is_open(&self.known, stream) && stream != self.me {
             self.condemned.insert(stream);
+            self.epoch.advance();
         }
     }
 
@@ -288,6 +383,7 @@ impl Membership {
         match message {
             Message::Standing { tag, standing } => {
                 self.peers.entry(from).set_standing(tag, standing);
+                self.epoch.advance();
                 Ok(())
             }
             Message::AskPath => {
@@ -296,6 +392,7 @@ impl Membership {
             }
             Message::Path(path) => {
                 self.peers.entry(from).set_path(&self.lineage, &path);
+                self.epoch.advance();
                 Ok(())
             }
             Message::Collect { tip, ballot, circle } => {
@@ -307,6 +404,7 @@ impl Membership {
             }
             Message::Gone { incarnation } => {
                 self.peers.entry(from).set_gone(incarnation);
+                self.epoch.advance();
                 Ok(())
             }
             Message::View { told, at, tails } => self.take_view(now, from, &told, at, &tails, entries),
@@ -326,6 +424,11 @@ impl Membership {
     /// Why the stay ended, told once.
     pub(crate) fn take_lost(&mut self) -> Option<Lost> {
         self.lost.take()
+    }
+
+    /// An entry of which others hold another value than we do, told once.
+    pub(crate) fn take_contested(&mut self) -> Option<(StreamId, Frame)> {
+        self.contested.take()
     }
 
     /// Whether the roster as far as it is known changed since this was last asked.
@@ -370,20 +473,14 @@ impl Membership {
 
     /// What to tell others of oneself.
     pub(crate) fn standing(&self) -> Option<Standing> {
-        let first = self.streams.get(self.me).filter(|held| !held.is_empty()).map(|held| held.first);
-        let member = self.mode == Mode::Member;
         (self.mode != Mode::Out).then(|| Standing {
             tip: self.lineage.tip_since(self.lineage.depth().saturating_sub(self.settings.tip_links - 1)),
             incarnation: self.me.incarnation,
-            first: if member { Some(self.own_first()) } else { first },
+            first: self.begun_at,
             players: self.players,
             wanted: self.wanted,
+            knows: None,
         })
-    }
-
-    /// The first frame of the own stream that can still be given.
-    fn own_first(&self) -> Frame {
-        rows::row_of(&self.known, self.me).map_or(self.confirmed.next(), |row| row.first)
     }
 
     /// What to add to a packet while fenced.
@@ -401,7 +498,7 @@ impl Membership {
 
     /// A member with an open row that has confirmed all that was before it.
     fn is_full(&self) -> bool {
-        rows::row_of(&self.known, self.me)
+        row_of(&self.known, self.me)
             .is_some_and(|row| row.is_open() && self.confirmed >= row.first.previous())
     }
 
@@ -417,6 +514,7 @@ impl Membership {
     /// The stay is over, by one's own will.
     pub(crate) fn quit(&mut self) {
         self.mode = Mode::Out;
+        self.epoch.advance();
         self.collection = None;
         self.leaving = false;
     }

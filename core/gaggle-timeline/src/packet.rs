@@ -4,8 +4,14 @@
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 
-/// History tags are small numbers, announced per link; 63 is kept for packets of other kinds.
-pub(crate) const TAG_MAX: u8 = 62;
+use crate::membership::{Ballot, Extras, codec};
+
+/// Standings are numbered from 0 to this on each link.
+pub(crate) const TAG_MAX: u8 = 61;
+/// The sender is in no match: only the clocks count.
+pub(crate) const TAG_NONE: u8 = 62;
+/// Packets of other kinds: see `relay.rs`.
+pub(crate) const TAG_OTHER: u8 = 63;
 
 const TAG_MASK: u8 = 0b0011_1111;
 const TAG_MISSING: u8 = 0b0100_0000;
@@ -15,7 +21,8 @@ const FLAG_CHANGES: u8 = 0b0000_0111;
 const FLAG_DENSE: u8 = 0b0000_1000;
 const FLAG_TIME: u8 = 0b0001_0000;
 const FLAG_CHECK: u8 = 0b0010_0000;
-const FLAG_RESERVED: u8 = 0b1100_0000;
+const FLAG_FENCED: u8 = 0b0100_0000;
+const FLAG_OBSERVER: u8 = 0b1000_0000;
 
 /// In the three bits of the flags: the number of changes follows in a byte.
 const CHANGES_FOLLOW: u8 = 7;
@@ -67,10 +74,66 @@ pub(crate) struct Runs<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
+/// What some of the entries say besides inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sayings<'a> {
+    /// Written by [`Sayings::write`]; empty if none says anything.
+    bytes: &'a [u8],
+}
+
+/// Entries of one packet that may say anything.
+pub(crate) const SAYINGS_MAX: usize = 4;
+
+impl<'a> Sayings<'a> {
+    /// Writes what entries say, given by how many frames they are before the newest. At most
+    /// [`SAYINGS_MAX`], newest last.
+    pub(crate) fn write(sayings: &[(u8, Extras)], out: &'a mut Vec<u8>) -> Sayings<'a> {
+        out.clear();
+        if !sayings.is_empty() {
+            out.push(sayings.len() as u8);
+        }
+        for (age_frames, extras) in sayings {
+            out.push(*age_frames);
+            codec::put_extras(out, *extras);
+        }
+        Sayings { bytes: out }
+    }
+
+    fn decode(r: &mut ByteReader<'a>, carried: u8) -> Result<Sayings<'a>, DecodeError> {
+        let all = r.clone().rest();
+        let count = r.u8("entries that say anything")?;
+        if count == 0 || usize::from(count) > SAYINGS_MAX {
+            let (count, max) = (count.into(), SAYINGS_MAX as u64);
+            return Err(DecodeError::TooMany { what: "entries that say anything", count, max });
+        }
+        let mut before = carried;
+        for _ in 0..count {
+            let age = r.u8("entry that says something")?;
+            if age >= before {
+                return Err(DecodeError::NotCanonical { what: "entry that says something" });
+            }
+            before = age;
+            codec::extras(r)?;
+        }
+        Ok(Sayings { bytes: &all[..all.len() - r.left()] })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Each with how many frames it is before the newest entry, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, Extras)> + use<'a> {
+        let mut r = ByteReader::new(self.bytes);
+        let count = r.u8("count").unwrap_or(0);
+        (0..count).map_while(move |_| Some((r.u8("age").ok()?, codec::extras(&mut r).ok()?)))
+    }
+}
+
 /// A whole packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packet<'a> {
-    /// Which announced history of this link the sender is in.
+    /// Which of its standings, as told on this link, the sender means, or [`TAG_NONE`].
     pub(crate) tag: u8,
     /// The sender misses packets of the receiver.
     pub(crate) missing: bool,
@@ -82,6 +145,11 @@ pub(crate) struct Packet<'a> {
     pub(crate) confirmed_age: u8,
     pub(crate) time: Option<TimeBlock>,
     pub(crate) check: Option<CheckBlock>,
+    /// The sender is not in the roster.
+    pub(crate) observer: bool,
+    /// What the sender promised, while it is fenced.
+    pub(crate) promised: Option<Ballot>,
+    pub(crate) sayings: Sayings<'a>,
     pub(crate) runs: Runs<'a>,
 }
 
@@ -104,11 +172,13 @@ impl<'a> Packet<'a> {
 
         let [newest0, newest1] = self.newest_low.to_le_bytes();
         out.extend_from_slice(&[
-            self.tag | flag(self.missing, TAG_MISSING),
+            self.tag | flag(self.missing, TAG_MISSING) | flag(!self.sayings.is_empty(), TAG_EXTRAS),
             changes
                 | flag(runs.dense, FLAG_DENSE)
                 | flag(self.time.is_some(), FLAG_TIME)
-                | flag(self.check.is_some(), FLAG_CHECK),
+                | flag(self.check.is_some(), FLAG_CHECK)
+                | flag(self.promised.is_some(), FLAG_FENCED)
+                | flag(self.observer, FLAG_OBSERVER),
             newest0,
             newest1,
             runs.carried,
@@ -129,6 +199,10 @@ impl<'a> Packet<'a> {
             out.extend_from_slice(&check.state_hash.to_le_bytes());
             out.extend_from_slice(&check.inputs_hash.to_le_bytes());
         }
+        if let Some(promised) = self.promised {
+            codec::put_ballot(out, promised);
+        }
+        out.extend_from_slice(self.sayings.bytes);
         if counted {
             out.push(runs.changes);
         }
@@ -140,11 +214,8 @@ impl<'a> Packet<'a> {
     pub(crate) fn decode(bytes: &'a [u8], entry_bytes: usize) -> Result<Packet<'a>, DecodeError> {
         let mut r = ByteReader::new(bytes);
         let [tag, flags, newest0, newest1, carried, ack, confirmed_age] = r.array::<7>("packet header")?;
-        if tag & TAG_EXTRAS != 0 || tag & TAG_MASK > TAG_MAX {
+        if tag & TAG_MASK > TAG_NONE {
             return Err(DecodeError::Unknown { what: "packet tag", value: tag.into() });
-        }
-        if flags & FLAG_RESERVED != 0 {
-            return Err(DecodeError::Unknown { what: "packet flags", value: flags.into() });
         }
         let newest_low = u16::from_le_bytes([newest0, newest1]);
         let ack_low = if ack == ACK_FOLLOWS {
@@ -178,6 +249,9 @@ impl<'a> Packet<'a> {
         } else {
             None
         };
+        let promised = if flags & FLAG_FENCED != 0 { Some(codec::ballot(&mut r)?) } else { None };
+        let sayings =
+            if tag & TAG_EXTRAS != 0 { Sayings::decode(&mut r, carried)? } else { Sayings::default() };
         let runs = Runs::decode(&mut r, flags, carried, entry_bytes)?;
         r.finish("packet")?;
         Ok(Packet {
@@ -188,8 +262,16 @@ impl<'a> Packet<'a> {
             confirmed_age,
             time,
             check,
+            observer: flags & FLAG_OBSERVER != 0,
+            promised,
+            sayings,
             runs,
         })
+    }
+
+    /// The tag of a packet, before anything else of it is read.
+    pub(crate) fn tag_of(bytes: &[u8]) -> Option<u8> {
+        bytes.first().map(|tag| tag & TAG_MASK)
     }
 }
 
@@ -365,7 +447,9 @@ impl RunsWriter {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use gaggle_kit::Prng;
+    use crate::membership::held::Join;
+    use crate::roster::{Incarnation, StreamId};
+    use gaggle_kit::{PeerId, Prng, SlotSet};
 
     /// The bytes of a vector file: hexadecimal digits, comments after `#`.
     pub(crate) fn hex(text: &str) -> Vec<u8> {
@@ -383,8 +467,9 @@ pub(crate) mod tests {
         bytes
     }
 
-    /// An idle packet, one with everything, and one in dense form; entries of one byte.
-    fn samples(writer: &mut [RunsWriter; 3]) -> [Packet<'_>; 3] {
+    /// An idle packet, one with everything, one in dense form, and one of the lead that admits somebody while
+    /// it is fenced; entries of one byte.
+    fn samples<'a>(writer: &'a mut [RunsWriter; 3], said: &'a mut Vec<u8>) -> [Packet<'a>; 4] {
         let [idle, sparse, dense] = writer;
         idle.clear();
         (0..9).for_each(|_| idle.repeat());
@@ -405,8 +490,17 @@ pub(crate) mod tests {
             confirmed_age: 6,
             time: None,
             check: None,
+            observer: false,
+            promised: None,
+            sayings: Sayings::default(),
             runs: idle.finish(1),
         };
+        let stream = |peer, incarnation| StreamId {
+            peer: PeerId::from_u128(peer),
+            incarnation: Incarnation(incarnation),
+        };
+        let join = Join { stream: stream(9, 0xc1c2_c3c4), slots: SlotSet::from_bits(0b100) };
+        let sayings = [(3, Extras { join: Some(join), end: false }), (0, Extras { join: None, end: true })];
         let time =
             TimeBlock { clock_ms: 0x1234, echo_ms: 0x1200, hold_ms: 9, ahead_quarters: -2, delay_frames: 3 };
         let check = CheckBlock { age_frames: 20, state_hash: 0xa1a2_a3a4, inputs_hash: 0xb1b2_b3b4 };
@@ -414,6 +508,12 @@ pub(crate) mod tests {
             plain,
             Packet { missing: true, time: Some(time), check: Some(check), runs: sparse.finish(1), ..plain },
             Packet { ack_low: 0xfff0, runs: dense.finish(1), ..plain },
+            Packet {
+                observer: true,
+                promised: Some(Ballot { number: 7, by: stream(2, 0xd1d2_d3d4) }),
+                sayings: Sayings::write(&sayings, said),
+                ..plain
+            },
         ]
     }
 
@@ -423,9 +523,10 @@ pub(crate) mod tests {
             include_str!("../vectors/idle.hex"),
             include_str!("../vectors/everything.hex"),
             include_str!("../vectors/dense.hex"),
+            include_str!("../vectors/sayings.hex"),
         ];
-        let mut writers = Default::default();
-        for (packet, vector) in samples(&mut writers).iter().zip(vectors) {
+        let (mut writers, mut said) = Default::default();
+        for (packet, vector) in samples(&mut writers, &mut said).iter().zip(vectors) {
             assert_eq!(encoded(packet), hex(vector), "{packet:x?}");
             assert_eq!(Packet::decode(&hex(vector), 1), Ok(*packet));
         }
@@ -433,8 +534,10 @@ pub(crate) mod tests {
 
     #[test]
     fn entries_come_back_in_order_in_either_form() {
-        let mut writers = Default::default();
-        let [idle, sparse, dense] = samples(&mut writers);
+        let (mut writers, mut said) = Default::default();
+        let [idle, sparse, dense, sayings] = samples(&mut writers, &mut said);
+        let ages: Vec<u8> = sayings.sayings.iter().map(|(age, _)| age).collect();
+        assert_eq!(ages, [3, 0]);
         let told = |packet: &Packet<'_>| packet.runs.entries(1).map(|e| e.map(|b| b[0])).collect::<Vec<_>>();
         assert_eq!(told(&idle), [None; 9]);
         assert_eq!(told(&sparse), [None, None, Some(0x21), None, None, None, None, None]);
@@ -443,8 +546,8 @@ pub(crate) mod tests {
 
     #[test]
     fn every_truncation_and_every_addition_is_an_error() {
-        let mut writers = Default::default();
-        for packet in samples(&mut writers) {
+        let (mut writers, mut said) = Default::default();
+        for packet in samples(&mut writers, &mut said) {
             let mut bytes = encoded(&packet);
             for length in 0..bytes.len() {
                 assert!(Packet::decode(&bytes[..length], 1).is_err(), "{length} bytes of {packet:x?}");
@@ -457,8 +560,8 @@ pub(crate) mod tests {
     #[test]
     fn what_can_be_read_is_written_the_same_way() {
         let mut rng = Prng::new(1);
-        let mut writers = Default::default();
-        let samples = samples(&mut writers);
+        let (mut writers, mut said) = Default::default();
+        let samples = samples(&mut writers, &mut said);
         let mut readable = 0;
         for round in 0..200_000 {
             let mut bytes = encoded(&samples[round % samples.len()]);

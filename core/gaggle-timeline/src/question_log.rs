@@ -66,6 +66,13 @@ impl<I: Input> QuestionLog<I> {
         }
     }
 
+    /// Nothing was asked in any frame up to `frame`.
+    pub(crate) fn restart(&mut self, frame: Frame) {
+        self.frames.fill(Asked { from: self.top, ..Asked::default() });
+        self.tail = self.top;
+        self.newest = frame;
+    }
+
     fn index(&self, frame: Frame) -> usize {
         frame.number() as usize & (self.frames.len() - 1)
     }

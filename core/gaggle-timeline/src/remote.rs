@@ -4,8 +4,9 @@ use gaggle_kit::{Frame, Micros, PeerId};
 
 use crate::announce::Findings;
 use crate::clock::EchoClock;
-use crate::packet::CheckBlock;
-use crate::roster::{Incarnation, Row};
+use crate::membership::{Hearing, Standing};
+use crate::packet::{CheckBlock, TAG_NONE};
+use crate::roster::{Incarnation, StreamId};
 use crate::time_sync::Advantage;
 
 /// How the hand-shake with a peer stands.
@@ -46,40 +47,134 @@ pub(crate) struct RemoteCheck {
     pub(crate) block: CheckBlock,
 }
 
+/// What packets with the tag last seen mean, as long as nothing about membership changes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Meaning {
+    pub(crate) tag: u8,
+    pub(crate) epoch: u32,
+    /// What its packets say of it.
+    pub(crate) observer: bool,
+    /// It need not be judged again while nothing changes.
+    pub(crate) plain: bool,
+    pub(crate) hearing: Hearing,
+    /// The stream the sender stands for, and its first frame.
+    pub(crate) stream: StreamId,
+    pub(crate) first: Option<Frame>,
+    pub(crate) players: u8,
+    /// What it acknowledges are entries of the stream we have now.
+    pub(crate) knows_us: bool,
+    /// Its stream may grow.
+    pub(crate) grows: bool,
+    /// Where the stream lies in the ledger.
+    pub(crate) track: Option<usize>,
+}
+
+impl Meaning {
+    /// A tag that means nothing to us.
+    pub(crate) fn nothing(peer: PeerId, tag: u8) -> Meaning {
+        Meaning {
+            tag,
+            epoch: 0,
+            observer: false,
+            plain: false,
+            hearing: Hearing::Nothing,
+            stream: StreamId { peer, incarnation: Incarnation(0) },
+            first: None,
+            players: 0,
+            knows_us: false,
+            grows: false,
+            track: None,
+        }
+    }
+}
+
 /// One other machine.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    pub(crate) row: Row,
+    pub(crate) peer: PeerId,
+    /// As told when the link came up.
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) handshake: Handshake,
     pub(crate) liveness: Liveness,
-    /// The last frame up to which its entries are held without a gap.
-    pub(crate) have: Frame,
-    /// The last of our entries it holds without a gap.
-    pub(crate) acked: Frame,
+    /// It is in the roster, without an end.
+    pub(crate) is_open: bool,
+    /// It can be talked to, as the membership machine was told.
+    pub(crate) reachable: bool,
+    pub(crate) meaning: Option<Meaning>,
+    /// The last of our entries it holds without a gap, once it told.
+    pub(crate) acked: Option<Frame>,
     /// The last frame it said it confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) heard_at: Micros,
+    /// When somebody who hears it last told so.
+    pub(crate) heard_via: Option<(PeerId, Micros)>,
     pub(crate) clock: EchoClock,
     pub(crate) advantage: Advantage,
     /// Half a round trip, in hundredths of a frame; a lot until it is known.
     pub(crate) one_way_percent: u32,
     pub(crate) delay_frames: u32,
+    /// The newest frame its packets told of, and when.
+    pub(crate) newest: Option<(Frame, Micros)>,
     /// Until when packets go out every frame, because packets get lost one way or the other.
     pub(crate) lossy_until: Micros,
     /// Until when the peer is told that its packets get lost.
     pub(crate) missing_until: Micros,
     pub(crate) sent: Sent,
+    /// How we stand, as last told on this link.
+    pub(crate) told: Told,
     /// Checks not yet compared, oldest first.
     pub(crate) checks: [Option<RemoteCheck>; 2],
     /// The last frame whose hashes were equal.
     pub(crate) agreed: Frame,
+    /// Others hold other entries of it than we do.
+    pub(crate) contested: bool,
     /// A difference was found: nothing more is compared with this peer.
     pub(crate) differs: bool,
     /// The hashes that differed, until an inquest looks into them.
     pub(crate) difference: Option<OwnCheck>,
     /// What the peer found, until our own inquest is over.
     pub(crate) findings: Option<Findings>,
+}
+
+/// Our standing as a peer was told it.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// How often; the tag follows from it.
+    count: u64,
+    standing: Option<Standing>,
+    /// Since what was looked at last, nothing changed that it should be told.
+    pub(crate) epoch: Option<u32>,
+}
+
+/// Tags in use on one link at a time.
+const TAGS: u64 = TAG_NONE as u64;
+
+impl Told {
+    /// The tag for our packets to this peer.
+    pub(crate) fn tag(&self) -> u8 {
+        match self.standing {
+            Some(_) => ((self.count - 1) % TAGS) as u8,
+            None => TAG_NONE,
+        }
+    }
+
+    /// What the peer believes.
+    pub(crate) fn standing(&self) -> Option<&Standing> {
+        self.standing.as_ref()
+    }
+
+    /// It is told something else from now on, under a new tag.
+    pub(crate) fn tell(&mut self, standing: Standing) -> u8 {
+        self.count += 1;
+        self.standing = Some(standing);
+        self.tag()
+    }
+
+    /// We stand for nothing any more.
+    pub(crate) fn forget(&mut self) {
+        self.standing = None;
+        self.epoch = None;
+    }
 }
 
 /// What was last told to a peer.
@@ -98,38 +193,57 @@ pub(crate) struct Sent {
 }
 
 impl Remote {
-    pub(crate) fn new(row: Row) -> Self {
+    pub(crate) fn new(peer: PeerId) -> Self {
         Remote {
-            row,
+            peer,
             incarnation: None,
             handshake: Handshake::Unlinked,
             liveness: Liveness::Heard,
-            have: row.first.previous(),
-            acked: Frame::START,
+            is_open: false,
+            reachable: false,
+            meaning: None,
+            acked: None,
             confirmed: Frame::START,
             heard_at: Micros::ZERO,
+            heard_via: None,
             clock: EchoClock::new(),
             advantage: Advantage::default(),
             one_way_percent: u32::MAX,
             delay_frames: 0,
+            newest: None,
             lossy_until: Micros::ZERO,
             missing_until: Micros::ZERO,
             sent: Sent::default(),
+            told: Told::default(),
             checks: [None; 2],
             agreed: Frame::START,
+            contested: false,
             differs: false,
             difference: None,
             findings: None,
         }
     }
 
-    pub(crate) fn peer(&self) -> PeerId {
-        self.row.peer
+    /// Another stay begins, theirs or ours: what was compared and measured between the old ones says
+    /// nothing about it.
+    pub(crate) fn begin_stay(&mut self, agreed: Frame) {
+        self.meaning = None;
+        self.acked = None;
+        self.confirmed = Frame::START;
+        self.advantage = Advantage::default();
+        self.newest = None;
+        self.sent = Sent { tick: self.sent.tick, time_at: self.sent.time_at, ..Sent::default() };
+        self.checks = [None; 2];
+        self.agreed = agreed;
+        self.contested = false;
+        self.differs = false;
+        self.difference = None;
+        self.findings = None;
     }
 
-    /// Up to which frame nobody needs to wait for this peer.
-    pub(crate) fn horizon(&self) -> Frame {
-        if self.have >= self.row.last { Frame::NEVER } else { self.have }
+    /// Its stream in the ledger, if it is in the roster.
+    pub(crate) fn track(&self) -> Option<usize> {
+        self.meaning.and_then(|meaning| meaning.track)
     }
 
     /// Whether packets should be exchanged with it.
@@ -140,9 +254,5 @@ impl Remote {
     /// Whether what it says counts.
     pub(crate) fn is_trusted(&self) -> bool {
         matches!(self.handshake, Handshake::Announced | Handshake::Synchronized)
-    }
-
-    pub(crate) fn is_open(&self) -> bool {
-        self.row.last == Frame::NEVER
     }
 }

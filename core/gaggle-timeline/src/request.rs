@@ -53,6 +53,22 @@ pub enum Request<'a, I: 'static> {
         /// Where the hash goes.
         hash: &'a mut Option<u64>,
     },
+    /// Write the state saved under this number in its canonical form: somebody is coming in.
+    Export {
+        /// The number of the state.
+        frame: Frame,
+        /// Where it goes; left empty if it cannot be written.
+        state: &'a mut Vec<u8>,
+    },
+    /// Go on with a state that was exported elsewhere. Everything saved or set aside is void.
+    Import {
+        /// The number of the state.
+        frame: Frame,
+        /// As it was exported.
+        state: &'a [u8],
+        /// Whether it could be read; if not, nothing may have changed.
+        taken: &'a mut bool,
+    },
     /// Set a copy of a saved state aside, to explain a desync with. Those set aside before
     /// `forget_before` are no longer needed.
     Keep {

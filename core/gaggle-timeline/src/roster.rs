@@ -32,11 +32,20 @@ impl fmt::Debug for StreamId {
     }
 }
 
+/// A match: of two that meet, the one founded earlier goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct MatchId {
+    /// When it was founded, in a unit all founders share: best a server's time, else a local clock.
+    pub born: u64,
+    /// Drawn at random by its founder.
+    pub number: u64,
+}
+
 /// One stream's place in the roster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Row {
-    /// Whose machine.
-    pub peer: PeerId,
+    /// Whose, and of which stay.
+    pub stream: StreamId,
     /// Which players.
     pub slots: SlotSet,
     /// The first frame in which it counts.
@@ -46,9 +55,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// A stream that counts from the first frame on.
-    pub fn from_start(peer: PeerId, slots: SlotSet) -> Row {
-        Row { peer, slots, first: Frame::START.next(), last: Frame::NEVER }
+    /// Whether it has no end yet.
+    pub fn is_open(&self) -> bool {
+        self.last == Frame::NEVER
     }
 
     /// Whether it counts at `frame`.
@@ -56,42 +65,18 @@ impl Row {
         self.first <= frame && frame <= self.last
     }
 
-    /// Longest present first; of those who came together, the lowest slot.
-    pub fn rank(&self) -> (Frame, u32) {
-        (self.first, self.slots.bits().trailing_zeros())
+    /// Longest present first; of those who came together, the lowest slot. The stream only breaks ties
+    /// between rows without slots.
+    pub(crate) fn rank(&self) -> (Frame, u32, StreamId) {
+        (self.first, self.slots.bits().trailing_zeros(), self.stream)
     }
-}
 
-/// The slots present at `frame`.
-pub(crate) fn present_at<'a>(rows: impl IntoIterator<Item = &'a Row>, frame: Frame) -> SlotSet {
-    rows.into_iter().filter(|row| row.counts_at(frame)).fold(SlotSet::EMPTY, |set, row| set.union(row.slots))
-}
-
-/// Who leads at `frame`: the peer present longest.
-pub(crate) fn lead_at<'a>(rows: impl IntoIterator<Item = &'a Row>, frame: Frame) -> Option<PeerId> {
-    rows.into_iter().filter(|row| row.counts_at(frame)).min_by_key(|row| row.rank()).map(|row| row.peer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gaggle_kit::Slot;
-
-    #[test]
-    fn the_lead_is_who_was_there_longest_then_the_lowest_slot() {
-        let row = |peer: u128, slot, first, last| Row {
-            peer: PeerId::from_u128(peer),
-            slots: SlotSet::of(Slot::at(slot)),
-            first: Frame::new(first),
-            last,
-        };
-        let rows = [row(1, 2, 1, Frame::new(50)), row(2, 1, 1, Frame::new(20)), row(3, 0, 9, Frame::NEVER)];
-        let lead = |frame| lead_at(&rows, Frame::new(frame)).map(PeerId::to_u128);
-        assert_eq!(
-            [lead(1), lead(20), lead(21), lead(50), lead(51)],
-            [Some(2), Some(2), Some(1), Some(1), Some(3)]
-        );
-        assert_eq!(present_at(&rows, Frame::new(30)).bits(), 0b101);
-        assert_eq!(lead_at(&rows, Frame::START), None);
+    /// Whether both ever need the same slot in the same frame.
+    pub(crate) fn collides(&self, other: &Row) -> bool {
+        !self.slots.intersection(other.slots).is_empty()
+            && self.first <= other.last
+            && other.first <= self.last
+            && self.first <= self.last
+            && other.first <= other.last
     }
 }

@@ -1,32 +1,37 @@
 //! The session: local input, packets and time in; requests, packets and events out.
 //!
-//! This file owns the state and what a tick does; its neighbours own one direction each:
-//! `receive.rs` what comes in, `send.rs` what goes out, `requests.rs` what the game must do,
-//! `checks.rs` comparing states.
+//! This file owns the state and what a tick does; its neighbours own one thing each: `receive.rs` what
+//! comes in, `send.rs` what goes out, `requests.rs` what the game must do, `checks.rs` comparing states,
+//! `presence.rs` what follows from who is there, `standing.rs` what others are told of us, `joining.rs` coming
+//! in, `donating.rs` helping others in, `relaying.rs` those who cannot hear each other.
 
 mod checks;
+mod donating;
+mod joining;
+mod presence;
 mod receive;
+mod relaying;
 mod requests;
 mod send;
+mod standing;
 
-use std::collections::VecDeque;
-
-use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet};
+use gaggle_kit::{Frame, Input, Micros, PeerId, Prng, Slot, SlotSet};
 use gaggle_link::Goodbye;
 
-use crate::announce::{Announce, Message, PROTOCOL_VERSION};
 use crate::config::{Seat, SessionConfig, SessionError};
 use crate::delay::DelayControl;
 use crate::event::{Event, Events};
-use crate::local::LocalStream;
-use crate::question_log::QuestionLog;
+use crate::ledger::Ledger;
+use crate::membership::{self, Membership, Mode, Settings};
 use crate::remote::{Handshake, Liveness, Remote};
-use crate::roster::{self, Incarnation, Row};
+use crate::roster::{Incarnation, Row, StreamId};
 use crate::stats::{PeerStats, SessionStats};
-use crate::table::InputTable;
 use crate::time_sync::{FRAME_Q16, Speed, frames_to_make_up};
 
 use checks::Checks;
+use donating::Donations;
+use joining::Joining;
+use relaying::Relaying;
 use requests::Plan;
 use send::Outbox;
 
@@ -34,41 +39,67 @@ pub use send::Outgoing;
 
 /// Steps of a hand-shake: each side's announcement, and the time between.
 const HANDSHAKE_STEPS: u32 = 2;
+/// Links a session keeps up with.
+const LINKS_MAX: usize = 256;
+/// Frames that may be simulated in one tick to catch up.
+const CATCH_UP_FRAMES: u32 = 12;
+/// Suspicions are gathered for so long before anybody is asked.
+const GATHER: Micros = Micros::from_millis(200);
+/// A joiner that lags is admitted all the same after so long.
+const PATIENCE: Micros = Micros::from_secs(2);
+/// Without progress for so long a joiner starts over.
+const FEED_TIMEOUT: Micros = Micros::from_secs(3);
+/// Whoever has left stays for so long at most, for those who have not read its last entry.
+const LINGER: Micros = Micros::from_secs(1);
+/// What was not answered is said again after so long: no less than a bad round trip.
+const REPEAT_AFTER: Micros = Micros::from_millis(250);
 
-/// One machine's part in a match with a fixed set of players.
+/// One machine's part in a match.
 ///
 /// A pure state machine: give it input, packets and the time, then drain what it wants.
 ///
 /// 1. [`handle_linked`](Session::handle_linked) / [`handle_packet`](Session::handle_packet) /
-///    [`handle_unlinked`](Session::handle_unlinked): what the links bring;
+///    [`handle_message`](Session::handle_message) / [`handle_unlinked`](Session::handle_unlinked): what the
+///    links bring;
 /// 2. [`set_input`](Session::set_input) for every local player, then [`tick`](Session::tick), once a frame;
 /// 3. [`next_request`](Session::next_request) until it is empty: save, load, advance;
 /// 4. [`next_packet`](Session::next_packet) until it is empty: what to send;
 /// 5. [`next_event`](Session::next_event) until it is empty: what to tell people.
 ///
-/// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game).
+/// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game), [`Exchange`](crate::Exchange)
+/// 1 and 4 for a transport.
+///
+/// Who plays may change at any frame: others [join](Session::join), [leave](Session::leave) or fall silent, and
+/// nobody waits for the first two.
 #[derive(Debug)]
 pub struct Session<I: Input> {
     config: SessionConfig,
-    me: Row,
-    incarnation: Incarnation,
     settings_fingerprint: u64,
     slot_count: usize,
+    local_peer: PeerId,
+    /// Everybody the match starts with, until it does.
+    seats: Vec<Seat>,
+    membership: Membership,
+    ledger: Ledger<I>,
+    /// The ledger holds entries the membership machine has not been told of.
+    held_news: bool,
     /// Sorted by peer, as everything every machine must do in the same order.
     remotes: Vec<Remote>,
-    local: LocalStream<I>,
-    table: InputTable<I>,
-    log: QuestionLog<I>,
-    /// The state the live simulation is at.
-    current: Frame,
-    /// The first simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
-    changed: Frame,
+    rng: Prng,
     /// Up to which frame everybody else's input is held, as far as the last tick knew.
     horizon: Frame,
-    /// Something came that may extend it: looked at once a tick, not once a packet.
-    horizon_outdated: bool,
-    confirmed: Frame,
     running: bool,
+    /// The frame whose state this stay began with.
+    origin: Frame,
+    /// The slots present in every frame until the roster changes next.
+    everybody: Option<SlotSet>,
+    lead: Option<PeerId>,
+    /// The history people were told of last.
+    told_history: Option<membership::History>,
+    /// The frame we would be at if we were in step with the others, while we come in.
+    pace_frame: Frame,
+    /// We are behind our own entries, having just come in.
+    catching_up: bool,
     /// How far the newest local entry is ahead of the frame being simulated.
     input_delay: u32,
     /// The newest local entry that says something new.
@@ -77,8 +108,6 @@ pub struct Session<I: Input> {
     told_for: Frame,
     /// A peer silent for longer makes us send every frame.
     silence_max: Micros,
-    /// Everybody's slots, while nobody's part has ended.
-    everybody: Option<SlotSet>,
     /// Ticks since the session began, stalled ones included.
     ticks: u64,
     /// Stalled ticks in a row.
@@ -90,7 +119,12 @@ pub struct Session<I: Input> {
     plan: Plan,
     outbox: Outbox,
     checks: Checks,
-    messages: VecDeque<(PeerId, Message)>,
+    joining: Joining,
+    donations: Donations,
+    relaying: Relaying,
+    /// When the goodbye was written.
+    left_at: Option<Micros>,
+    over: bool,
     /// Peers whose links should end, at most one entry each.
     refused: Vec<(PeerId, Goodbye)>,
     events: Events,
@@ -113,7 +147,8 @@ const MAKE_UP_PAUSE: Micros = Micros::from_millis(500);
 /// How a tick went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
-    /// The hand-shake is not over: nothing is simulated yet.
+    /// Nothing is simulated: the hand-shake is not over, no state to join with has arrived yet, or we
+    /// have left.
     Waiting,
     /// A new frame is simulated.
     Advanced,
@@ -123,8 +158,8 @@ pub enum Tick {
 }
 
 impl<I: Input> Session<I> {
-    /// A session of `local` with everybody in `seats`. `incarnation` is a random number the caller
-    /// draws: it tells this stay from earlier ones of the same machine.
+    /// A session of `local` with everybody in `seats`, who start together; alone at once. `incarnation` is a
+    /// random number the caller draws: it tells this stay from earlier ones of the same machine.
     ///
     /// # Errors
     /// Says which setting or seat cannot be and what to change.
@@ -135,31 +170,115 @@ impl<I: Input> Session<I> {
         incarnation: Incarnation,
     ) -> Result<Self, SessionError> {
         config.validate::<I>(local, seats)?;
-        let slot_count =
-            seats.iter().flat_map(|seat| seat.slots).map(|slot| slot.index() + 1).max().unwrap_or(0);
-        let mut rows: Vec<Row> = seats.iter().map(|seat| Row::from_start(seat.peer, seat.slots)).collect();
-        rows.sort_by_key(|row| row.peer);
-        let me = *rows.iter().find(|row| row.peer == local).expect("validated: the local peer has a seat");
-        let remotes: Vec<Remote> =
-            rows.into_iter().filter(|row| row.peer != local).map(Remote::new).collect();
+        let highest = seats.iter().flat_map(|seat| seat.slots).map(|slot| slot.index() + 1).max();
+        let slot_count = highest.unwrap_or(0).max(config.slots);
+        let own = seats.iter().find(|seat| seat.peer == local).map_or(SlotSet::EMPTY, |seat| seat.slots);
+        let mut session = Session::with(config, local, slot_count, own.len(), own, incarnation);
+        session.seats = seats.to_vec();
+        session.ledger.local.set_slots(own);
+        session.remotes =
+            seats.iter().filter(|seat| seat.peer != local).map(|seat| Remote::new(seat.peer)).collect();
+        session.remotes.sort_by_key(|remote| remote.peer);
+        session.start_when_ready();
+        Ok(session)
+    }
+
+    /// A session of `local` that starts a match by itself, with so many players in the first slots. It runs at
+    /// once and waits for nobody; others [join](Session::join) it, up to [`SessionConfig::slots`] players.
+    /// Give it a [`SessionConfig::match_id`] of its own: when two matches meet, the one born earlier goes on
+    /// and those of the other come over.
+    ///
+    /// # Errors
+    /// Says which setting cannot be and what to change.
+    pub fn found(
+        config: SessionConfig,
+        local: PeerId,
+        players: usize,
+        incarnation: Incarnation,
+    ) -> Result<Self, SessionError> {
+        config.validate_joiner::<I>(players)?;
+        let seat = Seat { peer: local, slots: SlotSet::first(players) };
+        Session::new(config, local, &[seat], incarnation)
+    }
+
+    /// A session of `local` that comes into a match others play, with so many players. It takes the state
+    /// from one of them chosen at random, catches up, and is admitted without anybody pausing.
+    /// [`SessionConfig::slots`] must be what the others have.
+    ///
+    /// # Errors
+    /// Says which setting cannot be and what to change.
+    pub fn join(
+        config: SessionConfig,
+        local: PeerId,
+        players: usize,
+        incarnation: Incarnation,
+    ) -> Result<Self, SessionError> {
+        config.validate_joiner::<I>(players)?;
+        let slot_count = config.slots;
+        Ok(Session::with(config, local, slot_count, players, SlotSet::EMPTY, incarnation))
+    }
+
+    /// As [`join`](Session::join), for players who were there before: they get the slots they had, unless
+    /// somebody else sits there by now. The new incarnation ends what may be left of the stay before.
+    ///
+    /// # Errors
+    /// Says which setting cannot be and what to change.
+    pub fn rejoin(
+        config: SessionConfig,
+        local: PeerId,
+        slots: SlotSet,
+        incarnation: Incarnation,
+    ) -> Result<Self, SessionError> {
+        config.validate_joiner::<I>(slots.len())?;
+        let slot_count = config.slots;
+        Ok(Session::with(config, local, slot_count, slots.len(), slots, incarnation))
+    }
+
+    fn with(
+        config: SessionConfig,
+        local: PeerId,
+        slot_count: usize,
+        players: usize,
+        wanted: SlotSet,
+        incarnation: Incarnation,
+    ) -> Self {
+        let me = StreamId { peer: local, incarnation };
         let frames = config.table_frames();
-        let mut session = Session {
+        let settings = Settings {
+            reach_frames: config.reach_frames(),
+            slot_count,
+            majority: config.majority,
+            circle_min: config.circle_min,
+            tip_links: membership::TIP_LINKS as u32,
+            repeat_after: REPEAT_AFTER,
+            gather: GATHER,
+            patience: PATIENCE,
+            feed_timeout: FEED_TIMEOUT,
+            sleep_after: config.dead_after,
+        };
+        let seed = local.to_u128() as u64 ^ (local.to_u128() >> 64) as u64;
+        Session {
             settings_fingerprint: config.settings_fingerprint::<I>(slot_count),
             slot_count,
-            local: LocalStream::new(me.slots, frames),
-            table: InputTable::new(frames, slot_count),
-            log: QuestionLog::new(frames),
-            current: Frame::START,
-            changed: Frame::NEVER,
+            local_peer: local,
+            seats: Vec::new(),
+            membership: Membership::out(settings, me, players as u8, wanted),
+            ledger: Ledger::new(me, players, frames, slot_count),
+            held_news: false,
+            remotes: Vec::new(),
+            rng: Prng::stream(seed, incarnation.0.into()),
             horizon: Frame::START,
-            horizon_outdated: false,
-            confirmed: Frame::START,
             running: false,
+            origin: Frame::START,
+            everybody: None,
+            lead: None,
+            told_history: None,
+            pace_frame: Frame::START,
+            catching_up: false,
             input_delay: 0,
             newest_change: Frame::START,
             told_for: Frame::START,
             silence_max: Micros::new((send::INTERVAL_TICKS_MAX + 2) * config.frame_micros().get()),
-            everybody: Some(remotes.iter().fold(me.slots, |set, remote| set.union(remote.row.slots))),
             ticks: 0,
             stalled_ticks: 0,
             speed: Speed::new(config.frames_per_second),
@@ -172,53 +291,53 @@ impl<I: Input> Session<I> {
             wait_told_at: None,
             make_up: MakeUp::default(),
             plan: Plan::default(),
-            outbox: Outbox::new(config.packet_bytes_max, remotes.len()),
+            outbox: Outbox::new(config.packet_bytes_max),
             checks: Checks::new(&config, frames),
-            messages: VecDeque::new(),
+            joining: Joining::default(),
+            donations: Donations::default(),
+            relaying: Relaying::default(),
+            left_at: None,
+            over: false,
             refused: Vec::new(),
             events: Events::default(),
             stats: SessionStats::default(),
             now: Micros::ZERO,
             ticked_at: Micros::ZERO,
-            me,
-            incarnation,
-            remotes,
             config,
-        };
-        session.update_horizon();
-        session.start_when_ready();
-        Ok(session)
+        }
     }
 
-    /// A link to a peer is up: we say who we are.
+    /// A link to a peer is up: we say who we are. It may be anybody: those without a seat may want to join.
     ///
     /// # Errors
-    /// If the peer has no seat; its link is not ours to use.
+    /// If there are too many.
     pub fn handle_linked(&mut self, now: Micros, peer: PeerId) -> Result<(), SessionError> {
         self.now = self.now.max(now);
-        let index = self.remote_index(peer).ok_or(SessionError::UnknownPeer { peer })?;
+        let index = match self.remotes.binary_search_by(|remote| remote.peer.cmp(&peer)) {
+            Ok(index) => index,
+            Err(_) if self.remotes.len() >= LINKS_MAX || peer == self.local_peer => {
+                return Err(SessionError::TooManyLinks { max: LINKS_MAX });
+            }
+            Err(index) => {
+                self.remotes.insert(index, Remote::new(peer));
+                self.outbox.close();
+                index
+            }
+        };
         let remote = &mut self.remotes[index];
         if remote.handshake == Handshake::Refused {
             return Ok(());
         }
-        if remote.handshake == Handshake::Unlinked {
-            remote.handshake =
-                if remote.incarnation.is_some() { Handshake::Announced } else { Handshake::Linked };
-        }
+        remote.handshake = Handshake::Linked;
+        remote.told.forget();
         remote.heard_at = now;
         self.events.push(Event::Synchronizing { peer, count: 0, total: HANDSHAKE_STEPS });
-        let announce = Message::Announce(Announce {
-            version: PROTOCOL_VERSION,
-            game_fingerprint: self.config.game_fingerprint,
-            settings_fingerprint: self.settings_fingerprint,
-            incarnation: self.incarnation,
-            slots: self.me.slots,
-        });
-        self.messages.push_back((peer, announce));
+        self.say_hello(peer);
         Ok(())
     }
 
-    /// The link to a peer ended. Its seat stays: it may come back, or be [ended](Session::end_stream).
+    /// The link to a peer ended. It may come back; if it is in the roster and nobody else hears it either,
+    /// the others soon agree on its last frame.
     pub fn handle_unlinked(&mut self, now: Micros, peer: PeerId) {
         self.now = self.now.max(now);
         let Some(index) = self.remote_index(peer) else { return };
@@ -226,7 +345,12 @@ impl<I: Input> Session<I> {
         if remote.handshake != Handshake::Refused {
             remote.handshake = Handshake::Unlinked;
         }
-        self.set_gone(index);
+        remote.told.forget();
+        if !self.is_heard_via(index) {
+            self.set_gone(index);
+        }
+        self.donations.forget(peer);
+        self.forget_idle_remote(index);
     }
 
     /// The link saw packets of this peer get lost: both sides now tell more often.
@@ -242,12 +366,12 @@ impl<I: Input> Session<I> {
     /// What a local player does from now on. Taps between two ticks are merged, so none is lost.
     ///
     /// # Errors
-    /// If the slot is not local.
+    /// If the slot is not local. While coming in nobody has a slot: see [`local_slots`](Session::local_slots).
     pub fn set_input(&mut self, slot: Slot, input: I) -> Result<(), SessionError> {
-        if self.local.sample(slot, input) {
+        if self.ledger.local.sample(slot, input) {
             Ok(())
         } else {
-            Err(SessionError::NotLocal { slot, local: self.me.slots })
+            Err(SessionError::NotLocal { slot, local: self.local_slots() })
         }
     }
 
@@ -264,69 +388,94 @@ impl<I: Input> Session<I> {
         self.ticks += 1;
         self.watch_liveness();
         self.watch_inquest();
-        if !self.running {
-            self.outbox.open();
+        self.tick_membership();
+        self.set_lags();
+        self.tend_joining();
+        self.tend_donations();
+        self.tend_relaying();
+        self.tell_standing();
+        self.outbox.open(self.remotes.len());
+        if !self.running || self.over {
             return Tick::Waiting;
         }
         self.keep_time();
-        if self.horizon_outdated {
-            self.update_horizon();
-        }
-        let next = self.current.next();
-        let waits = next.number() > self.horizon.number().saturating_add(self.config.window_frames());
-        // What we do in the next frame is told even while we wait for it: with neither window nor
-        // delay everybody would wait for everybody.
-        if !waits || self.local.newest() < next {
-            self.emit(next);
-        }
+        let next = self.ledger.current.next();
+        let limit = self.sure().saturating_add(self.config.window_frames());
+        let waits = next > limit;
+        let goal = self.pace(next, waits);
         let target = if waits {
             self.note_stall();
-            self.current
+            self.ledger.current
         } else {
             self.note_progress();
-            next
+            let most = self.ledger.current.saturating_add(CATCH_UP_FRAMES);
+            goal.max(next).min(limit).min(most)
         };
         self.plan.begin(target);
         self.checks.begin_tick();
-        self.outbox.open();
-        if target == next { Tick::Advanced } else { Tick::Stalled }
+        if target >= next { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// Ends a peer's part after `last`, as all others do at the same frame: agreeing on it is the
-    /// caller's. Frames after it no longer wait for the peer, and its slots are empty. With `None`
-    /// it ends after what was received, which two players need not agree on.
+    /// Writes local entries and says which frame to be at after this tick.
+    fn pace(&mut self, next: Frame, waits: bool) -> Frame {
+        let observes = self.membership.mode() != Mode::Member;
+        if !observes && !self.catching_up {
+            // What we do in the next frame is told even while we wait for it: with neither window nor
+            // delay everybody would wait for everybody.
+            if !waits || self.ledger.local.newest() < next {
+                self.emit(next);
+            }
+            return next;
+        }
+        self.pace_frame = self.pace_frame.next().max(next);
+        if let Some(present) = self.present_frame()
+            && present.distance(self.pace_frame) > 2
+        {
+            self.pace_frame = present;
+        }
+        // While others stand still they are not where they would be by the clock. An observer learns late what is
+        // confirmed, but holds what others will confirm.
+        let until = match observes {
+            true => self.horizon.max(self.membership.confirmed()).saturating_add(self.config.reach_frames()),
+            false => self.membership.emit_until(),
+        };
+        self.pace_frame = self.pace_frame.min(until.saturating_sub(self.delay.target()));
+        if !observes || self.joining.has_begun() {
+            self.emit(self.pace_frame);
+        }
+        self.catching_up = !observes && next < self.pace_frame;
+        self.pace_frame
+    }
+
+    /// The local players leave: their last input is the next one, and everybody knows it is. Go on ticking and
+    /// sending until [`is_over`](Session::is_over).
+    pub fn leave(&mut self) {
+        if self.membership.mode() == Mode::Member {
+            self.membership.leave();
+        } else {
+            self.over = true;
+            self.membership.quit();
+        }
+    }
+
+    /// Whether the goodbye is done: the links may be closed.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Removes a peer: before the match starts its seat, afterwards its part, as soon as the others agree.
     ///
     /// # Errors
-    /// If the peer has no seat, or if `last` would contradict what is confirmed or lie beyond what was received.
-    pub fn end_stream(&mut self, peer: PeerId, last: Option<Frame>) -> Result<(), SessionError> {
-        let index = self.remote_index(peer).ok_or(SessionError::UnknownPeer { peer })?;
-        let remote = &mut self.remotes[index];
-        if !remote.is_open() {
+    /// If the peer is not part of the session.
+    pub fn remove(&mut self, peer: PeerId) -> Result<(), SessionError> {
+        if !self.running && self.seats.iter().any(|seat| seat.peer == peer && peer != self.local_peer) {
+            self.seats.retain(|seat| seat.peer != peer);
+            self.start_when_ready();
             return Ok(());
         }
-        let newest = remote.have.max(remote.row.first.previous());
-        let last = last.unwrap_or(newest);
-        if last < self.confirmed.min(newest) || last > newest {
-            let confirmed = self.confirmed.min(newest);
-            return Err(SessionError::AlreadyConfirmed { peer, last, confirmed, newest });
-        }
-        remote.row.last = last;
-        self.everybody = None;
-        remote.have = remote.have.min(last);
-        let slots = remote.row.slots;
-        for number in last.number() + 1..=self.current.number() {
-            let frame = Frame::new(number);
-            let reads_input = slots.iter().any(|slot| {
-                *self.table.cell_mut(frame, slot) = I::default();
-                self.log.input_matters(frame, slot, I::default())
-            });
-            if frame < self.changed && (reads_input || self.log.presence_matters(frame, slots)) {
-                self.changed = frame;
-            }
-        }
-        self.events.push(Event::Left { peer, last });
-        self.update_horizon();
-        self.start_when_ready();
+        let row = self.membership.known().iter().find(|row| row.stream.peer == peer && row.is_open());
+        let stream = row.map(|row| row.stream).ok_or(SessionError::UnknownPeer { peer })?;
+        self.membership.condemn(stream);
         Ok(())
     }
 
@@ -377,48 +526,72 @@ impl<I: Input> Session<I> {
 
     /// The state the live simulation is at, after the requests are drained.
     pub fn current_frame(&self) -> Frame {
-        self.current
+        self.ledger.current
     }
 
     /// The last frame for which everybody's input was known at the last tick.
     pub fn confirmed_frame(&self) -> Frame {
-        self.confirmed
+        self.membership.confirmed()
     }
 
     /// The last frame everybody present said they confirmed: results may rest on it.
     pub fn settled_frame(&self) -> Frame {
-        let others = self.remotes.iter().filter(|remote| remote.is_open()).map(|remote| remote.confirmed);
-        others.fold(self.confirmed, Frame::min)
+        self.membership.settled()
+    }
+
+    /// The frame whose state this machine began with: 0 for who was there from the start, else the frame
+    /// of the state it took over last.
+    pub fn origin_frame(&self) -> Frame {
+        self.origin
     }
 
     /// The local machine.
     pub fn local_peer(&self) -> PeerId {
-        self.me.peer
+        self.local_peer
     }
 
-    /// The slots of the players at this machine.
+    /// The slots of the players at this machine. Empty until they are in the roster.
     pub fn local_slots(&self) -> SlotSet {
-        self.me.slots
+        match self.ledger.own() {
+            Some(row) => row.slots,
+            None => self.seats.iter().find(|s| s.peer == self.local_peer).map_or(SlotSet::EMPTY, |s| s.slots),
+        }
     }
 
-    /// How many slots the game has to think of: the highest seat plus one.
+    /// How many slots the game has to think of.
     pub fn slot_count(&self) -> usize {
         self.slot_count
     }
 
+    /// Everybody who is, was lately, or will be there, as far as is known.
+    pub fn roster(&self) -> &[Row] {
+        self.membership.known()
+    }
+
     /// The slots present at a frame.
     pub fn present_at(&self, frame: Frame) -> SlotSet {
-        roster::present_at(self.rows(), frame)
+        self.ledger.present_at(frame)
     }
 
     /// The peer present longest at a frame.
     pub fn lead_at(&self, frame: Frame) -> Option<PeerId> {
-        roster::lead_at(self.rows(), frame)
+        membership::lead_at(self.membership.known(), frame).map(|row| row.stream.peer)
     }
 
-    /// Whether the hand-shake is over.
+    /// A name for the history this machine is in: those who have the same one agree on everything they
+    /// confirm. It changes when somebody falls silent and the others go on without it.
+    pub fn history(&self) -> u64 {
+        self.membership.lineage().history().0
+    }
+
+    /// Whether there is a match here: the hand-shake is over, or a state to join with arrived.
     pub fn is_running(&self) -> bool {
         self.running
+    }
+
+    /// Whether the local players are in the roster.
+    pub fn is_member(&self) -> bool {
+        self.running && self.membership.mode() == Mode::Member
     }
 
     /// The settings.
@@ -432,93 +605,129 @@ impl<I: Input> Session<I> {
             input_delay_frames: self.input_delay,
             apart_thousandths: (self.speed.apart() * 1_000 / FRAME_Q16) as i32,
             events_lost: self.events.lost(),
+            corrections_harmless: self.ledger.harmless,
             ..self.stats
         }
     }
 
     /// What is known about a peer.
     pub fn peer_stats(&self, peer: PeerId) -> Option<PeerStats> {
-        let remote = &self.remotes[self.remote_index(peer)?];
+        let index = self.remote_index(peer)?;
+        let remote = &self.remotes[index];
+        let acked = remote.acked.unwrap_or(self.ledger.local.newest());
         Some(PeerStats {
             rtt: remote.clock.rtt(),
-            have: remote.have,
-            acked: remote.acked,
+            have: self.have_of(index),
+            acked,
             confirmed: remote.confirmed,
             input_delay_frames: remote.delay_frames,
             ahead_thousandths: remote.advantage.apart().map(|apart| (apart * 1_000 / FRAME_Q16) as i32),
-            unacked_frames: self.local.newest().since(remote.acked),
+            unacked_frames: self.ledger.local.newest().since(acked),
         })
-    }
-
-    fn rows(&self) -> impl Iterator<Item = &Row> {
-        std::iter::once(&self.me).chain(self.remotes.iter().map(|remote| &remote.row))
     }
 
     fn remote_index(&self, peer: PeerId) -> Option<usize> {
         // Few enough that looking at all of them is faster than searching.
-        self.remotes.iter().position(|remote| remote.row.peer == peer)
+        self.remotes.iter().position(|remote| remote.peer == peer)
+    }
+
+    /// Up to which frame everything is certain: nothing before it can turn out otherwise.
+    fn sure(&self) -> Frame {
+        match self.membership.mode() {
+            Mode::Member => self.horizon,
+            _ => self.membership.confirmed(),
+        }
     }
 
     /// Writes the local entries this frame calls for, once.
     fn emit(&mut self, next: Frame) {
-        if self.told_for == next {
+        if self.told_for == next || self.membership.own_end().is_some() {
             return;
         }
         self.told_for = next;
-        let (table, slots) = (&mut self.table, self.me.slots);
-        self.local.emit(next, self.delay.target(), |frame, entry| {
-            for (slot, input) in slots.iter().zip(entry) {
-                *table.cell_mut(frame, slot) = *input;
-            }
-        });
-        self.input_delay = self.local.newest().since(next);
-        if self.local.is_change(self.local.newest()) {
-            self.newest_change = self.local.newest();
+        let before = self.ledger.local.newest();
+        self.ledger.emit(next, self.delay.target());
+        self.write_own(before);
+        let newest = self.ledger.local.newest();
+        self.input_delay = newest.since(next);
+        if self.ledger.local.is_change(newest) {
+            self.newest_change = newest;
         }
         self.update_confirmed();
     }
 
-    fn update_horizon(&mut self) {
-        self.horizon_outdated = false;
-        self.horizon = self.remotes.iter().map(Remote::horizon).min().unwrap_or(Frame::NEVER);
-        self.update_confirmed();
-    }
-
-    fn update_confirmed(&mut self) {
-        let to = self.horizon.min(self.local.newest());
-        while self.confirmed < to {
-            self.confirmed = self.confirmed.next();
-            let present = self.everybody.unwrap_or_else(|| roster::present_at(self.rows(), self.confirmed));
-            self.checks.confirm(self.confirmed, self.table.row(self.confirmed), present);
+    /// Entries after `before` are written: what they say besides inputs is decided now.
+    fn write_own(&mut self, before: Frame) {
+        let may_say = self.membership.is_leaving() || self.membership.has_observers();
+        for number in before.number() + 1..=self.ledger.local.newest().number() {
+            let frame = Frame::new(number);
+            let extras = if may_say && self.membership.own_end().is_none() {
+                self.sync_held();
+                self.membership.extras_due(self.now, frame)
+            } else {
+                membership::Extras::NONE
+            };
+            self.membership.push_own(frame, extras);
+            if extras.is_some() {
+                self.newest_change = frame;
+                self.left_at = if extras.end { Some(self.now) } else { self.left_at };
+                self.sync_roster();
+            }
         }
     }
 
     fn start_when_ready(&mut self) {
-        let ready = |remote: &Remote| !remote.is_open() || remote.handshake == Handshake::Synchronized;
-        if self.running || !self.remotes.iter().all(ready) {
+        if self.running || self.seats.is_empty() {
             return;
         }
-        self.running = true;
-        self.delay.start(self.rtt_worst());
-        let (table, slots) = (&mut self.table, self.me.slots);
-        self.local.fill_neutral(self.delay.target(), |frame, entry| {
-            for (slot, input) in slots.iter().zip(entry) {
-                *table.cell_mut(frame, slot) = *input;
-            }
-        });
+        let mut rows = Vec::with_capacity(self.seats.len());
+        for seat in &self.seats {
+            let incarnation = if seat.peer == self.local_peer {
+                Some(self.membership.me().incarnation)
+            } else {
+                let remote = self.remote_index(seat.peer).map(|index| &self.remotes[index]);
+                remote.filter(|r| r.handshake == Handshake::Synchronized).and_then(|r| r.incarnation)
+            };
+            let Some(incarnation) = incarnation else { return };
+            let stream = StreamId { peer: seat.peer, incarnation };
+            rows.push(Row { stream, slots: seat.slots, first: Frame::new(1), last: Frame::NEVER });
+        }
+        self.seats.clear();
+        self.membership.start_together(self.config.match_id, rows);
+        self.begin_running();
+        self.remotes.iter_mut().for_each(|remote| remote.acked = Some(Frame::START));
+        let before = self.ledger.local.newest();
+        self.ledger.emit_neutral(self.delay.target());
+        self.write_own(before);
         self.input_delay = self.delay.target();
+        self.lead = self.lead_at(Frame::new(1));
+        self.told_history = Some(self.membership.lineage().history());
         self.update_confirmed();
         self.events.push(Event::Started);
     }
 
+    /// There is a match here from now on.
+    fn begin_running(&mut self) {
+        self.running = true;
+        self.stalled_ticks = 0;
+        self.told_for = Frame::START;
+        self.delay.start(self.rtt_worst());
+        self.sync_roster();
+    }
+
     fn rtt_worst(&self) -> Option<Micros> {
-        self.remotes.iter().filter(|remote| remote.is_open()).filter_map(|r| r.clock.rtt_high()).max()
+        self.members().filter_map(|remote| remote.clock.rtt_high()).max()
+    }
+
+    /// Machines that are in the roster, or will be when the match starts.
+    fn members(&self) -> impl Iterator<Item = &Remote> {
+        let gathering = !self.seats.is_empty();
+        self.remotes.iter().filter(move |remote| gathering || remote.is_open)
     }
 
     /// Speed and input delay follow what was measured.
     fn keep_time(&mut self) {
-        let apart =
-            || self.remotes.iter().filter(|remote| remote.is_open()).filter_map(|r| r.advantage.apart());
+        let apart = || self.remotes.iter().filter(|r| r.is_open).filter_map(|r| r.advantage.apart());
         let off = if self.speed.tick(apart()) { frames_to_make_up(apart()) } else { 0 };
         if off > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
             self.make_up.owed = off as u32;
@@ -536,8 +745,7 @@ impl<I: Input> Session<I> {
 
     fn note_stall(&mut self) {
         if self.stalled_ticks == 0 {
-            let late = self.remotes.iter().filter(|remote| remote.horizon() == self.horizon);
-            let waiting_for = late.fold(SlotSet::EMPTY, |set, remote| set.union(remote.row.slots));
+            let waiting_for = self.ledger.waiting_for();
             self.events.push(Event::Stalled { waiting_for });
         }
         self.stalled_ticks += 1;
@@ -552,27 +760,62 @@ impl<I: Input> Session<I> {
     }
 
     fn watch_liveness(&mut self) {
+        let gathering = !self.seats.is_empty();
         for index in 0..self.remotes.len() {
             let remote = &mut self.remotes[index];
-            if !remote.is_open() || !remote.is_trusted() {
-                continue;
-            }
             let silent = self.now.since(remote.heard_at);
-            if remote.liveness == Liveness::Heard && silent >= self.config.interrupted_after {
-                remote.liveness = Liveness::Interrupted;
-                self.events.push(Event::Interrupted { peer: remote.row.peer });
-            }
-            if remote.liveness == Liveness::Interrupted && silent >= self.config.dead_after {
+            if remote.is_trusted() {
+                if remote.liveness == Liveness::Heard && silent >= self.config.interrupted_after {
+                    remote.liveness = Liveness::Interrupted;
+                    if remote.is_open || gathering {
+                        self.events.push(Event::Interrupted { peer: remote.peer });
+                    }
+                }
+                let remote = &self.remotes[index];
+                if remote.liveness == Liveness::Interrupted
+                    && silent >= self.config.dead_after
+                    && !self.is_heard_via(index)
+                {
+                    self.set_gone(index);
+                }
+            } else if remote.is_open && !self.is_heard_via(index) {
                 self.set_gone(index);
             }
+            self.judge_reachable(index);
+        }
+    }
+
+    /// Tells the membership machine who can be talked to.
+    fn judge_reachable(&mut self, index: usize) {
+        let direct = self.remotes[index].is_trusted() && self.remotes[index].liveness != Liveness::Gone;
+        let reachable = direct || self.is_heard_via(index);
+        let remote = &mut self.remotes[index];
+        if remote.reachable != reachable {
+            remote.reachable = reachable;
+            self.membership.set_reachable(remote.peer, reachable);
         }
     }
 
     fn set_gone(&mut self, index: usize) {
         let remote = &mut self.remotes[index];
-        if remote.liveness != Liveness::Gone && remote.is_open() {
+        if remote.liveness != Liveness::Gone {
             remote.liveness = Liveness::Gone;
-            self.events.push(Event::Gone { peer: remote.row.peer });
+            if remote.is_open || !self.seats.is_empty() {
+                self.events.push(Event::Gone { peer: remote.peer });
+            }
+        }
+        self.judge_reachable(index);
+    }
+
+    /// A machine without a link that nobody needs to know about any more.
+    fn forget_idle_remote(&mut self, index: usize) {
+        let remote = &self.remotes[index];
+        let (peer, refused) = (remote.peer, remote.handshake == Handshake::Refused);
+        let seated = self.seats.iter().any(|seat| seat.peer == peer);
+        if !seated && !refused && !self.membership.known().iter().any(|row| row.stream.peer == peer) {
+            self.remotes.remove(index);
+            self.outbox.close();
+            self.membership.forget_peer(peer);
         }
     }
 }

@@ -24,6 +24,12 @@ impl<S: State> Snapshots<S> {
         }
     }
 
+    /// Nothing that was saved counts any more.
+    pub fn clear(&mut self) {
+        self.recent.fill(None);
+        self.kept.clear();
+    }
+
     fn place(&self, frame: Frame) -> usize {
         frame.number() as usize % self.recent.len()
     }

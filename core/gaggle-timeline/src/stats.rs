@@ -26,6 +26,12 @@ pub struct SessionStats {
     pub bytes_sent: u64,
     /// Corrections that changed no answer, so nothing was simulated again.
     pub corrections_harmless: u64,
+    /// Times this machine lost its place in the match and came in again.
+    pub starts_over: u64,
+    /// States given to somebody who came in.
+    pub states_given: u64,
+    /// Messages passed on by others that made no sense.
+    pub letters_refused: u64,
     /// How far the newest local input is ahead of the simulation.
     pub input_delay_frames: u32,
     /// How far this machine is ahead of the others, in thousandths of a frame.

@@ -41,11 +41,6 @@ impl<I: Input> InputTable<I> {
         &self.cells[at..at + self.slots]
     }
 
-    pub(crate) fn row_mut(&mut self, frame: Frame) -> &mut [I] {
-        let at = self.at(frame);
-        &mut self.cells[at..at + self.slots]
-    }
-
     pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
         self.cells[self.at(frame) + slot.index()]
     }
@@ -55,12 +50,27 @@ impl<I: Input> InputTable<I> {
         &mut self.cells[at]
     }
 
-    /// Fills the cells of `slots` at `frame` with the guess that follows from what was known at `known`.
-    pub(crate) fn guess(&mut self, frame: Frame, known: Frame, slots: SlotSet) {
+    /// Fills the cells of `slots` at `frame` with the guess that follows from what was known at `known`;
+    /// nothing at all if that is `neutral`.
+    pub(crate) fn guess(&mut self, frame: Frame, known: Frame, slots: SlotSet, neutral: bool) {
         let (from, to) = (self.at(known), self.at(frame));
         for slot in slots {
-            self.cells[to + slot.index()] = self.cells[from + slot.index()].repeat();
+            let guess = if neutral { I::default() } else { self.cells[from + slot.index()].repeat() };
+            self.cells[to + slot.index()] = guess;
         }
+    }
+
+    /// Nobody sits in `slots` at `frame`.
+    pub(crate) fn clear_slots(&mut self, frame: Frame, slots: SlotSet) {
+        let at = self.at(frame);
+        for slot in slots {
+            self.cells[at + slot.index()] = I::default();
+        }
+    }
+
+    /// Nobody did anything.
+    pub(crate) fn clear(&mut self) {
+        self.cells.fill(I::default());
     }
 }
 

@@ -1,6 +1,6 @@
 //! A session with its game: fulfils the session's requests for anything that is a [`Game`].
 
-use gaggle_kit::{Frame, Micros, Slot, state_hash};
+use gaggle_kit::{Frame, Micros, Slot, decode_state, encode_state, state_hash};
 
 use crate::config::SessionError;
 use crate::request::{Request, Sim};
@@ -98,6 +98,19 @@ impl<G: Game> Timeline<G> {
                 Request::Advance { sim: Sim::Live, inputs } => self.game.tick(&inputs),
                 Request::Hash { sim: Sim::Live, frame, hash } => *hash = self.snapshots.hash(frame),
                 Request::Keep { frame, forget_before } => self.snapshots.keep(frame, forget_before),
+                Request::Export { frame, state } => {
+                    if let Some(saved) = self.snapshots.get(frame) {
+                        *state = encode_state(saved);
+                    }
+                }
+                Request::Import { state, taken, .. } => {
+                    if let Ok(game) = decode_state(state) {
+                        self.game = game;
+                        self.snapshots.clear();
+                        self.inquest = None;
+                        *taken = true;
+                    }
+                }
                 Request::Load { sim: Sim::Inquest, frame } => {
                     self.inquest = self.snapshots.kept(frame).cloned();
                 }

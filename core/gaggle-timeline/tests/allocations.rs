@@ -57,7 +57,7 @@ fn run_tick(tick: usize, machines: &mut [Timeline<Stew>; 2], pipes: &mut [Pipe; 
         while let Some(packet) = machine.session_mut().next_packet() {
             let mut bytes = [0; PACKET_BYTES];
             bytes[..packet.bytes.len()].copy_from_slice(packet.bytes);
-            due.push((packet.reliable, packet.bytes.len(), bytes));
+            due.push((packet.is_reliable(), packet.bytes.len(), bytes));
         }
         while machine.session_mut().next_event().is_some() {}
     }

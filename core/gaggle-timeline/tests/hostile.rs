@@ -47,7 +47,11 @@ fn damaged_packets_never_harm_anybody_but_their_sender() {
                 honest,
                 |event| matches!(event, Event::Fault { peer: who, .. } if *who == peer(1 - honest)),
             );
-            assert_eq!(blamed, 0, "seed {seed}: an honest peer was blamed");
+            assert_eq!(
+                blamed, 0,
+                "seed {seed}: an honest peer was blamed: {:?}",
+                world.machines[honest].events
+            );
             assert!(faults(&world, honest).len() <= 1, "seed {seed}: told once");
             caught += faults(&world, honest).len();
         }
@@ -128,7 +132,7 @@ fn peers_with_other_rules_are_refused_with_the_reason() {
         ours.handle_linked(Micros::ZERO, peer(1)).unwrap();
         theirs.handle_linked(Micros::ZERO, peer(0)).unwrap();
         let announce = theirs.next_packet().expect("it says who it is");
-        assert!(announce.reliable);
+        assert!(announce.is_reliable());
         ours.handle_message(Micros::ZERO, peer(1), announce.bytes);
         let refused = std::iter::from_fn(|| ours.next_event()).find_map(|event| match event {
             Event::Refused { reason, .. } => Some(reason),
@@ -206,7 +210,7 @@ fn a_packet_too_small_for_one_entry_is_refused_and_one_just_large_enough_plays()
             let mut packets = vec![];
             while let Some(packet) = sessions[from].next_packet() {
                 assert!(packet.bytes.len() <= packet_bytes_max, "{} bytes", packet.bytes.len());
-                packets.push((packet.reliable, packet.bytes.to_vec()));
+                packets.push((packet.is_reliable(), packet.bytes.to_vec()));
             }
             for (reliable, bytes) in packets {
                 if reliable {
@@ -218,16 +222,4 @@ fn a_packet_too_small_for_one_entry_is_refused_and_one_just_large_enough_plays()
         }
     }
     assert!(sessions[0].confirmed_frame().number() > 100, "stands at {}", sessions[0].confirmed_frame());
-}
-
-#[test]
-fn nobodys_part_can_end_in_what_is_already_confirmed() {
-    let mut world = World::of(2, 8);
-    world.run_seconds(3);
-    let session = world.machines[0].timeline.session_mut();
-    let refused = session.end_stream(peer(1), Some(gaggle_kit::Frame::new(5)));
-    assert!(matches!(refused, Err(SessionError::AlreadyConfirmed { .. })), "{refused:?}");
-    let refused = session.end_stream(peer(1), Some(gaggle_kit::Frame::NEVER));
-    assert!(matches!(refused, Err(SessionError::AlreadyConfirmed { .. })), "{refused:?}");
-    world.settle().expect_agreement();
 }

@@ -130,7 +130,7 @@ fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
 fn without_what_was_lost_being_sent_again_a_match_stands_still() {
     // The harness must be able to fail: entries are cut from packets that tell more than one.
     let mut world = World::of(2, 5);
-    world.weather(rough(40, 0, 20));
+    world.weather(rough(40, 0, 100));
     world.tamper = Box::new(|_, _, bytes| {
         // A packet that repeats entries is replaced by silence: nothing lost ever comes again.
         if bytes.len() > 7 && bytes[4] > 8 {

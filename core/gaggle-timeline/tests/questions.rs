@@ -115,7 +115,7 @@ fn an_end_in_the_past_rolls_back_only_who_asked_for_presence() {
         let session = world.machines[0].timeline.session_mut();
         let known = session.confirmed_frame();
         assert!(session.current_frame() > known, "something must be guessed");
-        session.end_stream(peer(1), None).expect("seated");
+        session.remove(peer(1)).expect("seated");
         let before = session.stats().rollbacks;
         world.run(gaggle_kit::Micros::from_millis(100));
         assert_eq!(world.session(0).stats().rollbacks - before, u64::from(asks));

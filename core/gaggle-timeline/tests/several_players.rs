@@ -52,7 +52,7 @@ fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<Flying>
     for (index, ship) in ships.iter_mut().enumerate() {
         while let Some(packet) = ship.session_mut().next_packet() {
             let bytes = packet.bytes.to_vec();
-            flying.push(Flying { at_tick: tick + 5, to: 1 - index, reliable: packet.reliable, bytes });
+            flying.push(Flying { at_tick: tick + 5, to: 1 - index, reliable: packet.is_reliable(), bytes });
         }
     }
     let now = Micros::from_millis(tick * 16);

@@ -110,6 +110,7 @@ mod tests {
             first: Some(Frame::new(5)),
             players: 2,
             wanted: SlotSet::from_bits(0b1010),
+            knows: None,
         };
         assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b1111)).map(SlotSet::bits), Some(0b1010));
         assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b0111)).map(SlotSet::bits), Some(0b0011));

@@ -1,12 +1,12 @@
 //! Coming in: what a donor tells besides the state, following its feed, and founding a match of one's own.
 
-use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, PeerId, SlotSet};
+use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, SlotSet};
 
 use super::codec;
 use super::fence::Fence;
 use super::held::{Entries, Held};
-use super::history::{Lineage, MatchId, Relation};
-use super::messages::{Message, Told};
+use super::history::{History, Lineage, MatchId, Relation};
+use super::messages::Told;
 use super::rows::{self, Row};
 use super::tail::Tail;
 use super::{Fault, Membership, Mode};
@@ -26,7 +26,10 @@ pub(crate) struct Tidings {
 /// What a donor has confirmed since.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Feed {
-    pub(crate) told: Told,
+    /// In which history.
+    pub(crate) history: History,
+    /// Its view, if the observer does not have it yet.
+    pub(crate) told: Option<Told>,
     pub(crate) confirmed: Frame,
     pub(crate) tails: Vec<Tail>,
 }
@@ -47,32 +50,36 @@ impl Membership {
         self.mode == Mode::Member && self.is_full()
     }
 
-    /// Asks a peer for its state: we are in no match.
-    pub(crate) fn ask_snapshot(&mut self, from: PeerId) {
-        self.send(from, Message::AskSnapshot);
-    }
-
-    /// What to tell with the state at the last confirmed frame.
-    pub(crate) fn tidings(&self, entries: &dyn Entries) -> Option<Tidings> {
-        let from = self.confirmed.saturating_sub(self.settings.reach_frames);
+    /// What to tell with the state at a confirmed frame that is not long ago.
+    pub(crate) fn tidings(&self, at: Frame, entries: &dyn Entries) -> Option<Tidings> {
+        let oldest = self.confirmed.saturating_sub(self.settings.reach_frames);
         let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
-        self.may_donate().then(|| Tidings {
+        let can = self.may_donate() && at <= self.confirmed && at >= oldest;
+        can.then(|| Tidings {
             told: Told { tip: self.lineage.whole(), view: self.view.clone() },
             rows: self.rows.clone(),
-            confirmed: self.confirmed,
-            tails: self.streams.tails(entries, from, in_roster),
+            confirmed: at,
+            tails: self.streams.tails(entries, at.saturating_sub(self.settings.reach_frames), in_roster),
         })
     }
 
-    /// What an observer at `depth` needs that has confirmed everything before `from`. None if that is
-    /// too long ago.
-    pub(crate) fn feed(&self, from: Frame, depth: u32, entries: &dyn Entries) -> Option<Feed> {
+    /// What an observer needs that has confirmed everything before `from` and was told the view `known`,
+    /// at `depth`. None if that is too long ago.
+    pub(crate) fn feed(
+        &self,
+        from: Frame,
+        known: History,
+        depth: u32,
+        entries: &dyn Entries,
+    ) -> Option<Feed> {
         let oldest = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
         let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
+        let told = || Told { tip: self.lineage.tip_since(depth), view: self.view.clone() };
         (self.may_donate() && from >= oldest).then(|| Feed {
-            told: Told { tip: self.lineage.tip_since(depth), view: self.view.clone() },
+            history: self.view.history,
+            told: (self.view.history != known).then(told),
             confirmed: self.confirmed,
-            tails: self.streams.tails(entries, from, in_roster),
+            tails: self.streams.tails_between(entries, from, self.confirmed, in_roster),
         })
     }
 
@@ -104,6 +111,7 @@ impl Membership {
         self.number_seen = self.number_seen.max(tidings.told.view.ballot.number);
         self.reset(now, incarnation, entries);
         self.mode = Mode::Observer;
+        self.epoch.advance();
         self.lineage = Lineage::of_tip(&tidings.told.tip);
         self.view = tidings.told.view.clone();
         self.fence = Fence::new(self.view.ballot);
@@ -126,19 +134,24 @@ impl Membership {
         feed: &Feed,
         entries: &mut dyn Entries,
     ) -> Result<Followed, Fault> {
-        let relation = self.lineage.relate(&feed.told.tip);
-        let leaving_it = self.fence.promised() > feed.told.view.ballot && self.rules.fence_covers_feeds;
+        let relation = match &feed.told {
+            Some(told) => self.lineage.relate(&told.tip),
+            None if feed.history == self.lineage.history() => Relation::Same,
+            None => Relation::Unknown,
+        };
+        let ballot = feed.told.as_ref().map_or(self.view.ballot, |told| told.view.ballot);
+        let leaving_it = self.fence.promised() > ballot && self.rules.fence_covers_feeds;
         if self.mode != Mode::Observer || leaving_it || feed.confirmed < self.confirmed {
             return Ok(Followed::Ignored);
         }
-        match relation {
-            Relation::Same => {}
-            Relation::Descendant => {
-                if self.contradicts(&self.with_goodbyes(&feed.told.view.rows)) {
+        match (relation, &feed.told) {
+            (Relation::Same, _) => {}
+            (Relation::Descendant, Some(told)) => {
+                if self.contradicts(&self.with_goodbyes(&told.view.rows)) {
                     return Ok(Followed::Impossible);
                 }
                 self.fence.lower();
-                self.install(&feed.told, feed.told.view.ballot, &[], entries)?;
+                self.install(told, told.view.ballot, &[], entries)?;
             }
             _ => return Ok(Followed::Ignored),
         }
@@ -163,13 +176,19 @@ impl Membership {
         let players = usize::from(self.players);
         let slots = if self.wanted.len() == players { self.wanted } else { SlotSet::first(players) };
         let row = Row { stream: self.me, slots, first: self.confirmed.next(), last: Frame::NEVER };
+        self.epoch.advance();
         self.begin(game, vec![row], self.confirmed);
     }
 
     fn reset(&mut self, now: Micros, incarnation: Incarnation, entries: &mut dyn Entries) {
+        if let Some(row) = rows::row_of(&self.known, self.me) {
+            // Whoever has to come in again would like to sit where it sat.
+            self.wanted = row.slots;
+        }
         self.me = StreamId { peer: self.me.peer, incarnation };
         self.streams.clear(entries);
         self.rows.clear();
+        self.begun_at = None;
         self.collection = None;
         self.accepted = None;
         self.condemned.clear();
@@ -209,14 +228,22 @@ impl Tidings {
 
 impl Feed {
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        codec::put_told(out, &self.told);
+        out.extend_from_slice(&self.history.0.to_le_bytes());
+        out.push(u8::from(self.told.is_some()));
+        if let Some(told) = &self.told {
+            codec::put_told(out, told);
+        }
         codec::put_frame(out, self.confirmed);
         codec::put_tails(out, &self.tails);
     }
 
     pub(crate) fn decode(r: &mut ByteReader<'_>) -> Result<Feed, DecodeError> {
-        let told = codec::told(r)?;
+        let history = History(r.u64("history")?);
+        let told = if r.bool("view")? { Some(codec::told(r)?) } else { None };
+        if told.as_ref().is_some_and(|told| told.view.history != history) {
+            return Err(DecodeError::NotCanonical { what: "history" });
+        }
         let confirmed = codec::frame(r, "confirmed frame")?;
-        Ok(Feed { told, confirmed, tails: codec::tails(r)? })
+        Ok(Feed { history, told, confirmed, tails: codec::tails(r)? })
     }
 }

@@ -31,6 +31,10 @@ pub(super) struct Collection {
 impl Membership {
     /// Whether a change of the view is called for, and ours to bring about. Goes on with a running one.
     pub(super) fn decide(&mut self, now: Micros, restart: bool, entries: &mut dyn Entries) {
+        let unfinished = self.fence.is_up() || self.unfinished || restart;
+        if self.is_calm(unfinished) {
+            return;
+        }
         let Some(row) = rows::row_of(&self.known, self.me).copied() else { return };
         if !row.is_open() || !self.is_full() && self.rules.full_before_coordinating {
             return;
@@ -44,7 +48,6 @@ impl Membership {
         let suspicion = live.iter().any(|row| !is_here(row));
         let mut here: Vec<Row> = live.into_iter().filter(|row| row.is_open() && is_here(row)).collect();
         let leads = !here.iter().any(|other| other.rank() < row.rank());
-        let unfinished = self.fence.is_up() || self.unfinished || restart;
         if !suspicion {
             self.suspicious_since = None;
         }
@@ -72,10 +75,32 @@ impl Membership {
         }
     }
 
+    /// Whether there is nothing to do, and was nothing when we last looked, and nothing has changed since.
+    fn is_calm(&mut self, unfinished: bool) -> bool {
+        if unfinished || self.collection.is_some() {
+            return false;
+        }
+        if self.calm_since.is_some_and(|epoch| epoch.number() == self.epoch.number()) {
+            return true;
+        }
+        let away = |row: &Row| {
+            let through = self.streams.get(row.stream).map_or(Frame::START, |held| held.through);
+            let awaited = row.is_open() || row.last > self.confirmed && through < row.last;
+            awaited && row.stream != self.me && !self.is_reachable(row.stream)
+        };
+        let calm = !self.known.iter().any(away) && !self.voters_are_missing();
+        self.calm_since = calm.then_some(self.epoch);
+        if calm {
+            self.suspicious_since = None;
+        }
+        calm
+    }
+
     /// Suspicions come in one after the other: asking at the first would mean to ask again at the second.
     fn is_gathering(&mut self, now: Micros) -> bool {
         let since = *self.suspicious_since.get_or_insert(now);
-        now.since(since) < self.settings.gather
+        // Who was removed on purpose is no suspicion.
+        self.condemned.is_empty() && now.since(since) < self.settings.gather
     }
 
     /// Whether everybody who was asked can still answer, and nobody more should be.
@@ -128,6 +153,7 @@ impl Membership {
         self.number_seen = number;
         self.unfinished = false;
         self.fence.promise(ballot, &circle, &self.rules);
+        self.epoch.advance();
         let own = self.report(ballot, self.lineage.depth(), entries);
         self.collection = Some(Collection {
             ballot,
@@ -220,6 +246,7 @@ impl Membership {
         if ballot > self.fence.promised() {
             self.collection = None;
             self.fence.promise(ballot, circle, &self.rules);
+            self.epoch.advance();
         }
         let report = self.report(ballot, tip.depth, entries);
         self.send(from, Message::Report(Box::new(report)));

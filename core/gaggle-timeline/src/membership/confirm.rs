@@ -26,7 +26,22 @@ impl Membership {
             return None;
         }
         self.apply(frame);
+        if frame >= self.quiet_until {
+            self.refresh();
+        }
         Some(frame)
+    }
+
+    /// Frames before this one change nothing about the roster: whoever knows that everything is held
+    /// may [confirm them at once](Membership::confirm_to).
+    pub(crate) fn quiet_until(&self) -> Frame {
+        self.quiet_until
+    }
+
+    /// Confirms frames before [`quiet_until`](Membership::quiet_until) of which everything is held.
+    pub(crate) fn confirm_to(&mut self, frame: Frame) {
+        debug_assert!(frame < self.quiet_until && self.mode == Mode::Member);
+        self.confirmed = self.confirmed.max(frame);
     }
 
     fn apply(&mut self, frame: Frame) {
@@ -48,6 +63,7 @@ impl Membership {
             changed = true;
         }
         if changed {
+            self.epoch.advance();
             self.refresh();
         }
     }
@@ -76,10 +92,28 @@ impl Membership {
         for (_, held) in self.streams.iter_mut() {
             held.trim(oldest);
         }
+        if self.trim_rows() {
+            self.refresh();
+        }
         if self.streams.len() > self.known.len() {
             self.drop_strangers(entries);
         }
         self.settle();
+    }
+
+    /// A run that begins after what is needed is of no use: the stream is awaited from there instead.
+    /// Nor may its end count, as long as nobody may have what is before it.
+    fn close_gaps(&mut self) {
+        for row in &self.known {
+            let needed = row.first.max(self.confirmed.next());
+            if row.stream != self.me
+                && let Some(held) = self.streams.get_mut(row.stream)
+                && held.first > needed
+                && row.last >= needed
+            {
+                *held = Held::from(needed);
+            }
+        }
     }
 
     /// Streams that are neither in the roster nor of somebody warming up.
@@ -113,12 +147,18 @@ impl Membership {
     /// The roster as far as held entries tell: joins as far as the lead's are held, and goodbyes.
     pub(super) fn refresh(&mut self) {
         let mut known = self.rows.clone();
-        if self.streams.iter().any(|(_, held)| held.says_after(self.confirmed)) {
+        let says = self.streams.iter().filter_map(|(_, held)| held.says_after(self.confirmed)).min();
+        if says.is_some() {
             self.look_ahead(&mut known);
         }
+        let changes = known.iter().flat_map(|row| [row.first, row.last.next()]);
+        let changes = changes.filter(|frame| *frame > self.confirmed).chain(says);
+        self.quiet_until = changes.min().unwrap_or(Frame::NEVER);
         if known != self.known {
             self.known = known;
+            self.close_gaps();
             self.roster_changed = true;
+            self.epoch.advance();
             let known = &self.known;
             self.condemned.retain(|stream| rows::is_open(known, *stream));
         }
@@ -130,7 +170,7 @@ impl Membership {
             && let Some(extras) = self.streams.extras(lead, frame)
         {
             for row in known.iter_mut().filter(|row| row.counts_at(frame)) {
-                if self.streams.extras(row.stream, frame).is_some_and(|extras| extras.end) {
+                if self.end_of(row) == Some(frame) {
                     row.last = frame;
                 }
             }
@@ -143,12 +183,17 @@ impl Membership {
             frame = frame.next();
         }
         for row in known.iter_mut().filter(|row| row.is_open()) {
-            if let Some(end) = self.streams.end(row.stream)
-                && end >= row.first
-            {
+            if let Some(end) = self.end_of(row) {
                 row.last = end;
             }
         }
+    }
+
+    /// Where a stream ends itself, if everything before it is held.
+    fn end_of(&self, row: &Row) -> Option<Frame> {
+        let held = self.streams.get(row.stream)?;
+        let whole = held.first <= row.first.max(self.confirmed.next());
+        held.end().filter(|end| whole && *end >= row.first)
     }
 
     /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed brings.
@@ -176,7 +221,12 @@ impl Membership {
             let (value, extras) = (tail.value(frame), tail.extras(frame));
             if held.holds(frame) {
                 if !entries.equals(stream, frame, value) || held.extras(frame) != extras {
-                    return Err(Fault::EntryChanged { stream, frame });
+                    if !forced {
+                        return Err(Fault::EntryChanged { stream, frame });
+                    }
+                    // The owner told others something else, or somebody lies about it: who, nobody can
+                    // tell. The view stands all the same, and what is held stays.
+                    self.contested.get_or_insert((stream, frame));
                 }
             } else if frame == held.through.next() && !(capped && frame > cap) {
                 entries.store(stream, frame, value).map_err(Fault::Value)?;
@@ -226,6 +276,31 @@ impl Membership {
         self.fence.admits(stream, is_known, &self.rules)
     }
 
+    /// How far the next entries of a stream in the roster may be taken: up to which frame it is held
+    /// without a gap, and the last one that may come now.
+    pub(crate) fn room(&self, stream: StreamId) -> Option<(Frame, Frame)> {
+        let row = rows::row_of(&self.known, stream)?;
+        let held = self.streams.get(stream)?;
+        let cap = self.confirmed.saturating_add(2 * self.settings.reach_frames);
+        let last = if self.may_grow(stream) { row.last.min(cap) } else { held.through };
+        Some((held.through, last))
+    }
+
+    /// Entries of a stream up to `through` are held by whoever holds the values.
+    pub(crate) fn grow(&mut self, stream: StreamId, through: Frame) {
+        if let Some(held) = self.streams.get_mut(stream) {
+            held.grow(through);
+        }
+    }
+
+    /// What an entry says that was taken with [`grow`](Membership::grow).
+    pub(crate) fn note_extras(&mut self, stream: StreamId, frame: Frame, extras: Extras) {
+        if let Some(held) = self.streams.get_mut(stream) {
+            held.note(frame, extras);
+            self.refresh();
+        }
+    }
+
     /// A piece of a stream somebody sent in or beside a packet, as far as `hearing` allows.
     pub(crate) fn take_tail(&mut self, tail: &Tail, entries: &mut dyn Entries) -> Result<(), Fault> {
         self.absorb(tail, false, entries)
@@ -239,6 +314,10 @@ impl Membership {
             _ => self.streams.insert(me, Held::from(frame)),
         };
         held.push(extras);
+        if self.begun_at.is_none() {
+            self.begun_at = Some(frame);
+            self.epoch.advance();
+        }
         if extras.is_some() {
             self.refresh();
         }
@@ -248,6 +327,7 @@ impl Membership {
     pub(super) fn find_myself(&mut self, now: Micros) {
         if self.mode == Mode::Observer && rows::row_of(&self.known, self.me).is_some() {
             self.mode = Mode::Member;
+            self.epoch.advance();
             self.starving_since = now;
         }
     }

@@ -20,7 +20,7 @@ use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, PeerId, Prng, Slot, Slo
 
 use super::bootstrap::{Feed, Followed, Tidings};
 use super::held::{Entries, Extras};
-use super::history::{MatchId, Relation};
+use super::history::{History, MatchId, Relation};
 use super::meeting::{Hearing, Sign};
 use super::messages::{Message, Standing};
 use super::rows::{self, Row};
@@ -143,7 +143,7 @@ struct Node {
 enum Parcel {
     Packet { standings: usize, observer: bool, promised: Option<Ballot>, confirmed: Frame, tails: Vec<Tail> },
     Said(Message),
-    AskFeed { from: Frame, depth: u32 },
+    AskFeed { from: Frame, known: History, depth: u32 },
     Feed(Feed),
     Snapshot { tidings: Tidings, log: Vec<Record> },
 }
@@ -161,7 +161,6 @@ struct Counts {
     restarts: u64,
     wakes: u64,
     paths_asked: u64,
-    proposals_again: u64,
     held_most: u32,
     spread_most: u32,
 }
@@ -316,8 +315,9 @@ impl World {
             if self.nodes[index].machine.mode() == Mode::Observer && !self.plan.scripted {
                 let donor = self.rng.below(self.plan.peers as u32) as usize;
                 let machine = &self.nodes[index].machine;
-                let (from, depth) = (machine.confirmed().next(), machine.lineage().depth());
-                self.send(index, donor, Parcel::AskFeed { from, depth });
+                let (from, known) = (machine.confirmed().next(), machine.lineage().history());
+                let depth = machine.lineage().depth();
+                self.send(index, donor, Parcel::AskFeed { from, known, depth });
             }
         }
         self.drain(index);
@@ -330,7 +330,7 @@ impl World {
         let donor = self.rng.below(self.plan.peers as u32) as usize;
         let machine = &mut self.node_mut(index).machine;
         if donor != index && machine.peers.get(peer(donor)).is_some_and(|peer| peer.reachable) {
-            machine.ask_snapshot(peer(donor));
+            machine.send(peer(donor), Message::AskSnapshot);
         }
     }
 
@@ -445,7 +445,7 @@ impl World {
             }
             Parcel::Said(Message::AskSnapshot) => {
                 let node = &self.nodes[to];
-                if let Some(tidings) = node.machine.tidings(&node.store) {
+                if let Some(tidings) = node.machine.tidings(node.machine.confirmed(), &node.store) {
                     let log = node.log.clone();
                     self.send(to, from, Parcel::Snapshot { tidings, log });
                 }
@@ -455,11 +455,12 @@ impl World {
                 let node = self.node_mut(to);
                 node.machine.handle_message(node.clock, peer(from), message, &mut node.store)
             }
-            Parcel::AskFeed { from: first, depth } => {
+            Parcel::AskFeed { from: first, known, depth } => {
                 let node = &self.nodes[to];
-                let parcel = match node.machine.feed(first, depth, &node.store) {
+                let confirmed = node.machine.confirmed();
+                let parcel = match node.machine.feed(first, known, depth, &node.store) {
                     Some(feed) => Some(Parcel::Feed(feed)),
-                    None => node.machine.tidings(&node.store).map(|tidings| {
+                    None => node.machine.tidings(confirmed, &node.store).map(|tidings| {
                         let log = node.log.clone();
                         Parcel::Snapshot { tidings, log }
                     }),
@@ -473,7 +474,7 @@ impl World {
                 let node = self.node_mut(to);
                 let followed = node.machine.follow(node.clock, &feed, &mut node.store);
                 if followed == Ok(Followed::Impossible) {
-                    node.machine.ask_snapshot(peer(from));
+                    node.machine.send(peer(from), Message::AskSnapshot);
                 }
                 followed.map(|_| ())
             }

@@ -2,8 +2,6 @@
 //!
 //! The inputs themselves belong to whoever holds the machine; it lends them through [`Entries`].
 
-use std::collections::BTreeMap;
-
 use gaggle_kit::{DecodeError, Frame, SlotSet};
 
 use super::tail::Tail;
@@ -75,6 +73,7 @@ impl Held {
         self.through < self.first
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> u32 {
         (self.through.next()).since(self.first)
     }
@@ -87,9 +86,14 @@ impl Held {
         self.extras.iter().find(|(at, _)| *at == frame).map_or(Extras::NONE, |(_, extras)| *extras)
     }
 
-    /// Whether any entry after `frame` says anything.
-    pub(crate) fn says_after(&self, frame: Frame) -> bool {
-        self.extras.last().is_some_and(|(at, _)| *at > frame)
+    /// The first entry after `frame` that says anything.
+    pub(crate) fn says_after(&self, frame: Frame) -> Option<Frame> {
+        self.extras.iter().map(|(at, _)| *at).find(|at| *at > frame)
+    }
+
+    /// Entries that say anything, in order.
+    pub(crate) fn sayings(&self) -> &[(Frame, Extras)] {
+        &self.extras
     }
 
     /// The frame of the entry that ends the stream, if it is held.
@@ -105,9 +109,16 @@ impl Held {
         }
     }
 
-    /// So many more entries are held that say nothing.
+    /// Entries up to this one are held; what they say besides inputs follows.
     pub(crate) fn grow(&mut self, through: Frame) {
         self.through = self.through.max(through);
+    }
+
+    /// An entry that was just taken says this.
+    pub(crate) fn note(&mut self, frame: Frame, extras: Extras) {
+        if extras.is_some() && self.extras.last().is_none_or(|(at, _)| *at < frame) {
+            self.extras.push((frame, extras));
+        }
     }
 
     pub(crate) fn cut(&mut self, last: Frame) {
@@ -126,25 +137,37 @@ impl Held {
 /// Streams of observers that may be held beside those in the roster.
 pub(crate) const WARM_STREAMS_MAX: usize = 16;
 
-/// All streams, by name.
+/// All streams, by name. Few enough that a sorted list beats a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Streams {
-    runs: BTreeMap<StreamId, Held>,
+    runs: Vec<(StreamId, Held)>,
 }
 
 impl Streams {
+    fn place(&self, stream: StreamId) -> Result<usize, usize> {
+        self.runs.binary_search_by(|(known, _)| known.cmp(&stream))
+    }
+
     pub(crate) fn get(&self, stream: StreamId) -> Option<&Held> {
-        self.runs.get(&stream)
+        self.place(stream).ok().map(|place| &self.runs[place].1)
     }
 
     pub(crate) fn get_mut(&mut self, stream: StreamId) -> Option<&mut Held> {
-        self.runs.get_mut(&stream)
+        self.place(stream).ok().map(|place| &mut self.runs[place].1)
     }
 
     pub(crate) fn insert(&mut self, stream: StreamId, held: Held) -> &mut Held {
-        let run = self.runs.entry(stream).or_insert_with(|| Held::from(held.first));
-        *run = held;
-        run
+        let place = match self.place(stream) {
+            Ok(place) => {
+                self.runs[place].1 = held;
+                place
+            }
+            Err(place) => {
+                self.runs.insert(place, (stream, held));
+                place
+            }
+        };
+        &mut self.runs[place].1
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (StreamId, &Held)> {
@@ -161,7 +184,7 @@ impl Streams {
 
     /// Keeps the streams that are wanted.
     pub(crate) fn retain(&mut self, entries: &mut dyn Entries, wanted: impl Fn(StreamId) -> bool) {
-        self.runs.retain(|stream, _| {
+        self.runs.retain(|(stream, _)| {
             let keep = wanted(*stream);
             if !keep {
                 entries.forget(*stream);
@@ -195,8 +218,21 @@ impl Streams {
         from: Frame,
         wanted: impl Fn(StreamId) -> bool,
     ) -> Vec<Tail> {
+        self.tails_between(entries, from, Frame::NEVER, wanted)
+    }
+
+    /// What is held from `from` up to `to` of the streams that are wanted.
+    pub(crate) fn tails_between(
+        &self,
+        entries: &dyn Entries,
+        from: Frame,
+        to: Frame,
+        wanted: impl Fn(StreamId) -> bool,
+    ) -> Vec<Tail> {
         let wanted = self.iter().filter(|(stream, _)| wanted(*stream));
-        wanted.map(|(stream, held)| Tail::copy(stream, held, from.max(held.first), entries)).collect()
+        let tail =
+            |(stream, held): (StreamId, &Held)| Tail::copy(stream, held, from.max(held.first), to, entries);
+        wanted.map(tail).collect()
     }
 }
 

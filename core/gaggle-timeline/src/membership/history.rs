@@ -6,14 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-/// A match: earlier ones win, whoever's clock said so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub(crate) struct MatchId {
-    /// When it was founded, in any unit all founders share.
-    pub(crate) born: u64,
-    /// Drawn at random by its founder.
-    pub(crate) number: u64,
-}
+pub(crate) use crate::roster::MatchId;
 
 /// The name of a view with all that led to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

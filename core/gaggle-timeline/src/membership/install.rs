@@ -25,6 +25,7 @@ impl Membership {
             return Ok(());
         }
         self.lineage.follow(&told.tip);
+        self.epoch.advance();
         if at.by != self.me {
             // Others have us in their circle: what we do from here on is no sleeper's doing.
             self.slept = false;

@@ -53,7 +53,11 @@ impl Membership {
         let relation = peer.relation(&self.lineage, &standing.tip);
         let depth = standing.tip.depth;
         let known = rows::row_of(&self.known, stream).is_some_and(|row| row.last >= self.confirmed);
-        self.peers.entry(from).observes = sign.observer;
+        let peer = self.peers.entry(from);
+        if peer.observes != sign.observer {
+            peer.observes = sign.observer;
+            self.epoch.advance();
+        }
         if let Some(promised) = sign.promised {
             self.see_number(promised.number)?;
             self.note_promise(relation, known, promised);
@@ -103,11 +107,6 @@ impl Membership {
         let higher =
             matches!(relation, Relation::Same | Relation::Ancestor) && promised > self.fence.promised();
         self.unfinished |= fenced || higher;
-    }
-
-    fn note_confirmed(&mut self, from: PeerId, confirmed: Frame) {
-        let peer = self.peers.entry(from);
-        peer.confirmed = peer.confirmed.max(confirmed);
     }
 
     /// # Errors

@@ -25,6 +25,16 @@ pub(crate) struct Standing {
     pub(crate) players: u8,
     /// The slots it would like.
     pub(crate) wanted: SlotSet,
+    /// What it knows of whom it tells this: what it acknowledges are entries of that stream.
+    pub(crate) knows: Option<Known>,
+}
+
+/// A stream as another machine knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Known {
+    pub(crate) incarnation: Incarnation,
+    /// Its first frame.
+    pub(crate) first: Frame,
 }
 
 /// A view as it is told: with as much of its path as the receiver needs.
@@ -124,6 +134,12 @@ impl Message {
                 out.extend_from_slice(&standing.incarnation.0.to_le_bytes());
                 out.push(standing.players);
                 codec::put_slots(out, standing.wanted);
+                let known = standing.knows;
+                out.push(u8::from(known.is_some()));
+                if let Some(known) = known {
+                    out.extend_from_slice(&known.incarnation.0.to_le_bytes());
+                    codec::put_frame(out, known.first);
+                }
                 codec::put_tip(out, &standing.tip);
             }
             Message::AskPath => out.push(ASK_PATH),
@@ -169,6 +185,11 @@ impl Message {
             }
             Message::AskSnapshot => out.push(ASK_SNAPSHOT),
         }
+    }
+
+    /// Whether a message of this kind is about membership.
+    pub(crate) fn is_kind(kind: u8) -> bool {
+        (STANDING..=ASK_SNAPSHOT).contains(&kind)
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
@@ -219,8 +240,14 @@ impl Standing {
         }
         let incarnation = Incarnation(r.u32("incarnation")?);
         let (players, wanted) = (r.u8("players")?, codec::slots(r)?);
+        let knows = if r.bool("known stream")? {
+            let incarnation = Incarnation(r.u32("incarnation")?);
+            Some(Known { incarnation, first: codec::frame(r, "first frame of a stream")? })
+        } else {
+            None
+        };
         let tip = codec::tip(r)?;
-        Ok(Standing { tip, incarnation, first: begun.then_some(first), players, wanted })
+        Ok(Standing { tip, incarnation, first: begun.then_some(first), players, wanted, knows })
     }
 }
 

@@ -169,7 +169,7 @@ mod tests {
     fn standing(incarnation: u32, history: u64) -> Standing {
         let tip = Tip { game: MatchId::default(), depth: 0, links: vec![link(history)] };
         let incarnation = Incarnation(incarnation);
-        Standing { tip, incarnation, first: None, players: 1, wanted: SlotSet::EMPTY }
+        Standing { tip, incarnation, first: None, players: 1, wanted: SlotSet::EMPTY, knows: None }
     }
 
     #[test]

@@ -2,47 +2,11 @@
 
 use gaggle_kit::{Frame, SlotSet};
 
+pub(crate) use crate::roster::Row;
 use crate::roster::StreamId;
 
 /// Rows a table may have, ended ones that still matter included.
 pub(crate) const ROWS_MAX: usize = 64;
-
-/// One stream's place in the roster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Row {
-    pub(crate) stream: StreamId,
-    pub(crate) slots: SlotSet,
-    /// The first frame in which it counts.
-    pub(crate) first: Frame,
-    /// The last frame in which it counts; [`Frame::NEVER`] while it is open.
-    pub(crate) last: Frame,
-}
-
-impl Row {
-    pub(crate) fn is_open(&self) -> bool {
-        self.last == Frame::NEVER
-    }
-
-    /// Whether it counts at `frame`.
-    pub(crate) fn counts_at(&self, frame: Frame) -> bool {
-        self.first <= frame && frame <= self.last
-    }
-
-    /// Longest present first; of those who came together, the lowest slot. The stream only breaks ties
-    /// between rows without slots.
-    pub(crate) fn rank(&self) -> (Frame, u32, StreamId) {
-        (self.first, self.slots.bits().trailing_zeros(), self.stream)
-    }
-
-    /// Whether both ever need the same slot in the same frame.
-    pub(crate) fn collides(&self, other: &Row) -> bool {
-        !self.slots.intersection(other.slots).is_empty()
-            && self.first <= other.last
-            && other.first <= self.last
-            && self.first <= self.last
-            && other.first <= other.last
-    }
-}
 
 /// The row of a stream.
 pub(crate) fn row_of(rows: &[Row], stream: StreamId) -> Option<&Row> {

@@ -28,17 +28,12 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    fn empty(stream: StreamId, from: Frame) -> Tail {
-        let (ends, values, extras) = (Vec::new(), Vec::new(), Vec::new());
-        Tail { stream, from, count: 0, value_bytes: 0, ends, values, extras }
-    }
-
-    /// Copies what is held from `from` on.
-    pub(crate) fn copy(stream: StreamId, held: &Held, from: Frame, entries: &dyn Entries) -> Tail {
-        let mut tail = Tail::empty(stream, from);
+    /// Copies what is held from `from` up to `to`.
+    pub(crate) fn copy(stream: StreamId, held: &Held, from: Frame, to: Frame, entries: &dyn Entries) -> Tail {
+        let mut tail = Tail::from(stream, from);
         let mut value = Vec::new();
         let mut frame = from;
-        while frame <= held.through && (tail.count as usize) < TAIL_ENTRIES_MAX {
+        while frame <= held.through.min(to) && (tail.count as usize) < TAIL_ENTRIES_MAX {
             value.clear();
             entries.write(stream, frame, &mut value);
             tail.push(&value, held.extras(frame));
@@ -47,7 +42,14 @@ impl Tail {
         tail
     }
 
-    fn push(&mut self, value: &[u8], extras: Extras) {
+    /// A tail without entries yet.
+    pub(crate) fn from(stream: StreamId, from: Frame) -> Tail {
+        let (ends, values, extras) = (Vec::new(), Vec::new(), Vec::new());
+        Tail { stream, from, count: 0, value_bytes: 0, ends, values, extras }
+    }
+
+    /// Adds an entry. All values have the same size.
+    pub(crate) fn push(&mut self, value: &[u8], extras: Extras) {
         self.value_bytes = value.len();
         let last = self.values.len().saturating_sub(value.len());
         self.count += 1;
@@ -115,7 +117,7 @@ impl Tail {
 
     pub(crate) fn decode(r: &mut ByteReader<'_>) -> Result<Tail, DecodeError> {
         let stream = codec::stream(r)?;
-        let mut tail = Tail::empty(stream, codec::frame(r, "first frame of a tail")?);
+        let mut tail = Tail::from(stream, codec::frame(r, "first frame of a tail")?);
         tail.count = r.count("entries of a tail", TAIL_ENTRIES_MAX)? as u32;
         if tail.from.number().checked_add(tail.count).is_none_or(|end| end == u32::MAX) {
             return Err(DecodeError::out_of_range("first frame of a tail", tail.from.number(), 0, u32::MAX));
@@ -162,7 +164,7 @@ mod tests {
     }
 
     fn tail(peer: u128, from: u32, values: &[u8]) -> Tail {
-        let mut tail = Tail::empty(stream(peer), Frame::new(from));
+        let mut tail = Tail::from(stream(peer), Frame::new(from));
         values.iter().for_each(|value| tail.push(&[*value, 0], Extras::NONE));
         tail
     }
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn inputs_without_bytes_travel_too() {
-        let mut tail = Tail::empty(stream(1), Frame::new(3));
+        let mut tail = Tail::from(stream(1), Frame::new(3));
         (0..9).for_each(|_| tail.push(&[], Extras::NONE));
         let mut bytes = Vec::new();
         tail.encode(&mut bytes);

@@ -10,9 +10,11 @@ use super::Session;
 use crate::announce::{FINDINGS_FRAMES_MAX, Findings, Message};
 use crate::config::SessionConfig;
 use crate::event::{DesyncCause, Event};
+use crate::exchange::MESSAGE_STREAM;
 use crate::packet::CheckBlock;
 use crate::remote::{Liveness, OwnCheck, RemoteCheck};
 use crate::request::{Request, Sim};
+use crate::roster::Row;
 
 /// Own hashes kept to compare with: others may be this many checks behind or ahead.
 const OWN_CHECKS: usize = 4;
@@ -27,6 +29,9 @@ pub(super) struct Checks {
     interval: u32,
     /// Hash of all confirmed inputs.
     inputs: u64,
+    /// That hash and who was present, by frame: those who come in are told the one, and what lies back a
+    /// little is simulated with the other.
+    past: Vec<(Frame, u64, SlotSet)>,
     /// That hash at the last frames to check.
     inputs_at: [(Frame, u64); OWN_CHECKS],
     /// The next frame whose state must be hashed.
@@ -35,6 +40,9 @@ pub(super) struct Checks {
     newest: Option<OwnCheck>,
     keep: Option<Frame>,
     table_frames: u32,
+    /// Where we began, and the hash of the inputs up to there.
+    origin: Frame,
+    origin_inputs: u64,
     inquest: Option<Inquest>,
     /// Frames an inquest may still simulate in this tick.
     inquest_budget: u32,
@@ -70,12 +78,15 @@ impl Checks {
         Checks {
             interval: config.check_interval_frames,
             inputs: 0,
+            past: vec![(Frame::NEVER, 0, SlotSet::EMPTY); table_frames],
             inputs_at: [(Frame::START, 0); OWN_CHECKS],
             next: Frame::new(config.check_interval_frames),
             own: [None; OWN_CHECKS],
             newest: None,
             keep: (config.check_interval_frames > 0).then_some(Frame::START),
             table_frames: table_frames as u32,
+            origin: Frame::START,
+            origin_inputs: 0,
             inquest: None,
             inquest_budget: 0,
             scratch: Vec::new(),
@@ -89,15 +100,45 @@ impl Checks {
 
     /// A frame's inputs are final. An empty slot's cell may hold anything: it is left out.
     pub(super) fn confirm<I: Input>(&mut self, frame: Frame, row: &[I], present: SlotSet) {
-        if self.interval == 0 {
-            return;
-        }
         for slot in present {
             self.inputs = mix(self.inputs, &row[slot.index()], &mut self.scratch);
         }
+        let place = frame.number() as usize & (self.past.len() - 1);
+        self.past[place] = (frame, self.inputs, present);
         if self.is_check_frame(frame) {
             self.inputs_at[self.place(frame)] = (frame, self.inputs);
         }
+    }
+
+    /// Hash of all inputs up to a confirmed frame that is not too long ago.
+    pub(super) fn inputs_at(&self, frame: Frame) -> Option<u64> {
+        let (at, hash, _) = self.past[frame.number() as usize & (self.past.len() - 1)];
+        match frame {
+            frame if at == frame => Some(hash),
+            Frame::START => Some(0),
+            frame => (frame == self.origin).then_some(self.origin_inputs),
+        }
+    }
+
+    /// Who was present in a confirmed frame that is not too long ago.
+    pub(super) fn present_at(&self, frame: Frame) -> SlotSet {
+        let (at, _, present) = self.past[frame.number() as usize & (self.past.len() - 1)];
+        if at == frame { present } else { SlotSet::EMPTY }
+    }
+
+    /// Begins anew with the state of `frame`, to which inputs with this hash led.
+    pub(super) fn restart(&mut self, frame: Frame, inputs: u64) {
+        self.inputs = inputs;
+        self.origin = frame;
+        self.origin_inputs = inputs;
+        self.past.fill((Frame::NEVER, 0, SlotSet::EMPTY));
+        self.inputs_at = [(Frame::START, 0); OWN_CHECKS];
+        let interval = self.interval.max(1);
+        self.next = Frame::new((frame.number() / interval + 1).saturating_mul(interval));
+        self.own = [None; OWN_CHECKS];
+        self.newest = None;
+        self.keep = None;
+        self.inquest = None;
     }
 
     pub(super) fn is_check_frame(&self, frame: Frame) -> bool {
@@ -134,7 +175,7 @@ impl<I: Input> Session<I> {
     pub(super) fn agreed_by_all(&self) -> Frame {
         self.remotes
             .iter()
-            .filter(|remote| remote.is_open())
+            .filter(|remote| remote.is_open)
             .map(|remote| remote.agreed)
             .min()
             .unwrap_or(Frame::START)
@@ -182,7 +223,7 @@ impl<I: Input> Session<I> {
         if remote.differs || check.frame <= remote.agreed {
             return;
         }
-        let peer = remote.peer();
+        let peer = remote.peer;
         if own.inputs_hash != check.block.inputs_hash {
             remote.differs = true;
             remote.difference = Some(own);
@@ -201,7 +242,7 @@ impl<I: Input> Session<I> {
     /// Looks into one difference after the other, and into none for ever.
     pub(super) fn watch_inquest(&mut self) {
         if let Some(inquest) = &self.checks.inquest {
-            let with = self.remotes.iter().find(|remote| remote.peer() == inquest.with);
+            let with = self.remotes.iter().find(|remote| remote.peer == inquest.with);
             let there = with.is_some_and(|remote| remote.is_trusted() && remote.liveness != Liveness::Gone);
             if there && self.now.since(inquest.opened_at) < INQUEST_PATIENCE {
                 return;
@@ -221,10 +262,10 @@ impl<I: Input> Session<I> {
     fn open_inquest(&mut self, index: usize, own: OwnCheck) {
         let remote = &self.remotes[index];
         let (from, to) = (remote.agreed, own.frame);
-        let reachable =
-            self.current.since(from) < self.checks.table_frames && to.since(from) <= FINDINGS_FRAMES_MAX;
+        let reachable = self.ledger.current.since(from) < self.checks.table_frames
+            && to.since(from) <= FINDINGS_FRAMES_MAX;
         self.checks.inquest = Some(Inquest {
-            with: remote.peer(),
+            with: remote.peer,
             from: if reachable { from } else { to.previous() },
             to,
             live_hash: own.state_hash,
@@ -298,7 +339,7 @@ impl<I: Input> Session<I> {
             hashes: if complete { inquest.hashes.clone() } else { Vec::new() },
             streams: self.stream_hashes(from, to),
         };
-        self.messages.push_back((with, Message::Findings(findings)));
+        Message::Findings(findings).encode(self.outbox.letter(with, MESSAGE_STREAM));
         if let Some(inquest) = &mut self.checks.inquest {
             inquest.told = true;
         }
@@ -321,7 +362,7 @@ impl<I: Input> Session<I> {
     fn conclude(&mut self) {
         let Some(inquest) = self.checks.inquest.take_if(|inquest| inquest.told) else { return };
         let peer = inquest.with;
-        let told = self.remotes.iter_mut().find(|remote| remote.peer() == peer);
+        let told = self.remotes.iter_mut().find(|remote| remote.peer == peer);
         let Some(theirs) = told.and_then(|remote| remote.findings.take_if(|found| found.to == inquest.to))
         else {
             self.checks.inquest = Some(inquest);
@@ -343,18 +384,17 @@ impl<I: Input> Session<I> {
     /// For everybody, a hash of what it did after `from` up to `to`, in the order of peers.
     fn stream_hashes(&self, from: Frame, to: Frame) -> Vec<(PeerId, u32)> {
         let mut scratch = Vec::new();
-        let mut streams: Vec<(PeerId, u32)> = self
-            .rows()
-            .map(|row| {
-                let mut hash = 0;
-                for number in from.number() + 1..=to.number() {
-                    for slot in row.slots {
-                        hash = mix(hash, &self.table.cell(Frame::new(number), slot), &mut scratch);
-                    }
+        let hash_of = |row: &Row| {
+            let mut hash = 0;
+            let frames = (from.number() + 1..=to.number()).map(Frame::new);
+            for frame in frames.filter(|frame| row.counts_at(*frame)) {
+                for slot in row.slots {
+                    hash = mix(hash, &self.ledger.cell(frame, slot), &mut scratch);
                 }
-                (row.peer, fold(hash))
-            })
-            .collect();
+            }
+            (row.stream.peer, fold(hash))
+        };
+        let mut streams: Vec<(PeerId, u32)> = self.membership.rows().iter().map(hash_of).collect();
         streams.sort_unstable();
         streams
     }

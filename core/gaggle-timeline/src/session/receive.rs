@@ -1,17 +1,19 @@
 //! What comes in: packets of the running game and messages.
 
-use gaggle_kit::{Frame, Input, Micros, PeerId};
+use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 use gaggle_link::Goodbye;
 
 use super::{HANDSHAKE_STEPS, Session};
 use crate::announce::{Announce, Message, PROTOCOL_VERSION};
 use crate::event::{Event, PeerFault, Refusal};
-use crate::packet::{AHEAD_NONE, Packet, complete};
-use crate::remote::{Handshake, Liveness};
+use crate::ledger::Track;
+use crate::membership::{self, Hearing, Mode, Sign, Tail};
+use crate::packet::{AHEAD_NONE, Packet, TAG_NONE, TAG_OTHER, complete};
+use crate::relay::Other;
+use crate::remote::{Handshake, Liveness, Meaning};
+use crate::roster::StreamId;
 use crate::time_sync::FRAME_Q16;
-
-/// A history is tagged per link; with a fixed roster there is one.
-pub(super) const TAG: u8 = 0;
+use crate::transfer;
 
 impl<I: Input> Session<I> {
     /// Bytes a peer sent on the unreliable channel, and when they arrived (not the time of the last
@@ -25,11 +27,16 @@ impl<I: Input> Session<I> {
             // Unreliable packets may overtake the announcement; what they say comes again.
             return;
         }
-        let entry_bytes = self.remotes[index].row.slots.len() * I::SIZE;
-        // Not chained: a packet is large enough for its copies to show in a profile.
-        let taken = match &Packet::decode(bytes, entry_bytes) {
-            Ok(packet) => self.take_packet(now, index, packet, entry_bytes),
-            Err(error) => Err(PeerFault::Malformed(*error)),
+        let taken = match Packet::tag_of(bytes) {
+            Some(TAG_OTHER) => {
+                self.remotes[index].heard_at = now;
+                Other::decode(bytes).map(|other| self.take_other(index, other)).map_err(PeerFault::from)
+            }
+            Some(TAG_NONE) => Packet::decode(bytes, 0)
+                .map(|packet| self.take_stranger(now, index, &packet))
+                .map_err(PeerFault::from),
+            Some(tag) => self.take_tagged(now, index, tag, bytes),
+            None => Packet::decode(bytes, 0).map(|_| ()).map_err(PeerFault::from),
         };
         if let Err(fault) = taken {
             self.fault(index, fault);
@@ -40,21 +47,44 @@ impl<I: Input> Session<I> {
     pub fn handle_message(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         self.now = self.now.max(now);
         let Some(index) = self.remote_index(from) else { return };
-        if !self.remotes[index].is_linked() {
+        let remote = &mut self.remotes[index];
+        if !remote.is_linked() {
             return;
         }
-        match Message::decode(bytes) {
-            Ok(Message::Announce(announce)) => self.take_announce(index, &announce),
-            Ok(Message::Findings(findings)) if self.remotes[index].is_trusted() => {
-                self.take_findings(index, findings);
+        let trusted = remote.is_trusted();
+        if trusted {
+            remote.heard_at = now;
+        }
+        let taken = match bytes.first().copied() {
+            Some(kind) if transfer::Message::is_kind(kind) => {
+                transfer::Message::decode(bytes).map(|message| {
+                    if trusted {
+                        self.take_transfer(index, message);
+                    }
+                })
             }
-            Ok(Message::Findings(_)) => {}
-            Err(error) => self.fault(index, error.into()),
+            Some(kind) if membership::Message::is_kind(kind) => {
+                membership::Message::decode(bytes).map(|message| {
+                    if trusted {
+                        self.take_membership(index, message);
+                    }
+                })
+            }
+            _ => Message::decode(bytes).map(|message| match message {
+                Message::Announce(announce) => self.take_announce(index, &announce),
+                Message::Findings(findings) if trusted => self.take_findings(index, findings),
+                Message::Findings(_) => {}
+            }),
+        };
+        if let Err(error) = taken {
+            self.fault(index, error.into());
         }
     }
 
     fn take_announce(&mut self, index: usize, announce: &Announce) {
         let remote = &mut self.remotes[index];
+        let peer = remote.peer;
+        let seat = self.seats.iter().find(|seat| seat.peer == peer).map(|seat| seat.slots);
         let refusal = match () {
             () if announce.version != PROTOCOL_VERSION => {
                 Some(Refusal::Version { ours: PROTOCOL_VERSION, theirs: announce.version })
@@ -64,28 +94,146 @@ impl<I: Input> Session<I> {
                 Some(Refusal::Game { ours, theirs })
             }
             () if announce.settings_fingerprint != self.settings_fingerprint => Some(Refusal::Settings),
-            () if announce.slots != remote.row.slots => {
-                Some(Refusal::Slots { ours: remote.row.slots, theirs: announce.slots })
+            () if seat.is_some_and(|ours| ours != announce.slots && announce.slots != SlotSet::EMPTY) => {
+                Some(Refusal::Slots { ours: seat.unwrap_or_default(), theirs: announce.slots })
             }
             () => None,
         };
-        let peer = remote.peer();
         if let Some(reason) = refusal {
             remote.handshake = Handshake::Refused;
             self.refused.push((peer, Goodbye::INCOMPATIBLE));
             self.events.push(Event::Refused { peer, reason });
             return;
         }
-        if remote.incarnation.is_some_and(|known| known != announce.incarnation) {
+        if remote.is_trusted() {
             self.fault(index, PeerFault::AnnouncedTwice);
             return;
         }
-        remote.incarnation = Some(announce.incarnation);
-        remote.heard_at = self.now;
-        if remote.handshake == Handshake::Linked {
-            remote.handshake = Handshake::Announced;
-            self.events.push(Event::Synchronizing { peer, count: 1, total: HANDSHAKE_STEPS });
+        if remote.incarnation != Some(announce.incarnation) {
+            remote.incarnation = Some(announce.incarnation);
+            self.membership.handle_hello(peer, announce.incarnation);
         }
+        remote.heard_at = self.now;
+        remote.liveness =
+            if remote.liveness == Liveness::Gone { Liveness::Interrupted } else { remote.liveness };
+        remote.handshake = Handshake::Announced;
+        self.events.push(Event::Synchronizing { peer, count: 1, total: HANDSHAKE_STEPS });
+        self.judge_reachable(index);
+    }
+
+    fn take_membership(&mut self, index: usize, message: membership::Message) {
+        if message == membership::Message::AskSnapshot {
+            self.take_ask_snapshot(index);
+            return;
+        }
+        let peer = self.remotes[index].peer;
+        let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
+        self.sync_held();
+        let taken = self.membership.handle_message(self.now, peer, message, &mut self.ledger);
+        let stays = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
+        if stay.is_some() && stay != stays {
+            let agreed = self.membership.confirmed();
+            self.remotes[index].begin_stay(agreed);
+        }
+        self.blame(index, taken);
+        self.follow_membership();
+    }
+
+    fn take_transfer(&mut self, index: usize, message: transfer::Message<'_>) {
+        use transfer::Message;
+        match message {
+            Message::Offer(offer) => self.take_offer(index, offer),
+            Message::Piece { number, bytes } => self.take_piece(index, Some((number, bytes))),
+            Message::Got { number, bytes } => self.take_got(index, number, bytes),
+            Message::Decline(why) => self.take_decline(index, why),
+            Message::Feed(feed) => self.take_feed(index, *feed),
+            Message::AskFeed { from, known, depth } => self.take_ask_feed(index, from, known, depth),
+            Message::Enough => self.donations.forget(self.remotes[index].peer),
+            Message::Letter { to, bytes } => self.take_letter(index, to, bytes),
+            Message::LetterFrom { from, bytes } => {
+                if self.take_letter_from(from, bytes).is_err() {
+                    self.stats.letters_refused += 1;
+                }
+            }
+        }
+    }
+
+    /// A packet of somebody in no match, or from before it began: only the clocks count.
+    fn take_stranger(&mut self, now: Micros, index: usize, packet: &Packet<'_>) {
+        self.remotes[index].heard_at = now;
+        self.take_clock(now, index, packet);
+        self.note_heard(index);
+    }
+
+    fn take_tagged(&mut self, now: Micros, index: usize, tag: u8, bytes: &[u8]) -> Result<(), PeerFault> {
+        let epoch = self.membership.epoch().number();
+        let known = self.remotes[index].meaning.filter(|known| known.tag == tag && known.epoch == epoch);
+        let players = match known {
+            Some(known) => known.players,
+            None => match self.membership.standing_of(self.remotes[index].peer, tag) {
+                Some(standing) => standing.players,
+                None => {
+                    // What it means is still under way; what it says comes again.
+                    self.remotes[index].heard_at = now;
+                    return Ok(());
+                }
+            },
+        };
+        // Not taken out: a packet is large enough for its copies to show in a profile.
+        let decoded = Packet::decode(bytes, usize::from(players) * I::SIZE);
+        let packet = match &decoded {
+            Ok(packet) => packet,
+            Err(error) => return Err(PeerFault::Malformed(*error)),
+        };
+        let plain = known.is_some_and(|known| known.observer == packet.observer && known.plain);
+        let meaning = match known {
+            Some(known) if plain && packet.promised.is_none() => known,
+            _ => self.find_meaning(now, index, packet)?,
+        };
+        self.take_packet(now, index, packet, &meaning)
+    }
+
+    /// Finds out what a packet's tag means, and remembers it until something changes.
+    fn find_meaning(&mut self, now: Micros, index: usize, packet: &Packet<'_>) -> Result<Meaning, PeerFault> {
+        let peer = self.remotes[index].peer;
+        let nothing = Meaning::nothing(peer, packet.tag);
+        if !self.running {
+            return Ok(nothing);
+        }
+        self.sync_held();
+        let confirmed = Frame::START;
+        let sign = Sign { tag: packet.tag, observer: packet.observer, promised: packet.promised, confirmed };
+        let hearing = match self.membership.hear(now, peer, sign, &self.ledger) {
+            Ok(hearing) => hearing,
+            Err(fault) => {
+                self.blame(index, Err(fault));
+                return Ok(nothing);
+            }
+        };
+        self.send_membership();
+        let Some(standing) = self.membership.standing_of(peer, packet.tag) else { return Ok(nothing) };
+        let stream = StreamId { peer, incarnation: standing.incarnation };
+        let me = self.membership.me().incarnation;
+        let own_first = self.membership.standing().and_then(|own| own.first);
+        let knows_us =
+            standing.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
+        let room = self.membership.room(stream);
+        let meaning = Meaning {
+            tag: packet.tag,
+            epoch: self.membership.epoch().number(),
+            observer: packet.observer,
+            // What needs no answer need not be judged again.
+            plain: matches!(hearing, Hearing::All(_)) || packet.observer,
+            hearing,
+            stream,
+            first: standing.first,
+            players: standing.players,
+            knows_us,
+            grows: room.is_some_and(|(through, last)| last > through),
+            track: self.ledger.track_index(stream),
+        };
+        self.remotes[index].meaning = Some(meaning);
+        Ok(meaning)
     }
 
     fn take_packet(
@@ -93,33 +241,64 @@ impl<I: Input> Session<I> {
         now: Micros,
         index: usize,
         packet: &Packet<'_>,
-        entry_bytes: usize,
+        meaning: &Meaning,
     ) -> Result<(), PeerFault> {
-        if packet.tag != TAG {
-            return Ok(());
-        }
+        let have = self.have_of_stream(meaning);
+        let told_newest = self.ledger.local.newest();
         let remote = &mut self.remotes[index];
         remote.heard_at = now;
-        let newest = complete(packet.newest_low, remote.have);
-        let acked = complete(packet.ack_low, remote.acked);
-        let told_newest = self.local.newest();
-        if acked > i64::from(told_newest.number()) {
-            let frame = Frame::new(acked.min(u32::MAX.into()) as u32);
-            return Err(PeerFault::AckOfUnsent { frame, newest: told_newest });
-        }
-        let newest = frame_or_start(newest);
-        remote.acked = remote.acked.max(frame_or_start(acked));
-        remote.confirmed = remote.confirmed.max(newest.saturating_sub(packet.confirmed_age.into()));
         if packet.missing {
             remote.lossy_until = now + super::send::LOSS_MEMORY;
         }
-        self.take_entries(index, newest, packet, entry_bytes)?;
-        self.take_time(now, index, newest, packet);
-        if let Some(check) = packet.check {
+        if meaning.knows_us {
+            let acked = complete(packet.ack_low, remote.acked.unwrap_or(told_newest));
+            if acked > i64::from(told_newest.number()) {
+                let frame = Frame::new(acked.min(u32::MAX.into()) as u32);
+                return Err(PeerFault::AckOfUnsent { frame, newest: told_newest });
+            }
+            let acked = frame_or_start(acked);
+            remote.acked = Some(remote.acked.map_or(acked, |before| before.max(acked)));
+        }
+        let newest = frame_or_start(complete(packet.newest_low, have));
+        if matches!(meaning.hearing, Hearing::All(_)) && packet.confirmed_age < u8::MAX {
+            remote.confirmed = remote.confirmed.max(newest.saturating_sub(packet.confirmed_age.into()));
+        }
+        if meaning.hearing != Hearing::Nothing {
+            self.take_entries(index, newest, packet, meaning, have)?;
+        }
+        self.take_time(now, index, newest, packet, meaning);
+        if let Some(check) = packet.check
+            && matches!(meaning.hearing, Hearing::All(_))
+        {
             self.take_check(index, newest.saturating_sub(check.age_frames.into()), check);
         }
         self.note_heard(index);
         Ok(())
+    }
+
+    /// Up to which frame the stream a packet is about is held.
+    fn have_of_stream(&self, meaning: &Meaning) -> Frame {
+        let track = meaning.track.map(|track| self.ledger.tracks()[track]);
+        match track.filter(Track::is_held) {
+            Some(track) => track.have,
+            None => match self.membership.held(meaning.stream).filter(|held| !held.is_empty()) {
+                Some(held) => held.through,
+                // Nothing of it is held: it is wanted from its beginning, whenever it counts from.
+                None => meaning.first.map_or(self.ledger.current, Frame::previous),
+            },
+        }
+    }
+
+    /// Up to which frame a peer's stream is held, as far as we told it that we know that stream.
+    pub(super) fn have_of(&self, index: usize) -> Frame {
+        let remote = &self.remotes[index];
+        let Some(known) = remote.told.standing().and_then(|standing| standing.knows) else {
+            return Frame::START;
+        };
+        let told = |meaning: &Meaning| {
+            meaning.stream.incarnation == known.incarnation && meaning.first == Some(known.first)
+        };
+        remote.meaning.filter(told).map_or(known.first.previous(), |meaning| self.have_of_stream(&meaning))
     }
 
     /// New entries confirm frames, correct guesses, and change the guesses that follow from them.
@@ -128,111 +307,181 @@ impl<I: Input> Session<I> {
         index: usize,
         newest: Frame,
         packet: &Packet<'_>,
-        entry_bytes: usize,
+        meaning: &Meaning,
+        have: Frame,
     ) -> Result<(), PeerFault> {
         let carried = u32::from(packet.runs.carried);
-        let remote = &self.remotes[index];
-        let (have, slots) = (remote.have, remote.row.slots);
-        // The entries of an honest peer reach as far as it can have confirmed ours.
-        let possible = self.confirmed.saturating_add(2 * self.config.reach_frames());
-        if newest > possible {
-            return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
-        }
         if carried == 0 || newest.number() < carried {
             return Ok(());
         }
         let base = newest.saturating_sub(carried);
-        if base > have {
-            return Err(PeerFault::InputGap { from: base.next(), have });
+        // The entries of an honest peer reach as far as it can have confirmed ours. Who comes in may be
+        // far behind everybody.
+        let in_step = self.membership.mode() == Mode::Member && !self.catching_up && meaning.track.is_some();
+        let possible = self.membership.confirmed().saturating_add(2 * self.config.reach_frames());
+        if newest > possible && in_step {
+            return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
         }
-        if self.current.max(have).since(base) >= self.table.frames() {
+        if base > have {
+            let fault = PeerFault::InputGap { from: base.next(), have };
+            let held = meaning.track.is_some_and(|track| self.ledger.tracks()[track].is_held());
+            return if in_step && meaning.knows_us && held { Err(fault) } else { Ok(()) };
+        }
+        if self.ledger.current.max(have).since(base) >= self.ledger.table.frames() {
             // So old that the entry it builds on is forgotten; everything in it is long confirmed.
             return Ok(());
         }
-        let last = remote.row.last.min(newest);
-        for (nth, slot) in slots.iter().enumerate() {
-            let mut column = self.table.column(slot);
-            let mut input = *column.cell(base);
-            let mut frame = base;
-            for change in packet.runs.entries(entry_bytes) {
-                frame = frame.next();
-                input = match change {
-                    Some(bytes) => I::read(&bytes[nth * I::SIZE..(nth + 1) * I::SIZE])?,
-                    None => input.repeat(),
-                };
-                let cell = column.cell(frame);
-                if frame <= have {
-                    if *cell != input {
-                        return Err(PeerFault::InputChanged { frame });
-                    }
-                } else if frame > last {
-                    break;
-                } else if frame > self.current {
-                    *cell = input;
-                } else if *cell != input {
-                    *cell = input;
-                    if frame < self.changed && self.log.input_matters(frame, slot, input) {
-                        self.changed = frame;
-                    } else {
-                        self.stats.corrections_harmless += u64::from(frame < self.changed);
-                    }
-                }
-            }
+        let Some(track) = meaning.track else {
+            return self.take_warm(index, base, newest, packet, meaning);
+        };
+        let Track { row, since, .. } = self.ledger.tracks()[track];
+        if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
+            // What the runs build on is not in the table: it is with those who were not there yet.
+            return self.take_warm(index, base, newest, packet, meaning);
         }
+        let last = if meaning.grows { newest.min(row.last).min(possible) } else { have };
+        if !packet.sayings.is_empty() || newest <= have {
+            self.check_sayings(meaning.stream, base, newest, packet)?;
+        }
+        self.ledger.take_runs(track, base, last, &packet.runs)?;
         if last > have {
-            self.remotes[index].have = last;
-            self.guess_again(index);
-            self.horizon_outdated |= have == self.horizon;
+            self.held_news = true;
+            if !packet.sayings.is_empty() {
+                self.take_sayings(meaning.stream, newest, have, last, packet);
+            }
         }
         Ok(())
     }
 
-    /// Frames simulated beyond what is known guessed from an older input: guess them again.
-    fn guess_again(&mut self, index: usize) {
-        let (have, slots) = (self.remotes[index].have, self.remotes[index].row.slots);
-        for slot in slots {
-            let guess = self.table.cell(have, slot).repeat();
-            for number in have.number() + 1..=self.current.number() {
-                let frame = Frame::new(number);
-                let cell = self.table.cell_mut(frame, slot);
-                if *cell == guess {
-                    // All later frames were guessed from the same input as this one.
-                    break;
-                }
-                *cell = guess;
-                if frame < self.changed && self.log.input_matters(frame, slot, guess) {
-                    self.changed = frame;
-                }
+    /// What entries say that are held already must be what they said before.
+    fn check_sayings(
+        &self,
+        stream: StreamId,
+        base: Frame,
+        newest: Frame,
+        packet: &Packet<'_>,
+    ) -> Result<(), PeerFault> {
+        let Some(held) = self.membership.held(stream) else { return Ok(()) };
+        let known = |frame: Frame| frame > base && frame >= held.first && frame <= held.through.min(newest);
+        let told = |frame: Frame| {
+            let mut all = packet.sayings.iter();
+            all.find(|(age, _)| newest.saturating_sub((*age).into()) == frame).map(|(_, extras)| extras)
+        };
+        let frames = packet.sayings.iter().map(|(age, _)| newest.saturating_sub(age.into()));
+        let held_frames = held.sayings().iter().map(|(frame, _)| *frame);
+        for frame in frames.chain(held_frames).filter(|frame| known(*frame)) {
+            if told(frame).unwrap_or_default() != held.extras(frame) {
+                return Err(PeerFault::InputChanged { frame });
             }
         }
+        Ok(())
     }
 
-    fn take_time(&mut self, now: Micros, index: usize, newest: Frame, packet: &Packet<'_>) {
+    fn take_sayings(
+        &mut self,
+        stream: StreamId,
+        newest: Frame,
+        have: Frame,
+        last: Frame,
+        packet: &Packet<'_>,
+    ) {
+        self.sync_held();
+        for (age, extras) in packet.sayings.iter() {
+            let frame = newest.saturating_sub(age.into());
+            if frame > have && frame <= last {
+                self.membership.note_extras(stream, frame, extras);
+            }
+        }
+        self.follow_membership();
+    }
+
+    /// Entries of somebody who has no place in the table yet, or had none when it made them.
+    fn take_warm(
+        &mut self,
+        index: usize,
+        base: Frame,
+        newest: Frame,
+        packet: &Packet<'_>,
+        meaning: &Meaning,
+    ) -> Result<(), PeerFault> {
+        let players = usize::from(meaning.players);
+        let before = if Some(base.next()) == meaning.first {
+            Some(vec![I::default(); players])
+        } else {
+            self.ledger.entry_before(meaning.stream, base.next())
+        };
+        let Some(mut entry) = before.filter(|entry| entry.len() == players) else { return Ok(()) };
+        let mut tail = Tail::from(meaning.stream, base.next());
+        let mut value = vec![0; players * I::SIZE];
+        let mut frame = base;
+        for change in packet.runs.entries(players * I::SIZE) {
+            frame = frame.next();
+            for (nth, input) in entry.iter_mut().enumerate() {
+                let place = nth * I::SIZE..(nth + 1) * I::SIZE;
+                *input = match change {
+                    Some(bytes) => I::read(&bytes[place.clone()])?,
+                    None => input.repeat(),
+                };
+                input.write(&mut value[place]);
+            }
+            let mut said = packet.sayings.iter();
+            let extras = said.find(|(age, _)| newest.saturating_sub((*age).into()) == frame);
+            tail.push(&value, extras.map(|(_, extras)| extras).unwrap_or_default());
+        }
+        self.sync_held();
+        let taken = self.membership.take_tail(&tail, &mut self.ledger);
+        self.blame(index, taken);
+        self.follow_membership();
+        Ok(())
+    }
+
+    fn take_clock(&mut self, now: Micros, index: usize, packet: &Packet<'_>) {
         let remote = &mut self.remotes[index];
         if let Some(time) = packet.time {
             remote.delay_frames = time.delay_frames.into();
             remote.clock.handle(now, time.clock_ms, time.echo_ms, time.hold_ms);
+            let rtt_us = remote.clock.rtt().map_or(0, |rtt| rtt.get() as i64);
+            let one_way = rtt_us * FRAME_Q16 / (2 * self.config.frame_micros().get() as i64);
             if time.ahead_quarters != AHEAD_NONE {
-                let rtt_us = remote.clock.rtt().map_or(0, |rtt| rtt.get() as i64);
-                let one_way = rtt_us * FRAME_Q16 / (2 * self.config.frame_micros().get() as i64);
                 remote.advantage.handle_report(time.ahead_quarters, one_way);
+            }
+            if remote.clock.is_known() {
                 remote.one_way_percent = (one_way * 100 / FRAME_Q16) as u32;
             }
         }
-        if self.running && newest > Frame::START {
+    }
+
+    fn take_time(
+        &mut self,
+        now: Micros,
+        index: usize,
+        newest: Frame,
+        packet: &Packet<'_>,
+        meaning: &Meaning,
+    ) {
+        self.take_clock(now, index, packet);
+        let remote = &mut self.remotes[index];
+        if self.running && newest > Frame::START && meaning.hearing != Hearing::Nothing && !packet.observer {
             // Delay is no sign of being ahead: with it, every change of delay would look like drift.
             let theirs = i64::from(newest.number()) - i64::from(remote.delay_frames);
-            remote.advantage.handle_distance(i64::from(self.current.number()) - theirs);
+            remote.advantage.handle_distance(i64::from(self.ledger.current.number()) - theirs);
+            if remote.newest.is_none_or(|(known, _)| newest > known) {
+                remote.newest = Some((newest, now));
+            }
         }
     }
 
     fn note_heard(&mut self, index: usize) {
         let remote = &mut self.remotes[index];
-        let peer = remote.peer();
+        let peer = remote.peer;
         if remote.liveness != Liveness::Heard {
             remote.liveness = Liveness::Heard;
-            self.events.push(Event::Resumed { peer });
+            if remote.is_open || !self.seats.is_empty() {
+                self.events.push(Event::Resumed { peer });
+            }
+            self.judge_reachable(index);
         }
+        let remote = &mut self.remotes[index];
         if remote.handshake == Handshake::Announced && remote.clock.is_known() {
             remote.handshake = Handshake::Synchronized;
             self.events.push(Event::Synchronizing { peer, count: HANDSHAKE_STEPS, total: HANDSHAKE_STEPS });
@@ -247,7 +496,8 @@ impl<I: Input> Session<I> {
             return;
         }
         remote.handshake = Handshake::Refused;
-        let peer = remote.peer();
+        let peer = remote.peer;
+        remote.told.forget();
         self.refused.push((peer, Goodbye::FAULT));
         self.events.push(Event::Fault { peer, fault });
         self.set_gone(index);

@@ -1,6 +1,6 @@
 //! What the game must do, one thing at a time: go back, save, advance, hash.
 
-use gaggle_kit::{Frame, Input, SlotSet};
+use gaggle_kit::{Frame, Input};
 
 use super::Session;
 use crate::Inputs;
@@ -17,6 +17,12 @@ pub(super) struct Plan {
     asked: Option<Asked>,
     /// Where an answer is put.
     hash: Option<u64>,
+    /// A state was asked for and is due.
+    exporting: Option<Frame>,
+    state: Vec<u8>,
+    /// A state was given, and whether it was taken.
+    importing: bool,
+    taken: bool,
 }
 
 /// Which hash was asked for.
@@ -41,13 +47,25 @@ enum Step {
     Hash(Frame),
     Keep(Frame),
     Inquest(super::checks::InquestStep),
+    Export(Frame),
 }
 
 impl<I: Input> Session<I> {
     /// The next thing the game must do. The one before counts as done.
     pub fn next_request(&mut self) -> Option<Request<'_, I>> {
         self.take_answer();
+        if self.import_due() {
+            return self.import_request();
+        }
+        if !self.running {
+            return None;
+        }
         match self.next_step()? {
+            Step::Export(frame) => {
+                self.plan.exporting = Some(frame);
+                self.plan.state.clear();
+                Some(Request::Export { frame, state: &mut self.plan.state })
+            }
             Step::Load(frame) => Some(Request::Load { sim: Sim::Live, frame }),
             Step::Save(frame) => Some(Request::Save { frame }),
             Step::Advance(frame) => {
@@ -62,96 +80,93 @@ impl<I: Input> Session<I> {
         }
     }
 
+    fn import_request(&mut self) -> Option<Request<'_, I>> {
+        self.plan.importing = true;
+        self.plan.taken = false;
+        let Session { joining, plan, .. } = self;
+        let (frame, state) = joining.complete()?;
+        Some(Request::Import { frame, state, taken: &mut plan.taken })
+    }
+
     fn next_step(&mut self) -> Option<Step> {
-        if self.changed <= self.current {
+        let current = self.ledger.current;
+        if self.ledger.changed <= current {
             return Some(Step::Load(self.roll_back()));
         }
-        self.changed = Frame::NEVER;
-        if self.current < self.plan.target {
-            let next = self.current.next();
-            if self.plan.saved != Some(self.current) && self.must_save(next) {
-                self.plan.saved = Some(self.current);
-                self.stats.saves += 1;
-                return Some(Step::Save(self.current));
+        self.ledger.changed = Frame::NEVER;
+        if current < self.plan.target {
+            let next = current.next();
+            if self.plan.saved != Some(current) && self.must_save(next) {
+                return Some(self.save_step(current));
             }
-            self.current = next;
+            self.ledger.current = next;
             return Some(Step::Advance(next));
         }
-        if let Some(frame) = self.checks.hash_due(self.current.min(self.confirmed)) {
+        let finished = current.min(self.membership.confirmed());
+        if let Some(frame) = self.checks.hash_due(finished) {
             // The state may be the present one, which no later frame has made us save.
-            if frame == self.current && self.plan.saved != Some(frame) {
-                self.plan.saved = Some(frame);
-                self.stats.saves += 1;
-                return Some(Step::Save(frame));
+            if frame == current && self.plan.saved != Some(frame) {
+                return Some(self.save_step(frame));
             }
             return Some(Step::Hash(frame));
         }
-        if let Some(frame) = self.checks.keep_due(self.current) {
+        if let Some(frame) = self.checks.keep_due(current) {
             return Some(Step::Keep(frame));
+        }
+        if self.donations.export_due() && self.membership.may_donate() {
+            if finished == current && self.plan.saved != Some(current) {
+                return Some(self.save_step(current));
+            }
+            return Some(Step::Export(finished));
         }
         self.inquest_step().map(Step::Inquest)
     }
 
+    fn save_step(&mut self, frame: Frame) -> Step {
+        self.plan.saved = Some(frame);
+        self.stats.saves += 1;
+        Step::Save(frame)
+    }
+
     /// Only what was simulated on a guess can be returned to; and what will be hashed must be kept.
     fn must_save(&self, next: Frame) -> bool {
-        next > self.horizon || self.checks.is_check_frame(self.current)
+        next > self.sure() || self.checks.is_check_frame(self.ledger.current)
     }
 
     fn roll_back(&mut self) -> Frame {
-        let depth = self.current.since(self.changed) + 1;
+        let (current, changed) = (self.ledger.current, self.ledger.changed);
+        let depth = current.since(changed) + 1;
         self.stats.rollbacks += 1;
         self.stats.rollback_frames_last = depth;
         self.stats.rollback_frames_max = self.stats.rollback_frames_max.max(depth);
         self.stats.frames_again += u64::from(depth);
         self.stats.frames -= u64::from(depth);
-        let to = self.changed.previous();
-        self.plan.target = self.plan.target.max(self.current);
-        self.current = to;
-        self.changed = Frame::NEVER;
+        let to = changed.previous();
+        self.plan.target = self.plan.target.max(current);
+        self.ledger.current = to;
+        self.ledger.changed = Frame::NEVER;
         self.plan.saved = Some(to);
         to
     }
 
     fn live_inputs(&mut self, frame: Frame) -> Inputs<'_, I> {
         self.stats.frames += 1;
-        let mut guessed = SlotSet::EMPTY;
-        let mut present = if self.me.counts_at(frame) { self.me.slots } else { SlotSet::EMPTY };
-        let mut unsure = SlotSet::EMPTY;
-        for remote in &self.remotes {
-            let slots = remote.row.slots;
-            if !remote.row.counts_at(frame) {
-                self.table.row_mut(frame).iter_mut().enumerate().for_each(|(index, cell)| {
-                    if slots.bits() >> index & 1 == 1 {
-                        *cell = I::default();
-                    }
-                });
-                continue;
-            }
-            present = present.union(slots);
-            if remote.is_open() && frame > self.confirmed {
-                unsure = unsure.union(slots);
-            }
-            if frame > remote.have {
-                self.table.guess(frame, remote.have, slots);
-                guessed = guessed.union(slots);
-            }
-        }
-        let notebook = self.log.begin(frame, self.confirmed);
-        Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
+        self.ledger.live_inputs(frame, self.membership.confirmed())
     }
 
     /// What everybody did in a confirmed frame that is not too long ago: for recording, for
     /// spectators, for checking. `None` if it is not confirmed yet or already forgotten.
     pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
-        let newest = self.confirmed.max(self.current).max(self.local.newest());
+        let confirmed = self.membership.confirmed();
+        let newest = confirmed.max(self.ledger.current).max(self.ledger.local.newest());
         // Others' entries may lie up to two reaches ahead and share the ring.
-        let held = self.table.frames() - 2 * self.config.reach_frames();
-        let known = frame > Frame::START && frame <= self.confirmed && newest.since(frame) < held;
-        known.then(|| Inputs::confirmed(frame, self.table.row(frame), self.present_at(frame)))
+        let held = self.ledger.table.frames() - 2 * self.config.reach_frames();
+        let known = frame > self.origin && frame <= confirmed && newest.since(frame) < held;
+        known.then(|| self.past_inputs(frame))
     }
 
     pub(super) fn past_inputs(&self, frame: Frame) -> Inputs<'_, I> {
-        Inputs::confirmed(frame, self.table.row(frame), self.present_at(frame))
+        Inputs::confirmed(frame, self.ledger.table.row(frame), self.checks.present_at(frame))
     }
 
     fn take_answer(&mut self) {
@@ -160,6 +175,15 @@ impl<I: Input> Session<I> {
             Some(Asked::Live(frame)) => self.take_own_hash(frame, hash),
             Some(Asked::Inquest(frame)) => self.take_inquest_hash(frame, hash),
             None => {}
+        }
+        if let Some(frame) = self.plan.exporting.take() {
+            let state = std::mem::take(&mut self.plan.state);
+            self.export_done(frame, &state);
+        }
+        if std::mem::take(&mut self.plan.importing) {
+            let taken = self.plan.taken;
+            self.import_done(taken);
+            self.plan.begin(self.ledger.current);
         }
     }
 

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, State, state_hash};
 use gaggle_timeline::{Event, Game, Incarnation, Inputs, Pace, Seat, Session, SessionConfig, Tick, Timeline};
@@ -75,8 +75,11 @@ pub struct Machine<G: Game> {
     ticks: u64,
     /// A second game that only ever sees confirmed inputs.
     straight: G,
+    /// The frame it is at, and the one it began at.
+    straight_at: Frame,
+    straight_from: Frame,
     /// Its hash after each frame.
-    straight_hashes: Vec<u64>,
+    straight_hashes: BTreeMap<Frame, u64>,
     /// What this machine's players pressed and what its stream says they did, without repetitions.
     pressed: Vec<u8>,
     told: Vec<u8>,
@@ -97,6 +100,8 @@ pub struct World<G: Game<Input = u8>> {
     pub directions: Vec<Vec<Option<Micros>>>,
     pub blocked: Vec<Vec<bool>>,
     flying: BinaryHeap<Reverse<Flying>>,
+    /// Messages that wait for a way to be free.
+    held_back: Vec<(usize, usize, Vec<u8>)>,
     sent: u64,
     pub dropped: u64,
     pub delivered: u64,
@@ -146,7 +151,9 @@ impl<G: Game<Input = u8>> World<G> {
                     speeds: vec![],
                     ticks: 0,
                     straight: game(index),
-                    straight_hashes: vec![],
+                    straight_at: Frame::START,
+                    straight_from: Frame::START,
+                    straight_hashes: BTreeMap::new(),
                     pressed: vec![0],
                     told: vec![0],
                 }
@@ -160,6 +167,7 @@ impl<G: Game<Input = u8>> World<G> {
             directions: vec![vec![None; players]; players],
             blocked: vec![vec![false; players]; players],
             flying: BinaryHeap::new(),
+            held_back: Vec::new(),
             sent: 0,
             dropped: 0,
             delivered: 0,
@@ -236,6 +244,15 @@ impl<G: Game<Input = u8>> World<G> {
     }
 
     fn deliver(&mut self) {
+        for (from, to, bytes) in std::mem::take(&mut self.held_back) {
+            if self.blocked[from][to] {
+                self.held_back.push((from, to, bytes));
+                continue;
+            }
+            let (at, order) = (self.now + self.weather.latency, self.sent);
+            self.sent += 1;
+            self.flying.push(Reverse(Flying { at, order, from, to, reliable: true, bytes }));
+        }
         while self.flying.peek().is_some_and(|Reverse(first)| first.at <= self.now) {
             let Some(Reverse(mut flying)) = self.flying.pop() else { return };
             let now = self.local_now(flying.to);
@@ -267,7 +284,9 @@ impl<G: Game<Input = u8>> World<G> {
                 self.held[index] = change;
             }
             let session = machine.timeline.session_mut();
-            session.set_input(Slot::at(index), self.held[index]).unwrap();
+            if session.local_slots().contains(Slot::at(index)) {
+                session.set_input(Slot::at(index), self.held[index]).unwrap();
+            }
             if session.is_running() && machine.pressed.last() != Some(&self.held[index]) {
                 machine.pressed.push(self.held[index]);
             }
@@ -289,23 +308,32 @@ impl<G: Game<Input = u8>> World<G> {
         }
         let machine = &mut self.machines[index];
         let session = machine.timeline.session();
-        while (machine.straight_hashes.len() as u32) < session.confirmed_frame().number() {
-            let frame = Frame::new(machine.straight_hashes.len() as u32 + 1);
+        if machine.straight_from != session.origin_frame() {
+            // It took over somebody's state: what it confirmed before is void.
+            let Some((frame, game)) = machine.timeline.confirmed_game() else { return };
+            machine.straight.copy_from(game);
+            machine.straight_from = session.origin_frame();
+            machine.straight_at = frame;
+            machine.straight_hashes.clear();
+            return;
+        }
+        while machine.straight_at < session.confirmed_frame() {
+            let frame = machine.straight_at.next();
             let inputs = session.confirmed_inputs(frame).expect("just confirmed");
             let told = inputs.get(Slot::at(index));
             if machine.told.last() != Some(&told) {
                 machine.told.push(told);
             }
             machine.straight.tick(&inputs);
-            machine.straight_hashes.push(state_hash(&machine.straight));
+            machine.straight_at = frame;
+            machine.straight_hashes.insert(frame, state_hash(&machine.straight));
         }
         if let Some((frame, game)) = machine.timeline.confirmed_game()
-            && frame > Frame::START
+            && let Some(straight) = machine.straight_hashes.get(&frame)
         {
-            let straight = machine.straight_hashes[frame.number() as usize - 1];
             assert_eq!(
                 state_hash(game),
-                straight,
+                *straight,
                 "machine {index} at {frame}: rollback and straight run differ"
             );
             self.compared += 1;
@@ -319,10 +347,15 @@ impl<G: Game<Input = u8>> World<G> {
         loop {
             let session = self.machines[index].timeline.session_mut();
             let Some(packet) = session.next_packet() else { return };
-            let (to, reliable, bytes) = (packet.to, packet.reliable, packet.bytes.to_vec());
+            let (to, reliable, bytes) = (packet.to, packet.is_reliable(), packet.bytes.to_vec());
             let to = to.to_u128() as usize - 1;
             self.sent += 1;
             let lost = self.rng.below(1_000) < self.weather.loss || self.blocked[index][to];
+            if self.blocked[index][to] && reliable {
+                // The link says it again and again until it gets through.
+                self.held_back.push((index, to, bytes));
+                continue;
+            }
             if lost && !reliable {
                 self.dropped += 1;
                 if let Some(machine) = self.machines.get_mut(to) {
@@ -356,14 +389,15 @@ impl<G: Game<Input = u8>> World<G> {
     /// All machines hold the same history as far as both confirmed it, it is what the players pressed,
     /// and nobody complained.
     pub fn expect_agreement(&mut self) -> &mut Self {
-        let common = self.machines.iter().map(|m| m.straight_hashes.len()).min().unwrap();
-        assert!(common > 0 && self.compared > 0, "nothing was confirmed:\n{}", self.describe());
+        let from = self.machines.iter().map(|m| m.straight_from).max().unwrap();
+        let to = self.machines.iter().map(|m| m.straight_at).min().unwrap();
+        assert!(to > from && self.compared > 0, "nothing was confirmed:\n{}", self.describe());
         for (index, machine) in self.machines.iter().enumerate() {
-            assert_eq!(
-                machine.straight_hashes[..common],
-                self.machines[0].straight_hashes[..common],
-                "machines 0 and {index} differ"
-            );
+            for (frame, hash) in machine.straight_hashes.range(from.next()..=to) {
+                if let Some(other) = self.machines[0].straight_hashes.get(frame) {
+                    assert_eq!(hash, other, "machines 0 and {index} differ at {frame}");
+                }
+            }
             // A stalled or shrinking tick may merge two samples; what is told is then a part of what was pressed.
             let pressed = &mut machine.pressed.iter();
             assert!(

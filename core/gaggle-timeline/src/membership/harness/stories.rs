@@ -69,11 +69,6 @@ impl Tale {
         self
     }
 
-    fn trust(&mut self, index: usize, other: usize) -> &mut Tale {
-        self.0.node_mut(index).machine.set_reachable(peer(other), true);
-        self
-    }
-
     fn crash(&mut self, index: usize) -> &mut Tale {
         self.0.node_mut(index).alive = false;
         self
@@ -105,8 +100,9 @@ impl Tale {
 
     fn feed(&mut self, index: usize, donor: usize) -> &mut Tale {
         let machine = &self.0.nodes[index].machine;
-        let (from, depth) = (machine.confirmed().next(), machine.lineage().depth());
-        self.0.deliver(index, donor, Parcel::AskFeed { from, depth });
+        let (from, known) = (machine.confirmed().next(), machine.lineage().history());
+        let depth = machine.lineage().depth();
+        self.0.deliver(index, donor, Parcel::AskFeed { from, known, depth });
         self.say(donor, index)
     }
 

@@ -1,0 +1,117 @@
+//! Unreliable packets beside those of the running game: asking for entries that do not come, and giving
+//! those of others. Layout and bounds only.
+
+use gaggle_kit::{ByteReader, DecodeError, Frame};
+
+use crate::membership::{Tail, codec};
+use crate::packet::{TAG_MAX, TAG_OTHER};
+use crate::roster::StreamId;
+
+const NEED: u8 = 1;
+const GIVE: u8 = 2;
+
+/// Streams asked for in one packet.
+pub(crate) const NEEDS_MAX: usize = 8;
+
+/// "Not linked to it" in [`Give::heard_age`].
+pub(crate) const HEARD_NEVER: u8 = 255;
+/// Milliseconds in one unit of [`Give::heard_age`].
+pub(crate) const HEARD_UNIT_MS: u64 = 16;
+
+/// Entries of somebody else, and how that one is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Give {
+    /// How the giver stands, as in packets of the running game.
+    pub(crate) tag: u8,
+    /// How long ago the giver heard the owner of the stream.
+    pub(crate) heard_age: u8,
+    /// The last frame the owner said it confirmed.
+    pub(crate) confirmed: Frame,
+    pub(crate) tail: Tail,
+}
+
+/// A packet of another kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Other {
+    /// Give us these streams from these frames on.
+    Need(Vec<(StreamId, Frame)>),
+    Give(Give),
+}
+
+impl Other {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Other::Need(needs) => {
+                out.extend_from_slice(&[TAG_OTHER, NEED, needs.len() as u8]);
+                for (stream, from) in needs {
+                    codec::put_stream(out, *stream);
+                    codec::put_frame(out, *from);
+                }
+            }
+            Other::Give(give) => {
+                out.extend_from_slice(&[TAG_OTHER, GIVE, give.tag, give.heard_age]);
+                codec::put_frame(out, give.confirmed);
+                give.tail.encode(out);
+            }
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Other, DecodeError> {
+        let mut r = ByteReader::new(bytes);
+        let other = match r.array::<2>("packet kind")? {
+            [TAG_OTHER, NEED] => {
+                let count = r.u8("streams")?;
+                if usize::from(count) > NEEDS_MAX {
+                    let (count, max) = (count.into(), NEEDS_MAX as u64);
+                    return Err(DecodeError::TooMany { what: "streams", count, max });
+                }
+                let need = |_| Ok((codec::stream(&mut r)?, codec::frame(&mut r, "frame")?));
+                Other::Need((0..count).map(need).collect::<Result<_, DecodeError>>()?)
+            }
+            [TAG_OTHER, GIVE] => {
+                let (tag, heard_age) = (r.u8("tag")?, r.u8("how long ago")?);
+                if tag > TAG_MAX {
+                    return Err(DecodeError::Unknown { what: "tag", value: tag.into() });
+                }
+                let confirmed = codec::frame(&mut r, "confirmed frame")?;
+                Other::Give(Give { tag, heard_age, confirmed, tail: Tail::decode(&mut r)? })
+            }
+            [_, kind] => return Err(DecodeError::Unknown { what: "packet kind", value: kind.into() }),
+        };
+        r.finish("packet")?;
+        Ok(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::Extras;
+    use crate::packet::tests::hex;
+    use crate::roster::Incarnation;
+    use gaggle_kit::PeerId;
+
+    fn samples() -> [Other; 2] {
+        let stream = StreamId { peer: PeerId::from_u128(3), incarnation: Incarnation(0xc1c2_c3c4) };
+        let mut tail = Tail::from(stream, Frame::new(0x0140));
+        for value in [5, 5, 6] {
+            tail.push(&[value], Extras::NONE);
+        }
+        let give = Give { tag: 4, heard_age: 2, confirmed: Frame::new(0x013e), tail };
+        [Other::Need(vec![(stream, Frame::new(0x0140))]), Other::Give(give)]
+    }
+
+    #[test]
+    fn packets_are_written_as_the_vectors_say_and_every_truncation_is_an_error() {
+        let vectors = [include_str!("../vectors/need.hex"), include_str!("../vectors/give.hex")];
+        for (packet, vector) in samples().iter().zip(vectors) {
+            let mut bytes = Vec::new();
+            packet.encode(&mut bytes);
+            assert_eq!(bytes, hex(vector), "{packet:x?}");
+            assert_eq!(Other::decode(&bytes).as_ref(), Ok(packet));
+            for length in 0..bytes.len() {
+                assert!(Other::decode(&bytes[..length]).is_err(), "{length} bytes");
+            }
+        }
+    }
+}

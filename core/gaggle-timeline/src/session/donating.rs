@@ -1,0 +1,229 @@
+//! Helping others in: our state in pieces, then what we confirm, until they need it no more.
+
+use gaggle_kit::{Frame, Input, Micros, PeerId, StateHasher};
+
+use super::Session;
+use crate::exchange::{MESSAGE_STREAM, TRANSFER_STREAM};
+use crate::membership::{History, row_of};
+use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, WINDOW_BYTES};
+
+/// Whom one machine helps at a time.
+const DONATIONS_MAX: usize = 8;
+/// What was confirmed is told in so many frames at least, or after so long.
+const FEED_FRAMES: u32 = 3;
+const FEED_INTERVAL: Micros = Micros::from_millis(50);
+/// Somebody who takes so long is not coming.
+const DONATION_TIMEOUT: Micros = Micros::from_secs(120);
+
+/// Everybody who is being helped.
+#[derive(Debug, Default)]
+pub(super) struct Donations {
+    all: Vec<Donation>,
+    count: u32,
+}
+
+#[derive(Debug)]
+struct Donation {
+    to: PeerId,
+    number: u32,
+    since: Micros,
+    parcel: Parcel,
+    /// What was told of what we confirmed: up to which frame, in which view, at which depth.
+    fed: Option<Fed>,
+}
+
+#[derive(Debug)]
+enum Parcel {
+    /// The state is to be written.
+    Wanted,
+    Sending {
+        state: Vec<u8>,
+        sent: usize,
+        got: usize,
+    },
+    /// All of it has arrived, or none was asked for.
+    Done,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fed {
+    to: Frame,
+    history: History,
+    depth: u32,
+    at: Micros,
+}
+
+impl Donations {
+    pub(super) fn forget(&mut self, peer: PeerId) {
+        self.all.retain(|donation| donation.to != peer);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+    }
+
+    /// Whether a state must be written for somebody.
+    pub(super) fn export_due(&self) -> bool {
+        self.all.iter().any(|donation| matches!(donation.parcel, Parcel::Wanted))
+    }
+}
+
+impl<I: Input> Session<I> {
+    /// Somebody wants our state.
+    pub(super) fn take_ask_snapshot(&mut self, index: usize) {
+        let peer = self.remotes[index].peer;
+        self.donations.forget(peer);
+        if let Some(why) = self.cannot_donate() {
+            self.decline(peer, why);
+            return;
+        }
+        self.donations.count += 1;
+        let number = self.donations.count;
+        let (since, parcel) = (self.now, Parcel::Wanted);
+        self.donations.all.push(Donation { to: peer, number, since, parcel, fed: None });
+    }
+
+    /// Somebody whose donor is gone wants to be fed on.
+    pub(super) fn take_ask_feed(&mut self, index: usize, from: Frame, known: History, depth: u32) {
+        let peer = self.remotes[index].peer;
+        self.donations.forget(peer);
+        if let Some(why) = self.cannot_donate() {
+            self.decline(peer, why);
+            return;
+        }
+        self.sync_held();
+        if self.membership.feed(from, known, depth, &self.ledger).is_none() {
+            self.decline(peer, Decline::TooOld);
+            return;
+        }
+        let fed = Fed { to: from.previous(), history: known, depth, at: Micros::ZERO };
+        let donation =
+            Donation { to: peer, number: 0, since: self.now, parcel: Parcel::Done, fed: Some(fed) };
+        self.donations.all.push(donation);
+    }
+
+    fn cannot_donate(&self) -> Option<Decline> {
+        match () {
+            () if !self.running || !self.membership.may_donate() => Some(Decline::Unable),
+            () if self.donations.all.len() >= DONATIONS_MAX => Some(Decline::Busy),
+            () => None,
+        }
+    }
+
+    fn decline(&mut self, peer: PeerId, why: Decline) {
+        Message::Decline(why).encode(self.outbox.letter(peer, MESSAGE_STREAM));
+    }
+
+    pub(super) fn take_got(&mut self, index: usize, number: u32, bytes: u64) {
+        let peer = self.remotes[index].peer;
+        let donation = self.donations.all.iter_mut().find(|d| d.to == peer && d.number == number);
+        if let Some(Donation { parcel: Parcel::Sending { sent, got, .. }, .. }) = donation {
+            *got = (*got).max(usize::try_from(bytes).unwrap_or(usize::MAX).min(*sent));
+        }
+    }
+
+    /// The state of `frame` is written: whoever waits for it gets it.
+    pub(super) fn export_done(&mut self, frame: Frame, state: &[u8]) {
+        self.sync_held();
+        let tidings = self.membership.tidings(frame, &self.ledger);
+        let inputs_hash = self.checks.inputs_at(frame);
+        for nth in 0..self.donations.all.len() {
+            let Donation { to, number, parcel: Parcel::Wanted, .. } = &self.donations.all[nth] else {
+                continue;
+            };
+            let (to, number) = (*to, *number);
+            let (Some(tidings), Some(inputs_hash), false) = (&tidings, inputs_hash, state.is_empty()) else {
+                continue;
+            };
+            let offer = Offer {
+                number,
+                state_bytes: state.len() as u64,
+                state_hash: StateHasher::of(state),
+                inputs_hash,
+                tidings: tidings.clone(),
+            };
+            Message::Offer(Box::new(offer)).encode(self.outbox.letter(to, MESSAGE_STREAM));
+            self.stats.states_given += 1;
+            let donation = &mut self.donations.all[nth];
+            donation.parcel = Parcel::Sending { state: state.to_vec(), sent: 0, got: 0 };
+            donation.fed = Some(Fed {
+                to: frame,
+                history: self.membership.lineage().history(),
+                depth: self.membership.lineage().depth(),
+                at: self.now,
+            });
+        }
+    }
+
+    pub(super) fn tend_donations(&mut self) {
+        if self.donations.all.is_empty() {
+            return;
+        }
+        if !self.membership.may_donate() {
+            // We may be about to leave, or were told of another history: others must help.
+            for donation in std::mem::take(&mut self.donations.all) {
+                self.decline(donation.to, Decline::Unable);
+            }
+            return;
+        }
+        self.drop_donations();
+        let mut nth = 0;
+        while nth < self.donations.all.len() {
+            self.send_pieces(nth);
+            self.send_feed(nth);
+            nth += 1;
+        }
+    }
+
+    /// Those who are gone, or have what they need.
+    fn drop_donations(&mut self) {
+        let now = self.now;
+        let Session { donations, membership, remotes, .. } = self;
+        donations.all.retain(|donation| {
+            let remote = remotes.iter().find(|remote| remote.peer == donation.to);
+            let here = remote.is_some_and(|remote| remote.is_trusted() && remote.reachable);
+            let stands = membership.latest_standing(donation.to).map(|standing| standing.incarnation);
+            let full = remote.is_some_and(|remote| {
+                let row = stands.and_then(|incarnation| {
+                    let stream = crate::roster::StreamId { peer: donation.to, incarnation };
+                    row_of(membership.rows(), stream)
+                });
+                row.is_some_and(|row| remote.confirmed >= row.first)
+            });
+            here && !full && now.since(donation.since) < DONATION_TIMEOUT
+        });
+    }
+
+    fn send_pieces(&mut self, nth: usize) {
+        let Donation { to, number, parcel, .. } = &mut self.donations.all[nth];
+        let Parcel::Sending { state, sent, got } = parcel else { return };
+        while *sent < state.len() && *sent - *got < WINDOW_BYTES {
+            let end = (*sent + PIECE_BYTES).min(state.len());
+            let piece = Message::Piece { number: *number, bytes: &state[*sent..end] };
+            piece.encode(self.outbox.letter(*to, TRANSFER_STREAM));
+            *sent = end;
+        }
+        if *got == state.len() {
+            *parcel = Parcel::Done;
+        }
+    }
+
+    fn send_feed(&mut self, nth: usize) {
+        let (to, Some(fed)) = (self.donations.all[nth].to, self.donations.all[nth].fed) else { return };
+        let confirmed = self.membership.confirmed();
+        let history = self.membership.lineage().history();
+        let news = confirmed.since(fed.to) >= FEED_FRAMES || history != fed.history;
+        if !news && self.now.since(fed.at) < FEED_INTERVAL {
+            return;
+        }
+        self.sync_held();
+        let Some(feed) = self.membership.feed(fed.to.next(), fed.history, fed.depth, &self.ledger) else {
+            self.decline(to, Decline::TooOld);
+            self.donations.forget(to);
+            return;
+        };
+        Message::Feed(Box::new(feed)).encode(self.outbox.letter(to, MESSAGE_STREAM));
+        let depth = self.membership.lineage().depth();
+        self.donations.all[nth].fed = Some(Fed { to: confirmed, history, depth, at: self.now });
+    }
+}

@@ -1,0 +1,459 @@
+//! Coming in: finding a donor, taking its state, following what it confirms, and beginning a stream of
+//! our own once we are in step with the others.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Frame, Input, Micros, PeerId, StateHasher};
+
+use super::Session;
+use crate::event::{Event, PeerFault};
+use crate::exchange::MESSAGE_STREAM;
+use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
+use crate::roster::Incarnation;
+use crate::transfer::{Decline, Message, Offer};
+
+/// After the first donor shows up the others get so long, so that every one is as likely.
+const GATHER_DONORS: Micros = Micros::from_millis(120);
+/// A donor that says nothing for so long is given up.
+const DONOR_PATIENCE: Micros = Micros::from_millis(1_500);
+/// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of use.
+const FEEDS_MAX: usize = 4_096;
+/// How much of the progress is the transfer of the state.
+const TRANSFER_PERCENT: u64 = 80;
+
+/// How far coming in is.
+#[derive(Debug, Default)]
+pub(super) struct Joining {
+    stage: Stage,
+    /// What the donor confirmed since its state, until we have that and have simulated as far.
+    feeds: VecDeque<Feed>,
+    /// Since when there has been somebody to ask.
+    donors_since: Option<Micros>,
+    /// Since when there has been nobody.
+    alone_since: Option<Micros>,
+    percent_told: Option<u8>,
+    /// Our own stream has begun.
+    begun: bool,
+}
+
+#[derive(Debug, Default)]
+enum Stage {
+    /// Nothing to do: in a match, or not asked to be in one yet.
+    #[default]
+    Idle,
+    /// Asked for a state.
+    Asked { donor: PeerId, at: Micros },
+    /// It is coming.
+    Receiving { donor: PeerId, offer: Box<Offer>, state: Vec<u8>, at: Micros },
+    /// It is there: the game must take it next.
+    Complete { donor: PeerId, offer: Box<Offer>, state: Vec<u8> },
+    /// An observer that is fed.
+    Fed { donor: PeerId, at: Micros },
+}
+
+impl Stage {
+    fn donor(&self) -> Option<PeerId> {
+        match self {
+            Stage::Idle => None,
+            Stage::Asked { donor, .. }
+            | Stage::Receiving { donor, .. }
+            | Stage::Complete { donor, .. }
+            | Stage::Fed { donor, .. } => Some(*donor),
+        }
+    }
+}
+
+impl Joining {
+    /// Starts over: whatever was under way is of no use.
+    pub(super) fn seek(&mut self) {
+        self.settle();
+        self.percent_told = None;
+    }
+
+    fn settle(&mut self) {
+        self.stage = Stage::Idle;
+        self.feeds.clear();
+        self.begun = false;
+    }
+
+    /// The state the game must take next.
+    pub(super) fn complete(&self) -> Option<(Frame, &[u8])> {
+        match &self.stage {
+            Stage::Complete { offer, state, .. } => Some((offer.tidings.confirmed, state)),
+            _ => None,
+        }
+    }
+
+    /// Whoever helps us in.
+    pub(super) fn donor(&self) -> Option<PeerId> {
+        self.stage.donor()
+    }
+
+    /// Whether our own stream has begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+}
+
+impl<I: Input> Session<I> {
+    pub(super) fn tend_joining(&mut self) {
+        let mode = self.membership.mode();
+        if !self.seats.is_empty() || self.over {
+            return;
+        }
+        self.watch_donor();
+        match mode {
+            Mode::Out if matches!(self.joining.stage, Stage::Idle) => self.choose_donor(),
+            Mode::Out => {}
+            Mode::Observer => self.follow_along(),
+            Mode::Member => self.settle_in(),
+        }
+        self.tell_progress();
+    }
+
+    /// A donor that is gone or says nothing is given up; another one may do.
+    fn watch_donor(&mut self) {
+        let Some(donor) = self.joining.stage.donor() else { return };
+        let there = self
+            .remote_index(donor)
+            .is_some_and(|index| self.remotes[index].is_trusted() && self.remotes[index].reachable);
+        let since = match &self.joining.stage {
+            Stage::Asked { at, .. } | Stage::Receiving { at, .. } | Stage::Fed { at, .. } => *at,
+            Stage::Idle | Stage::Complete { .. } => self.now,
+        };
+        if there && self.now.since(since) < DONOR_PATIENCE {
+            return;
+        }
+        if self.membership.mode() == Mode::Observer && matches!(self.joining.stage, Stage::Fed { .. }) {
+            self.ask_other_feeder(donor);
+        } else {
+            self.joining.stage = Stage::Idle;
+            self.joining.feeds.clear();
+        }
+    }
+
+    /// Members whose state we could take.
+    fn donors(&self) -> Vec<PeerId> {
+        let able = self.remotes.iter().filter(|remote| remote.is_trusted() && remote.reachable);
+        let member = able.filter(|remote| {
+            self.membership.latest_standing(remote.peer).is_some() && !self.membership.observes(remote.peer)
+        });
+        member.map(|remote| remote.peer).collect()
+    }
+
+    /// Any member is as good as any other: whom we take is left to chance, so that nobody pays for all.
+    fn choose_donor(&mut self) {
+        let donors = self.donors();
+        if donors.is_empty() {
+            self.joining.donors_since = None;
+            self.wait_alone();
+            return;
+        }
+        self.joining.alone_since = None;
+        let since = *self.joining.donors_since.get_or_insert(self.now);
+        let undecided = self
+            .remotes
+            .iter()
+            .any(|remote| remote.is_linked() && self.membership.latest_standing(remote.peer).is_none());
+        if undecided && self.now.since(since) < GATHER_DONORS {
+            return;
+        }
+        if let Some(donor) = self.rng.pick(&donors).copied() {
+            self.ask_snapshot(donor);
+        }
+    }
+
+    /// Nobody is there who plays. Whoever has a state goes on with it, in a match of its own.
+    fn wait_alone(&mut self) {
+        let since = *self.joining.alone_since.get_or_insert(self.now);
+        if self.running && self.now.since(since) >= super::FEED_TIMEOUT {
+            self.joining.alone_since = None;
+            self.found_match();
+        }
+    }
+
+    /// Goes on alone from the last confirmed state, as a new match: nobody may take it for the old one.
+    fn found_match(&mut self) {
+        let game = MatchId {
+            born: self.config.match_id.born.max(self.membership.lineage().game.born).saturating_add(1),
+            number: self.rng.next_u64(),
+        };
+        let name = self.draw_name();
+        self.membership.found(self.now, game, name, &mut self.ledger);
+        let confirmed = self.membership.confirmed();
+        self.restart_ledger(confirmed);
+        self.joining.seek();
+        self.begin_running();
+        let before = self.ledger.local.newest();
+        self.ledger.emit_neutral(self.delay.target());
+        self.write_own(before);
+        self.told_history = Some(self.membership.lineage().history());
+        self.events.push(Event::HistoryChanged { frame: confirmed, ours_lost: false });
+        self.follow_membership();
+    }
+
+    fn draw_name(&mut self) -> Incarnation {
+        Incarnation(self.rng.next_u32())
+    }
+
+    fn ask_snapshot(&mut self, donor: PeerId) {
+        membership::Message::AskSnapshot.encode(self.outbox.letter(donor, MESSAGE_STREAM));
+        self.joining.stage = Stage::Asked { donor, at: self.now };
+        self.joining.feeds.clear();
+    }
+
+    /// Another history wins: its state is asked for, unless that is under way.
+    pub(super) fn seek_from(&mut self, winner: PeerId) {
+        let linked = self.remote_index(winner).is_some_and(|index| self.remotes[index].is_trusted());
+        if linked && matches!(self.joining.stage, Stage::Idle) {
+            self.ask_snapshot(winner);
+        }
+    }
+
+    /// The donor we have is gone: somebody else of the same history may go on from our frame.
+    fn ask_other_feeder(&mut self, former: PeerId) {
+        let mut others = self.donors();
+        others.retain(|peer| {
+            let relation = self.membership.relation_of(*peer);
+            *peer != former && matches!(relation, Some(Relation::Same | Relation::Descendant))
+        });
+        let Some(donor) = self.rng.pick(&others).copied() else { return };
+        let ask = Message::AskFeed {
+            from: self.membership.confirmed().next(),
+            known: self.membership.lineage().history(),
+            depth: self.membership.lineage().depth(),
+        };
+        ask.encode(self.outbox.letter(donor, MESSAGE_STREAM));
+        self.joining.feeds.clear();
+        self.joining.stage = Stage::Fed { donor, at: self.now };
+    }
+
+    pub(super) fn take_decline(&mut self, index: usize, why: Decline) {
+        if self.joining.stage.donor() != Some(self.remotes[index].peer) {
+            return;
+        }
+        match (&self.joining.stage, why) {
+            (Stage::Fed { donor, .. }, Decline::TooOld) => {
+                // Too far behind for anybody: only a state helps.
+                let donor = *donor;
+                self.ask_snapshot(donor);
+            }
+            _ => self.joining.stage = Stage::Idle,
+        }
+    }
+
+    pub(super) fn take_offer(&mut self, index: usize, offer: Box<Offer>) {
+        let peer = self.remotes[index].peer;
+        let Stage::Asked { donor, .. } = self.joining.stage else { return };
+        if donor != peer {
+            return;
+        }
+        if !self.membership.wants(&offer.tidings) {
+            Message::Enough.encode(self.outbox.letter(peer, MESSAGE_STREAM));
+            self.joining.stage = Stage::Idle;
+            return;
+        }
+        // Grown as it arrives: an offer alone claims no memory.
+        self.joining.stage = Stage::Receiving { donor, offer, state: Vec::new(), at: self.now };
+        self.take_piece(index, None);
+    }
+
+    /// The next piece of the state, or a look whether it is complete.
+    pub(super) fn take_piece(&mut self, index: usize, piece: Option<(u32, &[u8])>) {
+        let (peer, now) = (self.remotes[index].peer, self.now);
+        let Stage::Receiving { donor, offer, state, at } = &mut self.joining.stage else { return };
+        if *donor != peer || piece.is_some_and(|(number, _)| number != offer.number) {
+            return;
+        }
+        *at = now;
+        if let Some((_, bytes)) = piece {
+            state.extend_from_slice(bytes);
+            let got = Message::Got { number: offer.number, bytes: state.len() as u64 };
+            got.encode(self.outbox.letter(peer, MESSAGE_STREAM));
+        }
+        if (state.len() as u64) < offer.state_bytes {
+            return;
+        }
+        let right = state.len() as u64 == offer.state_bytes && StateHasher::of(state) == offer.state_hash;
+        let Stage::Receiving { donor, offer, state, .. } = std::mem::take(&mut self.joining.stage) else {
+            return;
+        };
+        if right {
+            self.joining.stage = Stage::Complete { donor, offer, state };
+        } else {
+            self.fault(index, PeerFault::SnapshotDiffers);
+        }
+    }
+
+    pub(super) fn take_feed(&mut self, index: usize, feed: Feed) {
+        let peer = self.remotes[index].peer;
+        if self.joining.stage.donor() != Some(peer) {
+            return;
+        }
+        if let Stage::Fed { at, .. } = &mut self.joining.stage {
+            *at = self.now;
+        }
+        if self.joining.feeds.len() < FEEDS_MAX {
+            self.joining.feeds.push_back(feed);
+            self.follow_feeds(index);
+        } else {
+            self.joining.seek();
+        }
+    }
+
+    /// Follows what the donor confirmed, no further ahead of the simulation than inputs are kept.
+    fn follow_feeds(&mut self, index: usize) {
+        let ahead = 2 * self.config.reach_frames();
+        while matches!(self.joining.stage, Stage::Fed { .. })
+            && self.membership.confirmed() <= self.ledger.current.saturating_add(ahead)
+            && let Some(feed) = self.joining.feeds.pop_front()
+        {
+            self.follow(index, &feed);
+        }
+    }
+
+    fn follow(&mut self, index: usize, feed: &Feed) {
+        if self.membership.mode() != Mode::Observer {
+            return;
+        }
+        self.sync_held();
+        match self.membership.follow(self.now, feed, &mut self.ledger) {
+            Ok(Followed::Yes | Followed::Ignored) => {}
+            Ok(Followed::Impossible) => {
+                let donor = self.remotes[index].peer;
+                self.ask_snapshot(donor);
+            }
+            Err(fault) => self.blame(index, Err(fault)),
+        }
+        self.follow_membership();
+    }
+
+    /// A state the game must take, if it is still wanted.
+    pub(super) fn import_due(&mut self) -> bool {
+        if let Stage::Complete { offer, .. } = &self.joining.stage
+            && !self.membership.wants(&offer.tidings)
+        {
+            self.joining.stage = Stage::Idle;
+        }
+        self.joining.complete().is_some()
+    }
+
+    /// The game took the state, or could not.
+    pub(super) fn import_done(&mut self, taken: bool) {
+        let Stage::Complete { donor, offer, .. } = std::mem::take(&mut self.joining.stage) else { return };
+        let index = self.remote_index(donor);
+        if !taken {
+            if let Some(index) = index {
+                self.fault(index, PeerFault::SnapshotUnreadable);
+            }
+            return;
+        }
+        let had_match = self.membership.mode() == Mode::Member;
+        let (name, frame) = (self.draw_name(), offer.tidings.confirmed);
+        let feeds = std::mem::take(&mut self.joining.feeds);
+        self.joining.settle();
+        self.restart_ledger_as(name, frame);
+        let adopted = self.membership.adopt(self.now, &offer.tidings, name, &mut self.ledger);
+        self.checks.restart(frame, offer.inputs_hash);
+        self.joining.stage = Stage::Fed { donor, at: self.now };
+        self.begin_running();
+        self.told_history = Some(self.membership.lineage().history());
+        self.lead = self.lead_at(frame);
+        if had_match {
+            self.events.push(Event::HistoryChanged { frame, ours_lost: true });
+        }
+        self.joining.feeds = feeds;
+        if let Some(index) = index {
+            self.blame(index, adopted);
+            self.follow_feeds(index);
+        }
+        self.follow_membership();
+    }
+
+    /// Everything of the old stay is void; entries before `frame` are behind us.
+    fn restart_ledger(&mut self, frame: Frame) {
+        let name = self.membership.me().incarnation;
+        self.restart_ledger_as(name, frame);
+    }
+
+    fn restart_ledger_as(&mut self, name: Incarnation, frame: Frame) {
+        let me = crate::roster::StreamId { peer: self.local_peer, incarnation: name };
+        self.ledger.restart(me, frame);
+        self.held_news = false;
+        self.origin = frame;
+        self.everybody = None;
+        self.pace_frame = frame;
+        self.catching_up = false;
+        self.newest_change = frame;
+        self.left_at = None;
+        self.donations.clear();
+        self.remotes.iter_mut().for_each(|remote| remote.begin_stay(frame));
+    }
+
+    /// An observer in step with the others begins a stream of its own: with it, it is ready.
+    fn follow_along(&mut self) {
+        let donor = self.joining.stage.donor().and_then(|donor| self.remote_index(donor));
+        if let Some(donor) = donor {
+            self.follow_feeds(donor);
+        }
+        if self.joining.begun {
+            return;
+        }
+        let Some(present) = self.present_frame() else { return };
+        let reach = self.config.reach_frames();
+        let limit = self.membership.confirmed().saturating_add(self.config.window_frames());
+        // By the time somebody has written us in, a few frames more are made up for.
+        let soon = self.ledger.current.saturating_add(2 * super::CATCH_UP_FRAMES);
+        let in_step = soon >= present.min(limit);
+        if present.since(self.horizon.min(present)) > reach || !in_step {
+            return;
+        }
+        self.delay.start(self.rtt_worst());
+        self.pace_frame = present.max(self.ledger.current);
+        let before = self.pace_frame.saturating_add(self.delay.target());
+        self.ledger.local.begin_after(before);
+        self.joining.begun = true;
+        self.told_for = Frame::START;
+        self.newest_change = before;
+        // Nobody can hold anything of a stream that begins: everything goes out at once.
+        self.remotes.iter_mut().for_each(|remote| remote.acked = Some(before));
+    }
+
+    /// A member needs nobody to feed it once it is full; the first ticks as a member catch up.
+    fn settle_in(&mut self) {
+        if self.joining.begun {
+            self.joining.begun = false;
+            self.catching_up = true;
+        }
+        if let Stage::Fed { donor, .. } = self.joining.stage
+            && self.membership.may_donate()
+        {
+            Message::Enough.encode(self.outbox.letter(donor, MESSAGE_STREAM));
+            self.joining.seek();
+        }
+    }
+
+    fn tell_progress(&mut self) {
+        if self.membership.mode() == Mode::Member {
+            return;
+        }
+        let percent = match &self.joining.stage {
+            Stage::Idle => return,
+            Stage::Asked { .. } => 0,
+            Stage::Receiving { offer, state, .. } => {
+                state.len() as u64 * TRANSFER_PERCENT / offer.state_bytes.max(1)
+            }
+            Stage::Complete { .. } => TRANSFER_PERCENT,
+            Stage::Fed { .. } if self.joining.begun => 99,
+            Stage::Fed { .. } => {
+                let behind = self.present_frame().map_or(60, |present| present.since(self.ledger.current));
+                TRANSFER_PERCENT + 18 * u64::from(60 - behind.min(60)) / 60
+            }
+        };
+        let percent = percent.min(99) as u8;
+        if self.joining.percent_told.is_none_or(|told| percent > told) {
+            self.joining.percent_told = Some(percent);
+            self.events.push(Event::Joining { percent });
+        }
+    }
+}

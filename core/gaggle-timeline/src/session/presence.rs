@@ -1,0 +1,278 @@
+//! What follows from who is there: the ledger's rows, what is confirmed, and what people are told of it.
+
+use gaggle_kit::{Frame, Input, PeerId, SlotSet};
+
+use super::Session;
+use crate::event::{Event, PeerFault};
+use crate::membership::{self, Fault, Lost, Mode};
+use crate::remote::{Liveness, Remote};
+use crate::roster::StreamId;
+
+impl<I: Input> Session<I> {
+    /// The membership machine learns what the ledger took by itself.
+    pub(super) fn sync_held(&mut self) {
+        if self.held_news {
+            self.held_news = false;
+            for track in self.ledger.tracks() {
+                self.membership.grow(track.row.stream, track.have);
+            }
+        }
+    }
+
+    /// Time passes for the membership machine.
+    pub(super) fn tick_membership(&mut self) {
+        if !self.running {
+            return;
+        }
+        self.sync_held();
+        for remote in self.remotes.iter().filter(|remote| remote.is_open) {
+            self.membership.note_confirmed(remote.peer, remote.confirmed);
+        }
+        self.membership.tick(self.now, &mut self.ledger);
+        self.membership.tidy(&mut self.ledger);
+        self.watch_standstill();
+        self.follow_membership();
+        self.watch_goodbye();
+    }
+
+    /// Something happened in the membership machine: the rest follows.
+    pub(super) fn follow_membership(&mut self) {
+        self.sync_roster();
+        self.update_horizon();
+        self.update_confirmed();
+        self.note_history();
+        self.send_membership();
+        if let Some(lost) = self.membership.take_lost() {
+            self.lose_match(lost);
+        }
+    }
+
+    /// The ledger has the rows that are known, and remotes know whether they are in them.
+    pub(super) fn sync_roster(&mut self) {
+        if !self.membership.take_roster_changed() {
+            return;
+        }
+        self.sync_held();
+        let Session { membership, ledger, .. } = self;
+        let held = |stream| membership.held(stream).map(|held| (held.first, held.through));
+        ledger.set_rows(membership.known(), membership.confirmed(), held);
+        self.everybody = None;
+        self.note_strangers();
+        for remote in &mut self.remotes {
+            let known = self.membership.known().iter();
+            remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_open());
+            if let Some(meaning) = &mut remote.meaning {
+                meaning.track = self.ledger.track_index(meaning.stream);
+            }
+        }
+        self.update_horizon();
+    }
+
+    /// Somebody in the roster may have no link to us, now or ever: whoever told us of it hears it.
+    fn note_strangers(&mut self) {
+        for nth in 0..self.membership.known().len() {
+            let peer = self.membership.known()[nth].stream.peer;
+            let Err(index) = self.remotes.binary_search_by(|remote| remote.peer.cmp(&peer)) else { continue };
+            if peer != self.local_peer {
+                let mut remote = Remote::new(peer);
+                remote.heard_via = self.joining.donor().map(|donor| (donor, self.now));
+                self.remotes.insert(index, remote);
+                self.outbox.close();
+            }
+        }
+    }
+
+    pub(super) fn update_horizon(&mut self) {
+        self.horizon = self.ledger.horizon();
+    }
+
+    /// Frames are confirmed as far as everything in them is held.
+    pub(super) fn update_confirmed(&mut self) {
+        if self.membership.mode() != Mode::Member {
+            self.sync_held();
+            self.confirm_slowly();
+            return;
+        }
+        loop {
+            let confirmed = self.membership.confirmed();
+            let to = self.horizon.min(self.own_horizon());
+            if to <= confirmed {
+                return;
+            }
+            let quiet_to = to.min(self.membership.quiet_until().previous());
+            if quiet_to > confirmed {
+                let present = match self.everybody {
+                    Some(present) => present,
+                    None => *self.everybody.insert(self.ledger.present_at(confirmed.next())),
+                };
+                for number in confirmed.number() + 1..=quiet_to.number() {
+                    self.finish_frame(Frame::new(number), present);
+                }
+                self.membership.confirm_to(quiet_to);
+            } else {
+                self.sync_held();
+                if !self.confirm_slowly() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Frame by frame, where the roster may change. True if anything was confirmed.
+    fn confirm_slowly(&mut self) -> bool {
+        let before = self.membership.confirmed();
+        while let Some(frame) = self.membership.confirm_next() {
+            self.everybody = None;
+            let here = self.membership.rows().iter().filter(|row| row.counts_at(frame));
+            let present = here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots));
+            self.finish_frame(frame, present);
+            self.tell_roster(frame);
+            self.sync_roster();
+            if self.membership.mode() == Mode::Member && frame < self.membership.quiet_until().previous() {
+                break;
+            }
+        }
+        self.membership.confirmed() > before
+    }
+
+    /// A frame's inputs are final. Where nobody sits nothing is pressed, whoever sat there before.
+    fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
+        let empty = SlotSet::first(self.slot_count).difference(present);
+        if !empty.is_empty() {
+            self.ledger.table.clear_slots(frame, empty);
+        }
+        self.checks.confirm(frame, self.ledger.table.row(frame), present);
+    }
+
+    /// Up to which frame our own entries are there; for ever once we have said goodbye.
+    fn own_horizon(&self) -> Frame {
+        match self.membership.own_end() {
+            Some(_) => Frame::NEVER.previous(),
+            None => self.ledger.local.newest(),
+        }
+    }
+
+    /// A frame is confirmed in which somebody may have come or gone.
+    fn tell_roster(&mut self, frame: Frame) {
+        let began_here = self.origin.next();
+        for row in self.membership.rows() {
+            let (peer, slots, first) = (row.stream.peer, row.slots, row.first);
+            if first == frame && frame > began_here {
+                self.events.push(Event::Joined { peer, slots, first });
+            }
+            if row.last.next() == frame && row.last >= row.first && row.last >= began_here {
+                self.events.push(Event::Left { peer, last: row.last });
+            }
+        }
+        let lead = membership::lead_at(self.membership.rows(), frame).map(|row| row.stream.peer);
+        if let Some(peer) = lead
+            && self.lead != lead
+        {
+            if self.lead.is_some() {
+                self.events.push(Event::LeadChanged { lead: peer });
+            }
+            self.lead = lead;
+        }
+    }
+
+    /// The others agreed on another view.
+    fn note_history(&mut self) {
+        let history = self.membership.lineage().history();
+        if self.told_history != Some(history) && self.membership.mode() != Mode::Out {
+            if self.told_history.is_some() {
+                let frame = self.membership.confirmed();
+                self.events.push(Event::HistoryChanged { frame, ours_lost: false });
+            }
+            self.told_history = Some(history);
+        }
+    }
+
+    /// Our part ended against our will: we come in again.
+    fn lose_match(&mut self, _: Lost) {
+        self.stats.starts_over += 1;
+        self.catching_up = false;
+        self.joining.seek();
+    }
+
+    /// A peer that is heard but gives nothing while everybody waits for it cannot stay.
+    fn watch_standstill(&mut self) {
+        let frame_us = self.config.frame_micros().get();
+        if u64::from(self.stalled_ticks) * frame_us < self.config.stall_after.get() {
+            return;
+        }
+        for remote in &self.remotes {
+            let late = remote.track().map(|track| &self.ledger.tracks()[track]);
+            let Some(late) = late.filter(|track| track.have <= self.horizon && track.row.is_open()) else {
+                continue;
+            };
+            if remote.liveness == Liveness::Heard {
+                self.membership.condemn(late.row.stream);
+            }
+        }
+    }
+
+    /// Whoever said goodbye may go once everybody has read it.
+    fn watch_goodbye(&mut self) {
+        let (Some(at), Some(end)) = (self.left_at, self.membership.own_end()) else { return };
+        let read = self.remotes.iter().filter(|r| r.is_open).all(|r| r.acked.is_some_and(|a| a >= end));
+        let confirmed = self.membership.confirmed() >= end;
+        if confirmed && read || self.now.since(at) >= super::LINGER {
+            self.over = true;
+            self.membership.quit();
+        }
+    }
+
+    /// The frame the others are simulating right now, as far as their packets tell.
+    pub(super) fn present_frame(&self) -> Option<Frame> {
+        let frame_us = self.config.frame_micros().get() as i64;
+        let (mut sum, mut count) = (0, 0);
+        for remote in self.remotes.iter().filter(|remote| remote.is_open) {
+            let (Some((newest, at)), Some(rtt)) = (remote.newest, remote.clock.rtt()) else { continue };
+            let under_way = rtt.get() as i64 / 2 + self.now.since(at).get() as i64;
+            sum += i64::from(newest.number()) - i64::from(remote.delay_frames) + under_way / frame_us;
+            count += 1;
+        }
+        (count > 0).then(|| Frame::new((sum / count).clamp(0, i64::from(u32::MAX - 1)) as u32))
+    }
+
+    /// What the membership machine finds wrong is the fault of whoever said it.
+    pub(super) fn blame(&mut self, index: usize, result: Result<(), Fault>) {
+        let giver = self.remotes[index].peer;
+        if let Some((stream, frame)) = self.membership.take_contested() {
+            self.note_contested(giver, stream, frame);
+        }
+        if let Err(fault) = result {
+            let fault = match fault {
+                Fault::EntryChanged { stream, frame } if stream.peer == self.remotes[index].peer => {
+                    PeerFault::InputChanged { frame }
+                }
+                Fault::EntryChanged { stream, frame } => {
+                    self.note_contested(giver, stream, frame);
+                    return;
+                }
+                Fault::Value(error) => PeerFault::Malformed(error),
+                Fault::BallotLeap { number } => PeerFault::BallotLeap { number },
+            };
+            self.fault(index, fault);
+        }
+    }
+
+    /// Somebody holds another entry of a third machine than we do: that one told us different things, or the
+    /// giver lies. Nobody is thrown out on one's word against another's.
+    fn note_contested(&mut self, peer: PeerId, stream: StreamId, frame: Frame) {
+        let owner = self.remotes.iter_mut().find(|remote| remote.peer == stream.peer);
+        if let Some(owner) = owner.filter(|owner| !owner.contested) {
+            owner.contested = true;
+            self.events.push(Event::InputsDiffer { peer, frame, liar: Some(stream.peer) });
+        }
+    }
+
+    /// How far a joiner's entries may lag behind ours when we admit it.
+    pub(super) fn set_lags(&mut self) {
+        for remote in self.remotes.iter().filter(|remote| !remote.is_open) {
+            if remote.one_way_percent < u32::MAX {
+                self.membership.set_lag(remote.peer, remote.one_way_percent.div_ceil(100) + 1);
+            }
+        }
+    }
+}

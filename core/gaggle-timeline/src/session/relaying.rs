@@ -1,0 +1,177 @@
+//! Those who cannot hear each other: asking everybody for entries that do not come, giving what we hold of
+//! others, and passing on what they say to each other about membership.
+
+use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId};
+
+use super::Session;
+use crate::config::PACKET_OVERHEAD_BYTES;
+use crate::exchange::MESSAGE_STREAM;
+use crate::membership::{self, Extras, Relation, Tail, row_of};
+use crate::relay::{Give, HEARD_NEVER, HEARD_UNIT_MS, NEEDS_MAX, Other};
+use crate::roster::StreamId;
+use crate::transfer::Message;
+
+/// Whoever was not heard directly for so long is asked about.
+const SILENCE: Micros = Micros::from_millis(300);
+/// Ticks between two askings.
+const ASK_TICKS: u64 = 2;
+/// A stall of so many ticks is worth asking about.
+const STALL_TICKS: u32 = 3;
+
+/// Nothing but the time of the last asking.
+#[derive(Debug, Default)]
+pub(super) struct Relaying {
+    asked_tick: u64,
+}
+
+impl<I: Input> Session<I> {
+    /// Asks everybody for what does not come from its owner.
+    pub(super) fn tend_relaying(&mut self) {
+        let silent = |at: Micros| self.now.since(at) >= SILENCE;
+        let missing = self.remotes.iter().any(|r| r.is_open && (!r.is_trusted() || silent(r.heard_at)));
+        if !self.running || !missing && self.stalled_ticks < STALL_TICKS {
+            return;
+        }
+        if self.ticks < self.relaying.asked_tick + ASK_TICKS {
+            return;
+        }
+        self.relaying.asked_tick = self.ticks;
+        let mut needs: Vec<(StreamId, Frame)> = Vec::new();
+        for track in self.ledger.tracks() {
+            let owner = self.remotes.iter().find(|remote| remote.peer == track.row.stream.peer);
+            let unheard = owner.is_none_or(|owner| !owner.is_trusted() || silent(owner.heard_at));
+            let late = self.stalled_ticks >= STALL_TICKS && track.have <= self.horizon;
+            if track.have < track.row.last && (unheard || late) && needs.len() < NEEDS_MAX {
+                let needed = track.row.first.max(self.membership.confirmed().next());
+                needs.push((track.row.stream, track.have.next().max(needed)));
+            }
+        }
+        if needs.is_empty() {
+            return;
+        }
+        for index in 0..self.remotes.len() {
+            let remote = &self.remotes[index];
+            let others: Vec<_> = needs.iter().copied().filter(|(s, _)| s.peer != remote.peer).collect();
+            if remote.is_open && remote.is_trusted() && !others.is_empty() {
+                let peer = remote.peer;
+                Other::Need(others).encode(self.outbox.packet(peer));
+            }
+        }
+    }
+
+    pub(super) fn take_other(&mut self, index: usize, other: Other) {
+        // Only those who share our history can help us, or be helped.
+        if self.membership.relation_of(self.remotes[index].peer) != Some(Relation::Same) {
+            return;
+        }
+        match other {
+            Other::Need(needs) => needs.into_iter().for_each(|(stream, from)| self.give(index, stream, from)),
+            Other::Give(give) => self.take_give(index, &give),
+        }
+    }
+
+    /// Gives what is held of a stream, and says how its owner is doing.
+    fn give(&mut self, index: usize, stream: StreamId, from: Frame) {
+        let peer = self.remotes[index].peer;
+        let Some(row) = row_of(self.membership.known(), stream) else { return };
+        let players = row.slots.len();
+        self.sync_held();
+        let Some(held) = self.membership.held(stream) else { return };
+        let room = self.config.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
+        let count = (room / (players * I::SIZE + 2)).clamp(1, 64) as u32;
+        let from = from.max(held.first);
+        let mut tail = Tail::from(stream, from);
+        let mut value = Vec::new();
+        for number in from.number()..=held.through.min(from.saturating_add(count).previous()).number() {
+            let frame = Frame::new(number);
+            value.clear();
+            membership::Entries::write(&self.ledger, stream, frame, &mut value);
+            let extras = held.extras(frame);
+            tail.push(&value, extras);
+            if extras != Extras::NONE {
+                break;
+            }
+        }
+        let owner = self.remotes.iter().find(|remote| remote.peer == stream.peer);
+        let heard = owner.filter(|owner| owner.is_trusted());
+        let heard_age = heard.map_or(HEARD_NEVER, |owner| {
+            let age = self.now.since(owner.heard_at).as_millis() / HEARD_UNIT_MS;
+            age.min(u64::from(HEARD_NEVER) - 1) as u8
+        });
+        let confirmed = owner.map_or(Frame::START, |owner| owner.confirmed);
+        let remote = &self.remotes[index];
+        if remote.told.standing().is_some() {
+            let give = Give { tag: remote.told.tag(), heard_age, confirmed, tail };
+            Other::Give(give).encode(self.outbox.packet(peer));
+        }
+    }
+
+    fn take_give(&mut self, index: usize, give: &Give) {
+        let giver = self.remotes[index].peer;
+        let ours = self.membership.lineage();
+        let stands_here = self
+            .membership
+            .standing_of(giver, give.tag)
+            .is_some_and(|standing| ours.relate(&standing.tip) == Relation::Same);
+        let stream = give.tail.stream;
+        if !stands_here || stream.peer == giver || row_of(self.membership.known(), stream).is_none() {
+            return;
+        }
+        self.sync_held();
+        let taken = self.membership.take_tail(&give.tail, &mut self.ledger);
+        self.blame(index, taken);
+        let now = self.now;
+        if let Some(owner) = self.remotes.iter_mut().find(|remote| remote.peer == stream.peer) {
+            owner.confirmed = owner.confirmed.max(give.confirmed);
+            if give.heard_age != HEARD_NEVER {
+                let age = Micros::from_millis(u64::from(give.heard_age) * HEARD_UNIT_MS);
+                let at = Micros::new(now.get().saturating_sub(age.get()));
+                if owner.heard_via.is_none_or(|(_, known)| at > known) {
+                    owner.heard_via = Some((giver, at));
+                }
+            }
+        }
+        self.follow_membership();
+    }
+
+    /// Whether somebody who is heard says that it hears this machine.
+    pub(super) fn is_heard_via(&self, index: usize) -> bool {
+        let Some((via, at)) = self.remotes[index].heard_via else { return false };
+        self.now.since(at) < self.config.dead_after
+            && self.remotes.iter().any(|remote| remote.peer == via && remote.is_trusted())
+    }
+
+    /// Says something about membership, if need be through somebody who can reach the receiver.
+    pub(super) fn send_letter(&mut self, to: PeerId, bytes: &[u8]) {
+        let Some(index) = self.remote_index(to) else { return };
+        if self.remotes[index].is_trusted() {
+            self.outbox.letter(to, MESSAGE_STREAM).extend_from_slice(bytes);
+        } else if let Some((via, _)) = self.remotes[index].heard_via {
+            Message::Letter { to, bytes }.encode(self.outbox.letter(via, MESSAGE_STREAM));
+        }
+    }
+
+    pub(super) fn take_letter(&mut self, index: usize, to: PeerId, bytes: &[u8]) {
+        let from = self.remotes[index].peer;
+        let linked = self.remote_index(to).is_some_and(|index| self.remotes[index].is_trusted());
+        if linked && to != from {
+            Message::LetterFrom { from, bytes }.encode(self.outbox.letter(to, MESSAGE_STREAM));
+        }
+    }
+
+    /// Somebody we have no link to says something through somebody else. What is wrong with it may be
+    /// either's fault, so nobody is blamed.
+    pub(super) fn take_letter_from(&mut self, from: PeerId, bytes: &[u8]) -> Result<(), DecodeError> {
+        let direct = self.remote_index(from).map(|index| self.remotes[index].is_trusted());
+        let message = membership::Message::decode(bytes)?;
+        if direct == Some(false) && self.running {
+            self.sync_held();
+            let taken = self.membership.handle_message(self.now, from, message, &mut self.ledger);
+            if taken.is_err() {
+                self.stats.letters_refused += 1;
+            }
+            self.follow_membership();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,230 @@
+//! Messages that bring somebody in: a snapshot in pieces, what was confirmed since, and letters passed on
+//! for those who cannot reach each other. Layout and bounds only.
+
+use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
+
+use crate::membership::{Feed, History, Tidings};
+
+/// Largest state that is sent: beyond this nobody waits for it anyway.
+pub(crate) const STATE_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of one piece of it.
+pub(crate) const PIECE_BYTES: usize = 8 << 10;
+/// Pieces under way at a time, in bytes: what a fast line holds.
+pub(crate) const WINDOW_BYTES: usize = 256 << 10;
+/// Largest message passed on for somebody else.
+pub(crate) const LETTER_BYTES_MAX: usize = 256 << 10;
+
+/// Announces a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// Tells this transfer from others of the same donor.
+    pub(crate) number: u32,
+    pub(crate) state_bytes: u64,
+    /// XXH64 of all its bytes.
+    pub(crate) state_hash: u64,
+    /// Hash of all inputs up to the snapshot's frame.
+    pub(crate) inputs_hash: u64,
+    pub(crate) tidings: Tidings,
+}
+
+/// Why somebody cannot be helped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decline {
+    /// We are in no position to: not in a match, or about to leave.
+    Unable,
+    /// Enough others are being helped.
+    Busy,
+    /// What is asked for is too long ago.
+    TooOld,
+}
+
+/// A message of a transfer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Message<'a> {
+    Offer(Box<Offer>),
+    /// The next bytes of the state; in order, on a stream of their own.
+    Piece {
+        number: u32,
+        bytes: &'a [u8],
+    },
+    /// So many bytes of it have arrived.
+    Got {
+        number: u32,
+        bytes: u64,
+    },
+    Decline(Decline),
+    /// What was confirmed.
+    Feed(Box<Feed>),
+    /// Feed us from this frame on; we know this view.
+    AskFeed {
+        from: Frame,
+        known: History,
+        depth: u32,
+    },
+    /// We need no more.
+    Enough,
+    /// Pass this on.
+    Letter {
+        to: PeerId,
+        bytes: &'a [u8],
+    },
+    /// Somebody else said this.
+    LetterFrom {
+        from: PeerId,
+        bytes: &'a [u8],
+    },
+}
+
+const OFFER: u8 = 0x20;
+const PIECE: u8 = 0x21;
+const GOT: u8 = 0x22;
+const DECLINE: u8 = 0x23;
+const FEED: u8 = 0x24;
+const ASK_FEED: u8 = 0x25;
+const ENOUGH: u8 = 0x26;
+const LETTER: u8 = 0x27;
+const LETTER_FROM: u8 = 0x28;
+
+impl<'a> Message<'a> {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Message::Offer(offer) => {
+                out.push(OFFER);
+                out.extend_from_slice(&offer.number.to_le_bytes());
+                out.extend_from_slice(&offer.state_bytes.to_le_bytes());
+                out.extend_from_slice(&offer.state_hash.to_le_bytes());
+                out.extend_from_slice(&offer.inputs_hash.to_le_bytes());
+                offer.tidings.encode(out);
+            }
+            Message::Piece { number, bytes } => {
+                out.push(PIECE);
+                out.extend_from_slice(&number.to_le_bytes());
+                out.extend_from_slice(bytes);
+            }
+            Message::Got { number, bytes } => {
+                out.push(GOT);
+                out.extend_from_slice(&number.to_le_bytes());
+                out.extend_from_slice(&bytes.to_le_bytes());
+            }
+            Message::Decline(why) => out.extend_from_slice(&[DECLINE, *why as u8]),
+            Message::Feed(feed) => {
+                out.push(FEED);
+                feed.encode(out);
+            }
+            Message::AskFeed { from, known, depth } => {
+                out.push(ASK_FEED);
+                out.extend_from_slice(&from.number().to_le_bytes());
+                out.extend_from_slice(&known.0.to_le_bytes());
+                out.extend_from_slice(&depth.to_le_bytes());
+            }
+            Message::Enough => out.push(ENOUGH),
+            Message::Letter { to: peer, bytes } | Message::LetterFrom { from: peer, bytes } => {
+                out.push(if matches!(self, Message::Letter { .. }) { LETTER } else { LETTER_FROM });
+                out.extend_from_slice(peer.as_bytes());
+                out.extend_from_slice(bytes);
+            }
+        }
+    }
+
+    /// Whether bytes are a message of this kind.
+    pub(crate) fn is_kind(kind: u8) -> bool {
+        (OFFER..=LETTER_FROM).contains(&kind)
+    }
+
+    pub(crate) fn decode(bytes: &'a [u8]) -> Result<Message<'a>, DecodeError> {
+        let mut r = ByteReader::new(bytes);
+        let message = match r.u8("message kind")? {
+            OFFER => {
+                let number = r.u32("transfer")?;
+                let state_bytes = r.u64("bytes of a state")?;
+                if state_bytes > STATE_BYTES_MAX {
+                    let max = STATE_BYTES_MAX;
+                    return Err(DecodeError::TooMany { what: "bytes of a state", count: state_bytes, max });
+                }
+                let (state_hash, inputs_hash) = (r.u64("state hash")?, r.u64("inputs hash")?);
+                let tidings = Tidings::decode(&mut r)?;
+                let offer = Offer { number, state_bytes, state_hash, inputs_hash, tidings };
+                Message::Offer(Box::new(offer))
+            }
+            PIECE => {
+                let number = r.u32("transfer")?;
+                Message::Piece { number, bytes: bounded("bytes of a piece", r.rest(), PIECE_BYTES)? }
+            }
+            GOT => Message::Got { number: r.u32("transfer")?, bytes: r.u64("bytes of a state")? },
+            DECLINE => Message::Decline(match r.u8("reason")? {
+                0 => Decline::Unable,
+                1 => Decline::Busy,
+                2 => Decline::TooOld,
+                value => return Err(DecodeError::Unknown { what: "reason", value: value.into() }),
+            }),
+            FEED => Message::Feed(Box::new(Feed::decode(&mut r)?)),
+            ASK_FEED => Message::AskFeed {
+                from: Frame::new(r.u32("frame")?),
+                known: History(r.u64("history")?),
+                depth: r.u32("depth")?,
+            },
+            ENOUGH => Message::Enough,
+            LETTER => {
+                let to = PeerId::from_bytes(r.array("peer")?);
+                Message::Letter { to, bytes: bounded("bytes of a letter", r.rest(), LETTER_BYTES_MAX)? }
+            }
+            LETTER_FROM => {
+                let from = PeerId::from_bytes(r.array("peer")?);
+                let bytes = bounded("bytes of a letter", r.rest(), LETTER_BYTES_MAX)?;
+                Message::LetterFrom { from, bytes }
+            }
+            kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
+        };
+        r.finish("message")?;
+        Ok(message)
+    }
+}
+
+fn bounded<'a>(what: &'static str, bytes: &'a [u8], max: usize) -> Result<&'a [u8], DecodeError> {
+    if bytes.len() > max {
+        return Err(DecodeError::TooMany { what, count: bytes.len() as u64, max: max as u64 });
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_round_trip_and_every_truncation_of_a_fixed_one_is_an_error() {
+        let peer = PeerId::from_u128(7);
+        let messages = [
+            Message::Piece { number: 3, bytes: &[1, 2, 3] },
+            Message::Got { number: 3, bytes: 1 << 33 },
+            Message::Decline(Decline::Busy),
+            Message::AskFeed { from: Frame::new(9), known: History(5), depth: 2 },
+            Message::Enough,
+            Message::Letter { to: peer, bytes: &[9] },
+            Message::LetterFrom { from: peer, bytes: &[] },
+        ];
+        for message in messages {
+            let mut bytes = Vec::new();
+            message.encode(&mut bytes);
+            assert_eq!(Message::decode(&bytes).as_ref(), Ok(&message));
+            assert!(Message::is_kind(bytes[0]));
+            if matches!(message, Message::Got { .. } | Message::AskFeed { .. } | Message::Decline(_)) {
+                for length in 0..bytes.len() {
+                    assert!(Message::decode(&bytes[..length]).is_err(), "{length} bytes of {message:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn states_that_cannot_be_are_refused_before_anything_is_allocated() {
+        let mut bytes = vec![OFFER, 0, 0, 0, 0];
+        bytes.extend_from_slice(&u64::MAX.to_le_bytes());
+        assert!(matches!(
+            Message::decode(&bytes),
+            Err(DecodeError::TooMany { what: "bytes of a state", .. })
+        ));
+        let piece = [&[PIECE, 0, 0, 0, 0][..], &[0; PIECE_BYTES + 1]].concat();
+        assert!(Message::decode(&piece).is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! One golden vector for every message about membership and every message of a transfer.
+
+use gaggle_kit::{Frame, PeerId, Slot, SlotSet};
+
+use crate::membership::held::{Extras, Join};
+use crate::membership::{
+    self, Ballot, Feed, History, Known, Lineage, MatchId, Proposal, Report, Standing, Tail, Tidings, Told,
+    View,
+};
+use crate::packet::tests::hex;
+use crate::roster::{Incarnation, Row, StreamId};
+use crate::transfer::{self, Decline, Offer};
+
+fn stream(peer: u128) -> StreamId {
+    StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(0xa0b0_c000 + peer as u32) }
+}
+
+fn row(peer: u128, last: Frame) -> Row {
+    let slots = SlotSet::of(Slot::at(peer as usize - 1));
+    Row { stream: stream(peer), slots, first: Frame::new(1), last }
+}
+
+fn ballot() -> Ballot {
+    Ballot { number: 5, by: stream(2) }
+}
+
+/// The view two machines made after a third fell silent at frame 0x0143.
+fn told() -> Told {
+    let game = MatchId { born: 0x1122_3344, number: 0x5566_7788 };
+    let founding = View::founding(game, (1..=3).map(|peer| row(peer, Frame::NEVER)).collect());
+    let rows = vec![row(1, Frame::new(0x0143)), row(2, Frame::NEVER), row(3, Frame::NEVER)];
+    let view = View::new(game, founding.history, ballot(), rows, 2, false);
+    let mut lineage = Lineage::founded(game, founding.link());
+    lineage.push(view.link());
+    Told { tip: lineage.tip(), view }
+}
+
+fn tails() -> Vec<Tail> {
+    let mut tail = Tail::from(stream(3), Frame::new(0x0142));
+    tail.push(&[7], Extras::NONE);
+    tail.push(
+        &[7],
+        Extras { join: Some(Join { stream: stream(4), slots: SlotSet::of(Slot::at(0)) }), end: false },
+    );
+    vec![tail]
+}
+
+fn about_membership() -> Vec<(membership::Message, &'static str)> {
+    use membership::Message;
+    let standing = Standing {
+        tip: told().tip,
+        incarnation: stream(2).incarnation,
+        first: Some(Frame::new(1)),
+        players: 1,
+        wanted: SlotSet::of(Slot::at(1)),
+        knows: Some(Known { incarnation: stream(3).incarnation, first: Frame::new(1) }),
+    };
+    let report = Report {
+        ballot: ballot(),
+        incarnation: stream(3).incarnation,
+        told: told(),
+        rows: told().view.rows,
+        confirmed: Frame::new(0x0141),
+        tails: tails(),
+        accepted: Some(Proposal { ballot: ballot(), told: told(), tails: tails() }),
+    };
+    let incarnation = stream(3).incarnation;
+    vec![
+        (Message::Standing { tag: 3, standing }, include_str!("../vectors/standing.hex")),
+        (Message::AskPath, include_str!("../vectors/ask_path.hex")),
+        (Message::Path(told().tip), include_str!("../vectors/path.hex")),
+        (
+            Message::Collect { tip: told().tip, ballot: ballot(), circle: vec![stream(2), stream(3)] },
+            include_str!("../vectors/collect.hex"),
+        ),
+        (Message::Report(Box::new(report)), include_str!("../vectors/report.hex")),
+        (Message::Nack { incarnation, promised: ballot() }, include_str!("../vectors/nack.hex")),
+        (Message::Gone { incarnation }, include_str!("../vectors/gone.hex")),
+        (Message::View { told: told(), at: ballot(), tails: tails() }, include_str!("../vectors/view.hex")),
+        (
+            Message::Accept { told: told(), ballot: ballot(), tails: tails() },
+            include_str!("../vectors/accept.hex"),
+        ),
+        (Message::Accepted { incarnation, ballot: ballot() }, include_str!("../vectors/accepted.hex")),
+        (Message::AskSnapshot, include_str!("../vectors/ask_snapshot.hex")),
+    ]
+}
+
+fn of_transfers() -> Vec<(transfer::Message<'static>, &'static str)> {
+    use transfer::Message;
+    let confirmed = Frame::new(0x0143);
+    let tidings = Tidings { told: told(), rows: told().view.rows, confirmed, tails: tails() };
+    let (number, state_bytes) = (9, 3);
+    let (state_hash, inputs_hash) = (0x0102_0304_0506_0708, 0x1112_1314_1516_1718);
+    let offer = Offer { number, state_bytes, state_hash, inputs_hash, tidings };
+    let (history, view) = (told().view.history, Some(told()));
+    let feed = Feed { history, told: view, confirmed, tails: tails() };
+    vec![
+        (Message::Offer(Box::new(offer)), include_str!("../vectors/offer.hex")),
+        (Message::Piece { number, bytes: &[1, 2, 3] }, include_str!("../vectors/piece.hex")),
+        (Message::Got { number, bytes: 3 }, include_str!("../vectors/got.hex")),
+        (Message::Decline(Decline::TooOld), include_str!("../vectors/decline.hex")),
+        (Message::Feed(Box::new(feed)), include_str!("../vectors/feed.hex")),
+        (
+            Message::AskFeed { from: confirmed, known: History(0x2122_2324_2526_2728), depth: 1 },
+            include_str!("../vectors/ask_feed.hex"),
+        ),
+        (Message::Enough, include_str!("../vectors/enough.hex")),
+        (Message::Letter { to: PeerId::from_u128(3), bytes: &[0x11] }, include_str!("../vectors/letter.hex")),
+        (
+            Message::LetterFrom { from: PeerId::from_u128(3), bytes: &[0x11] },
+            include_str!("../vectors/letter_from.hex"),
+        ),
+    ]
+}
+
+/// Every truncation is an error, unless the last bytes are whatever is left.
+fn check(bytes: &[u8], vector: &str, open_ended: usize, decodes: impl Fn(&[u8]) -> bool) {
+    assert_eq!(bytes, hex(vector), "{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    for length in 0..bytes.len() - open_ended {
+        assert!(!decodes(&bytes[..length]), "{length} of {} bytes", bytes.len());
+    }
+}
+
+#[test]
+fn messages_about_membership_are_written_as_the_vectors_say_and_read_back() {
+    for (message, vector) in about_membership() {
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes);
+        check(&bytes, vector, 0, |bytes| membership::Message::decode(bytes).is_ok());
+        assert_eq!(membership::Message::decode(&bytes), Ok(message));
+    }
+}
+
+#[test]
+fn messages_of_transfers_are_written_as_the_vectors_say_and_read_back() {
+    for (message, vector) in of_transfers() {
+        use transfer::Message;
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes);
+        let open_ended = match &message {
+            Message::Piece { bytes, .. }
+            | Message::Letter { bytes, .. }
+            | Message::LetterFrom { bytes, .. } => bytes.len(),
+            _ => 0,
+        };
+        check(&bytes, vector, open_ended, |bytes| Message::decode(bytes).is_ok());
+        assert_eq!(Message::decode(&bytes), Ok(message));
+    }
+}

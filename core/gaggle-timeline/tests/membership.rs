@@ -1,0 +1,347 @@
+//! People come and go: anyone joins or leaves at any frame, nobody pauses, nothing diverges.
+
+mod company;
+
+use company::{Company, config, ms};
+use gaggle_kit::{Frame, Micros, Slot, SlotSet};
+use gaggle_link::sim::{Chance, Change, Conditions};
+use gaggle_timeline::Event;
+
+fn joined(event: &Event) -> bool {
+    matches!(event, Event::Joined { .. })
+}
+
+fn left(event: &Event) -> bool {
+    matches!(event, Event::Left { .. })
+}
+
+fn lead_changed(event: &Event) -> bool {
+    matches!(event, Event::LeadChanged { .. })
+}
+
+fn slots(company: &Company, index: usize) -> u64 {
+    company.session(index).local_slots().bits()
+}
+
+#[test]
+fn three_play_and_a_fourth_joins() {
+    let mut company = Company::of(4, 3, 1);
+    company.run_ms(3_000);
+    let stalls = company.stalls();
+    company.join(3).run_until("the fourth is a member", 3_000, |c| c.session(3).is_member());
+    company.run_ms(3_000).expect_together(&[0, 1, 2, 3]);
+    assert_eq!(company.stalls()[..3], stalls[..3], "nobody waits for somebody who joins");
+    for index in 0..4 {
+        assert_eq!(company.count(index, joined), 1, "{}", company.describe());
+    }
+    let progress = company.count(3, |event| matches!(event, Event::Joining { .. }));
+    assert!(progress >= 3, "a joiner sees how far it is: {progress} steps");
+}
+
+#[test]
+fn one_plays_alone_at_once_and_others_drop_in() {
+    let mut company = Company::empty(4, 2);
+    company.found(0, 1).run_ms(2_000);
+    let frame = company.session(0).current_frame();
+    assert!(frame >= Frame::new(115), "alone at full speed, but only at {frame}");
+    assert_eq!(company.stalls()[0], 0, "there is nobody to wait for");
+    for index in 1..4 {
+        company.join(index).run_until("it is a member", 3_000, |c| c.session(index).is_member());
+        company.run_ms(500);
+    }
+    company.run_ms(1_000).expect_together(&[0, 1, 2, 3]);
+    assert_eq!(company.stalls()[0], 0, "{}", company.describe());
+    assert_eq!((1..4).map(|index| slots(&company, index)).collect::<Vec<_>>(), [2, 4, 8]);
+}
+
+#[test]
+fn three_who_come_at_once_all_get_in() {
+    let mut company = Company::empty(4, 3);
+    company.found(0, 1).run_ms(500);
+    company.join(1).join(2).join(3);
+    company.run_until("all are members", 4_000, |c| (1..4).all(|index| c.session(index).is_member()));
+    company.run_ms(1_000).expect_together(&[0, 1, 2, 3]);
+    assert_eq!(company.stalls()[0], 0, "{}", company.describe());
+}
+
+#[test]
+fn whoever_leaves_is_not_waited_for() {
+    let mut company = Company::of(4, 4, 4);
+    company.run_ms(3_000);
+    let stalls = company.stalls();
+    company.leave(2).run_until("the goodbye is done", 1_000, |c| c.session(2).is_over());
+    company.crash(2).run_ms(5_000).expect_together(&[0, 1, 3]);
+    assert_eq!(company.stalls(), stalls, "a goodbye stalls nobody");
+    for index in [0, 1, 3] {
+        assert_eq!(company.count(index, left), 1, "{}", company.describe());
+        assert_eq!(company.count(index, |e| matches!(e, Event::HistoryChanged { .. })), 0);
+        assert_eq!(company.session(index).present_at(company.session(index).confirmed_frame()).len(), 3);
+    }
+}
+
+#[test]
+fn the_lead_leaves_and_the_next_one_admits() {
+    let mut company = Company::of(4, 3, 5);
+    company.run_ms(3_000);
+    let stalls = company.stalls();
+    company.leave(0).run_until("the goodbye is done", 1_000, |c| c.session(0).is_over());
+    company.crash(0).run_ms(1_000);
+    for index in [1, 2] {
+        assert_eq!(company.count(index, lead_changed), 1, "{}", company.describe());
+        assert_eq!(
+            company.session(index).lead_at(company.session(index).confirmed_frame()),
+            Some(company.id(1))
+        );
+    }
+    company.join(3).run_until("it is a member", 3_000, |c| c.session(3).is_member());
+    company.run_ms(1_000).expect_together(&[1, 2, 3]);
+    assert_eq!(company.stalls()[1..3], stalls[1..3]);
+    assert_eq!(slots(&company, 3), 1, "the slot that is free");
+}
+
+#[test]
+fn the_last_but_one_leaves_and_the_last_plays_on_alone() {
+    let mut company = Company::of(2, 2, 6);
+    company.run_ms(2_000);
+    company.leave(0).run_ms(1_000).crash(0);
+    let (frame, stalls) = (company.session(1).current_frame(), company.stalls()[1]);
+    company.run_ms(3_000);
+    assert!(company.session(1).current_frame().since(frame) > 170, "{}", company.describe());
+    assert_eq!(company.stalls()[1], stalls);
+    company.join(0).run_until("it is back", 3_000, |c| c.session(0).is_member());
+    company.run_ms(500).expect_together(&[0, 1]);
+}
+
+#[test]
+fn somebody_falls_silent_and_the_others_go_on() {
+    for (seed, gone) in [(7, 2), (8, 0)] {
+        let mut company = Company::of(3, 3, seed);
+        company.run_ms(3_000).clear_events();
+        let before = company.stalls();
+        company.crash(gone).run_ms(8_000);
+        let others: Vec<usize> = (0..3).filter(|index| *index != gone).collect();
+        company.expect_together(&others);
+        for index in others {
+            let stalled = company.stalls()[index] - before[index];
+            // Three seconds until it is given up, two round trips, less the window of eight frames.
+            assert!(stalled > 100 && stalled <= 180 + 12 + 12, "{stalled}:\n{}", company.describe());
+            assert_eq!(company.count(index, left), 1, "{}", company.describe());
+            assert_eq!(company.count(index, |e| matches!(e, Event::Gone { .. })), 1);
+            assert_eq!(company.count(index, lead_changed), usize::from(gone == 0));
+        }
+    }
+}
+
+#[test]
+fn a_page_that_is_closed_and_opened_again_gets_its_slot_back_without_a_timeout() {
+    let mut company = Company::of(3, 3, 9);
+    company.run_ms(3_000).clear_events();
+    let stalls = company.stalls();
+    company.crash(1).run_ms(150);
+    company.rejoin(1, SlotSet::of(Slot::at(1)));
+    company.run_until("it is back", 3_000, |c| c.session(1).is_member());
+    company.run_ms(2_000).expect_together(&[0, 1, 2]);
+    assert_eq!(slots(&company, 1), 2, "the slot it had:\n{}", company.describe());
+    for index in [0, 2] {
+        let stalled = company.stalls()[index] - stalls[index];
+        assert!(stalled < 60, "nobody waits for a timeout, but {stalled} ticks passed");
+        assert_eq!((company.count(index, left), company.count(index, joined)), (1, 1));
+    }
+}
+
+#[test]
+fn the_lead_is_lost_while_somebody_comes_in() {
+    let mut exercised = 0;
+    for after_ms in [20, 120, 200, 280, 340, 380, 420, 460, 520, 600] {
+        let mut company = Company::configured(4, 3, after_ms, config(4), 40_000);
+        company.run_ms(2_000).join(3).run_ms(after_ms);
+        exercised += u32::from(!company.session(3).is_member());
+        company.crash(0).run_until("it is in", 12_000, |c| c.session(3).is_member());
+        company.run_ms(6_000).expect_together(&[1, 2, 3]);
+    }
+    assert!(exercised >= 4, "only {exercised} of these were under way");
+}
+
+#[test]
+fn the_lead_and_the_next_one_are_lost_together() {
+    let mut company = Company::of(5, 4, 11);
+    company.run_ms(2_000).join(4).run_ms(250);
+    company.crash(0).crash(1);
+    company.run_until("it is in", 12_000, |c| c.session(4).is_member());
+    company.run_ms(6_000).expect_together(&[2, 3, 4]);
+    let session = company.session(4);
+    assert_eq!(session.lead_at(session.confirmed_frame()), Some(company.id(2)));
+}
+
+#[test]
+fn two_who_do_not_hear_each_other_play_on_through_a_third() {
+    let mut company = Company::of(3, 3, 12);
+    company.run_ms(3_000).clear_events();
+    let history = company.session(0).history();
+    company.net.apply(&Change::Disconnect(0, 1));
+    company.run_ms(10_000).expect_together(&[0, 1, 2]);
+    assert_eq!(company.session(0).history(), history, "nobody is cut:\n{}", company.describe());
+    let frames: Vec<Frame> = (0..3).map(|index| company.session(index).confirmed_frame()).collect();
+    assert!(frames.iter().all(|frame| *frame > Frame::new(700)), "{frames:?}\n{}", company.describe());
+    assert_eq!(company.count(2, left), 0);
+}
+
+#[test]
+fn a_link_that_goes_dead_without_a_word_is_made_up_for_by_a_third() {
+    let mut company = Company::of(3, 3, 13);
+    company.run_ms(3_000).clear_events();
+    let cut = Conditions { cut: true, ..Conditions::latency_ms(50) };
+    company.net.between(0, 1, cut);
+    company.run_ms(10_000).expect_together(&[0, 1, 2]);
+    assert_eq!(company.count(2, left), 0, "{}", company.describe());
+    let stalled: u64 = company.stalls().iter().sum();
+    assert!(stalled < 120, "{stalled} ticks stalled in ten seconds:\n{}", company.describe());
+}
+
+#[test]
+fn a_match_that_splits_becomes_one_again() {
+    let mut company = Company::of(5, 5, 14);
+    company.run_ms(3_000);
+    company.net.apply(&Change::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
+    company.run_ms(10_000);
+    company.expect_together(&[0, 1]).expect_together(&[2, 3, 4]);
+    assert_ne!(company.session(0).history(), company.session(2).history(), "both halves play");
+    company.clear_events().net.apply(&Change::Heal);
+    company.run_until("all are in one match", 20_000, |c| {
+        let history = c.session(2).history();
+        (0..5).all(|index| c.session(index).is_member() && c.session(index).history() == history)
+    });
+    company.run_ms(2_000).expect_together(&[0, 1, 2, 3, 4]);
+    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    assert_eq!((0..5).map(|index| company.count(index, lost)).collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
+    assert_eq!((0..5).map(|index| slots(&company, index)).collect::<Vec<_>>(), [1, 2, 4, 8, 16]);
+}
+
+#[test]
+fn somebody_sleeps_and_comes_back_as_the_same_player() {
+    let mut company = Company::of(3, 3, 15);
+    company.run_ms(3_000).clear_events();
+    company.machines[1].asleep_until = company.now() + Micros::from_secs(8);
+    company.run_ms(7_900).expect_together(&[0, 2]);
+    let history = company.session(0).history();
+    company.run_until("it is back", 10_000, |c| {
+        c.session(1).is_member() && c.session(1).history() == c.session(0).history()
+    });
+    company.run_ms(2_000).expect_together(&[0, 1, 2]);
+    assert_eq!(
+        company.session(0).history(),
+        history,
+        "who was awake does not yield:\n{}",
+        company.describe()
+    );
+    assert_eq!(slots(&company, 1), 2);
+}
+
+#[test]
+fn a_short_nap_costs_nobody_its_place() {
+    let mut company = Company::of(3, 3, 16);
+    company.run_ms(3_000).clear_events();
+    company.machines[1].asleep_until = company.now() + Micros::from_millis(2_000);
+    company.run_ms(8_000).expect_together(&[0, 1, 2]);
+    for index in 0..3 {
+        assert_eq!(company.count(index, left), 0, "{}", company.describe());
+    }
+}
+
+#[test]
+fn two_matches_meet_and_the_later_one_comes_over() {
+    let mut company = Company::empty(4, 17);
+    company.found(0, 5).found(2, 9).run_ms(1_000);
+    company.join_via(1, &[0]).join_via(3, &[2]);
+    company.run_until("both have company", 3_000, |c| c.session(1).is_member() && c.session(3).is_member());
+    company.run_ms(500).clear_events();
+    company.connect_all();
+    company.run_until("all are in one match", 8_000, |c| {
+        let history = c.session(0).history();
+        (0..4).all(|index| c.session(index).is_member() && c.session(index).history() == history)
+    });
+    company.run_ms(1_000).expect_together(&[0, 1, 2, 3]);
+    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    assert_eq!((0..4).map(|index| company.count(index, lost)).collect::<Vec<_>>(), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_large_state_comes_over_in_under_a_second() {
+    let mut company = Company::configured(3, 2, 18, config(4), 100_000);
+    company.run_ms(3_000);
+    let (stalls, began) = (company.stalls(), company.now());
+    company.join(2).run_until("it is a member", 3_000, |c| c.session(2).is_member());
+    let took = company.now().since(began);
+    company.run_ms(2_000).expect_together(&[0, 1, 2]);
+    assert_eq!(company.stalls()[..2], stalls[..2]);
+    println!("{took:?}");
+    assert!(took < ms(1_000), "{took:?}");
+}
+
+#[test]
+fn a_donor_that_goes_is_replaced() {
+    for how in ["crash", "leave"] {
+        for donor in 0..3 {
+            let mut company = Company::configured(4, 3, 19, config(4), 1_000_000);
+            let slow = Conditions { bytes_per_second: Some(150_000), ..Conditions::latency_ms(50) };
+            company.weather(slow).run_ms(2_000).join(3).run_ms(1_500);
+            assert!(!company.session(3).is_member());
+            match how {
+                "crash" => company.crash(donor),
+                _ => company.leave(donor).run_ms(1_200).crash(donor),
+            };
+            company.weather(Conditions::latency_ms(50));
+            company.run_until("it is a member", 20_000, |c| c.session(3).is_member());
+            let others: Vec<usize> = (0..4).filter(|index| *index != donor).collect();
+            company.run_ms(5_000).expect_together(&others);
+        }
+    }
+}
+
+#[test]
+fn every_member_is_as_likely_to_be_the_donor() {
+    let mut donated = [0; 3];
+    for seed in 0..60 {
+        let mut company = Company::of(4, 3, 100 + seed);
+        company.run_ms(600).join(3).run_until("it is a member", 3_000, |c| c.session(3).is_member());
+        for (index, count) in donated.iter_mut().enumerate() {
+            *count += company.session(index).stats().states_given;
+        }
+    }
+    assert_eq!(donated.iter().sum::<u64>(), 60, "{donated:?}");
+    assert!(donated.iter().all(|count| (10..=32).contains(count)), "{donated:?}");
+}
+
+#[test]
+fn people_come_and_go_on_a_bad_network() {
+    for seed in 20..24 {
+        let mut company = Company::of(4, 3, seed);
+        let bad = Conditions {
+            jitter: ms(30),
+            loss: Chance::percent(8),
+            duplicate: Chance::percent(2),
+            reorder: Chance::percent(5),
+            ..Conditions::latency_ms(60)
+        };
+        company.weather(bad).run_ms(3_000);
+        for round in 0..3 {
+            company.join(3).run_until("it is a member", 10_000, |c| c.session(3).is_member());
+            company.run_ms(2_000);
+            if round % 2 == 0 {
+                company.leave(3).run_until("it is out", 2_000, |c| c.session(3).is_over());
+            }
+            company.crash(3).run_ms(6_000).expect_together(&[0, 1, 2]);
+        }
+    }
+}
+
+#[test]
+fn nobody_is_removed_by_name_and_forgotten() {
+    let mut company = Company::of(3, 3, 25);
+    company.run_ms(2_000).clear_events();
+    let victim = company.id(2);
+    company.machines[0].timeline.session_mut().remove(victim).expect("it plays");
+    company.run_ms(1_000);
+    company.crash(2).run_ms(1_000).expect_together(&[0, 1]);
+    assert_eq!((company.count(0, left), company.count(1, left)), (1, 1), "{}", company.describe());
+}
