@@ -24,9 +24,11 @@
 mod backoff;
 mod incoming;
 mod pending;
+mod socket;
 
 pub use backoff::Backoff;
 pub use pending::RequestId;
+pub use socket::{LobbyClient, Socket, SocketEvent};
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -8,6 +8,8 @@
 mod clock;
 mod connection;
 mod direct;
+mod lobby;
 
 pub use clock::now;
 pub use direct::{DirectWay, IceServer};
+pub use lobby::LobbySocket;

@@ -25,8 +25,10 @@
 
 mod clock;
 mod entropy;
+mod lobby;
 mod udp;
 
 pub use clock::Clock;
 pub use entropy::{random_peer, random_seed};
+pub use lobby::{LobbySocket, ParseLobbyUrlError};
 pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpTotals};

@@ -16,6 +16,7 @@
 //! ```
 
 pub mod assets;
+mod background;
 mod clock;
 pub mod config;
 mod doorkeeper;
@@ -31,6 +32,7 @@ mod socket;
 pub mod storage;
 mod tls;
 
+pub use background::BackgroundServer;
 pub use config::Config;
 pub use extensions::{Extensions, Lobby, Upgrade, UpgradedStream};
 pub use server::{Server, StartError};

@@ -1,0 +1,69 @@
+//! A page that looks for a room at the server it came from, and shows what it knows of it.
+//!
+//! `shell/gaggle-browser/tests/lobby_in_chromium.rs` opens it. On other targets it does nothing.
+
+#![allow(missing_docs, reason = "an example's glue exports functions of its own")]
+
+#[cfg(target_arch = "wasm32")]
+pub mod page {
+    use std::cell::RefCell;
+
+    use gaggle_browser::{LobbySocket, now};
+    use gaggle_lobby::client::{ClientConfig, Event, LobbyClient};
+    use gaggle_lobby::message::client::Find;
+    use gaggle_lobby::view::Json;
+    use wasm_bindgen::prelude::*;
+
+    thread_local! {
+        static LOBBY: RefCell<Option<LobbyClient<LobbySocket>>> = const { RefCell::new(None) };
+    }
+
+    /// Looks for a room as the guest with this key.
+    #[wasm_bindgen]
+    pub fn find(key: String) {
+        let config = ClientConfig { key: Some(key), ..ClientConfig::default() };
+        let mut lobby = LobbyClient::new(now(), config, 1, LobbySocket::here());
+        lobby.client.find(Find { game: "gander".parse().expect("a label"), ..Find::default() });
+        LOBBY.set(Some(lobby));
+    }
+
+    /// Everything that happened since the last call, a line each.
+    #[wasm_bindgen]
+    pub fn poll() -> String {
+        let mut lines = String::new();
+        LOBBY.with_borrow_mut(|lobby| {
+            let Some(lobby) = lobby else { return };
+            while let Some(event) = lobby.poll(now()) {
+                lines += &match event {
+                    Event::Signal { data, .. } => format!("signal {}\n", data.as_str()),
+                    Event::Seated { returned, .. } => format!("seated returned={returned}\n"),
+                    Event::Offline { .. } => "offline\n".to_string(),
+                    _ => String::new(),
+                };
+            }
+        });
+        lines
+    }
+
+    /// How many are in the room.
+    #[wasm_bindgen]
+    pub fn members() -> u32 {
+        LOBBY.with_borrow(|lobby| {
+            let room = lobby.as_ref().and_then(|lobby| lobby.client.room());
+            room.map_or(0, |room| room.members.len() as u32)
+        })
+    }
+
+    /// Hands a number to everybody else in the room.
+    #[wasm_bindgen]
+    pub fn greet(number: u32) {
+        LOBBY.with_borrow_mut(|lobby| {
+            let Some(LobbyClient { client, .. }) = lobby else { return };
+            let me = client.identity().map(|(_, peer)| peer);
+            let members = client.room().map(|room| room.members.clone()).unwrap_or_default();
+            for member in members.iter().filter(|member| Some(member.peer) != me) {
+                client.signal(member.peer, Json::new(&number.to_string()).expect("a number"));
+            }
+        });
+    }
+}

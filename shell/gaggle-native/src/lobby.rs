@@ -1,0 +1,233 @@
+//! A WebSocket to a lobby, for the client machine of `gaggle-lobby`.
+//!
+//! Names are looked up and connections opened in a short-lived thread, because the system offers no other way that
+//! never waits. From then on everything happens in [`LobbySocket::poll`].
+
+mod stream;
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::Duration;
+
+use gaggle_lobby::client::{Socket, SocketEvent};
+use gaggle_lobby::message::MESSAGE_BYTES_MAX;
+use thiserror::Error;
+use tungstenite::http::Uri;
+use tungstenite::protocol::WebSocketConfig;
+use tungstenite::{Error, Message, WebSocket};
+
+use stream::{Security, Stream};
+
+/// How long one of a server's addresses may take to answer.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// How long the server may take for each step of the opening.
+const OPEN_WITHIN: Duration = Duration::from_secs(8);
+/// What may wait to be sent. A client that has more to say talks to nobody.
+const WRITE_BUFFER_MAX: usize = 1 << 20;
+
+/// Why an address is not one of a lobby.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}` is not the address of a lobby, as ws://127.0.0.1:8080 or wss://play.example")]
+pub struct ParseLobbyUrlError(pub String);
+
+/// A WebSocket to a lobby. Give it to [`LobbyClient`](gaggle_lobby::client::LobbyClient):
+///
+/// ```no_run
+/// use gaggle_lobby::client::{ClientConfig, LobbyClient};
+/// use gaggle_lobby::message::client::Find;
+/// use gaggle_native::{Clock, LobbySocket, random_seed};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let clock = Clock::start();
+/// let socket = LobbySocket::new("ws://127.0.0.1:8080")?;
+/// let mut lobby = LobbyClient::new(clock.now(), ClientConfig::default(), random_seed()?, socket);
+/// lobby.client.find(Find { game: "gander".parse()?, ..Find::default() });
+/// loop {
+///     while let Some(event) = lobby.poll(clock.now()) {
+///         println!("{event:?}");
+///     }
+///     std::thread::sleep(std::time::Duration::from_millis(15));
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct LobbySocket {
+    url: Uri,
+    security: Security,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle,
+    Connecting(Receiver<Option<Box<WebSocket<Stream>>>>),
+    Open(Box<WebSocket<Stream>>),
+    /// It ended, which has not been told yet.
+    Ended,
+}
+
+impl LobbySocket {
+    /// A socket to the lobby of this server. `http:` and `https:` are as good as `ws:` and `wss:`, and without a path it
+    /// is `/lobby`.
+    ///
+    /// # Errors
+    /// If it is no such address.
+    pub fn new(url: &str) -> Result<LobbySocket, ParseLobbyUrlError> {
+        Ok(LobbySocket { url: parse(url)?, security: Security::default(), state: State::Idle })
+    }
+
+    /// The same with certificates of one's own choice.
+    ///
+    /// # Errors
+    /// If it is no such address.
+    #[cfg(feature = "tls")]
+    pub fn with_tls(
+        url: &str,
+        config: std::sync::Arc<rustls::ClientConfig>,
+    ) -> Result<LobbySocket, ParseLobbyUrlError> {
+        Ok(LobbySocket { url: parse(url)?, security: Security::with(config), state: State::Idle })
+    }
+
+    fn read(&mut self) -> Option<SocketEvent> {
+        let State::Open(socket) = &mut self.state else { return None };
+        loop {
+            // What the kernel did not take before, and answers to pings.
+            if let Err(error) = socket.flush()
+                && !is_waiting(&error)
+            {
+                return self.end();
+            }
+            match socket.read() {
+                Ok(Message::Text(text)) => return Some(SocketEvent::Text(text.as_str().to_string())),
+                Ok(Message::Ping(_) | Message::Pong(_)) => {}
+                Err(error) if is_waiting(&error) => return None,
+                // A close, or what no lobby says.
+                Ok(_) | Err(_) => return self.end(),
+            }
+        }
+    }
+
+    fn end(&mut self) -> Option<SocketEvent> {
+        self.state = State::Idle;
+        Some(SocketEvent::Closed)
+    }
+}
+
+impl Socket for LobbySocket {
+    fn connect(&mut self) {
+        let (told, told_to) = channel();
+        let (url, security) = (self.url.clone(), self.security.clone());
+        let thread = std::thread::Builder::new().name("lobby connect".into());
+        // Whoever waited may be gone by then.
+        let started = thread.spawn(move || drop(told.send(open(&url, &security).ok().map(Box::new))));
+        self.state = if started.is_ok() { State::Connecting(told_to) } else { State::Ended };
+    }
+
+    fn send(&mut self, text: &str) {
+        let State::Open(socket) = &mut self.state else { return };
+        match socket.send(Message::text(text)) {
+            Ok(()) => {}
+            Err(error) if is_waiting(&error) => {}
+            Err(_) => self.state = State::Ended,
+        }
+    }
+
+    fn disconnect(&mut self) {
+        if let State::Open(socket) = &mut self.state {
+            // A word of goodbye, if it can be said at once.
+            let _ = socket.close(None);
+            let _ = socket.flush();
+        }
+        self.state = State::Idle;
+    }
+
+    fn poll(&mut self) -> Option<SocketEvent> {
+        match &mut self.state {
+            State::Idle => None,
+            State::Ended => self.end(),
+            State::Open(_) => self.read(),
+            State::Connecting(told) => match told.try_recv() {
+                Ok(Some(socket)) => {
+                    self.state = State::Open(socket);
+                    Some(SocketEvent::Opened)
+                }
+                Ok(None) | Err(TryRecvError::Disconnected) => self.end(),
+                Err(TryRecvError::Empty) => None,
+            },
+        }
+    }
+}
+
+fn is_waiting(error: &Error) -> bool {
+    matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
+}
+
+fn parse(text: &str) -> Result<Uri, ParseLobbyUrlError> {
+    let wrong = || ParseLobbyUrlError(text.into());
+    let url: Uri = text.parse().map_err(|_| wrong())?;
+    let scheme = match url.scheme_str() {
+        Some("ws" | "http") => "ws",
+        Some("wss" | "https") if cfg!(feature = "tls") => "wss",
+        _ => return Err(wrong()),
+    };
+    let authority = url.authority().ok_or_else(wrong)?;
+    let path = match url.path_and_query().map_or("/", |path| path.as_str()) {
+        "/" => "/lobby",
+        path => path,
+    };
+    format!("{scheme}://{authority}{path}").parse().map_err(|_| wrong())
+}
+
+/// Opens a connection; waits for it.
+fn open(url: &Uri, security: &Security) -> io::Result<WebSocket<Stream>> {
+    let is_secure = url.scheme_str() == Some("wss");
+    let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let port = url.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
+    let tcp = reach(host, port)?;
+    tcp.set_nodelay(true)?;
+    tcp.set_read_timeout(Some(OPEN_WITHIN))?;
+    tcp.set_write_timeout(Some(OPEN_WITHIN))?;
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MESSAGE_BYTES_MAX))
+        .max_frame_size(Some(MESSAGE_BYTES_MAX))
+        .max_write_buffer_size(WRITE_BUFFER_MAX);
+    let stream = if is_secure { security.wrap(host, tcp)? } else { Stream::Plain(tcp) };
+    let opened = tungstenite::client::client_with_config(url, stream, Some(config));
+    let (socket, _) = opened.map_err(|error| io::Error::other(error.to_string()))?;
+    socket.get_ref().tcp().set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// The first of a host's addresses that answers.
+fn reach(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_WITHIN) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        for (text, expected) in [
+            ("http://127.0.0.1:8080", "ws://127.0.0.1:8080/lobby"),
+            ("ws://127.0.0.1:8080/", "ws://127.0.0.1:8080/lobby"),
+            ("wss://play.example", "wss://play.example/lobby"),
+            ("https://play.example/eu/lobby?x=1", "wss://play.example/eu/lobby?x=1"),
+            ("ws://[::1]:9/lobby", "ws://[::1]:9/lobby"),
+        ] {
+            assert_eq!(parse(text).map(|url| url.to_string()), Ok(expected.to_string()), "{text}");
+        }
+        for text in ["", "play.example", "ftp://play.example", "/lobby", "ws://", "ws:// "] {
+            assert_eq!(parse(text), Err(ParseLobbyUrlError(text.into())));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a lobby's WebSocket runs on: TCP, with TLS or without.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+#[cfg(feature = "tls")]
+use std::sync::Arc;
+
+#[cfg(feature = "tls")]
+use rustls::crypto::ring::default_provider;
+#[cfg(feature = "tls")]
+use rustls::pki_types::ServerName;
+#[cfg(feature = "tls")]
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+/// A stream to a server.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Plain(TcpStream),
+    #[cfg(feature = "tls")]
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Stream {
+    /// The connection below.
+    pub(super) fn tcp(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(tcp) => tcp,
+            #[cfg(feature = "tls")]
+            Stream::Tls(tls) => tls.get_ref(),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(tcp) => tcp.read(buffer),
+            #[cfg(feature = "tls")]
+            Stream::Tls(tls) => tls.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(tcp) => tcp.write(bytes),
+            #[cfg(feature = "tls")]
+            Stream::Tls(tls) => tls.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Plain(tcp) => tcp.flush(),
+            #[cfg(feature = "tls")]
+            Stream::Tls(tls) => tls.flush(),
+        }
+    }
+}
+
+/// Whose certificates are believed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Security {
+    #[cfg(feature = "tls")]
+    config: Option<Arc<ClientConfig>>,
+}
+
+impl Security {
+    /// As somebody says.
+    #[cfg(feature = "tls")]
+    pub(super) fn with(config: Arc<ClientConfig>) -> Security {
+        Security { config: Some(config) }
+    }
+
+    /// Agrees on TLS, as browsers would.
+    #[cfg(feature = "tls")]
+    pub(super) fn wrap(&self, host: &str, mut tcp: TcpStream) -> io::Result<Stream> {
+        let config = match &self.config {
+            Some(config) => config.clone(),
+            None => {
+                let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+                let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+                    .with_safe_default_protocol_versions()
+                    .map_err(io::Error::other)?;
+                Arc::new(config.with_root_certificates(roots).with_no_client_auth())
+            }
+        };
+        let name = ServerName::try_from(host.to_string()).map_err(io::Error::other)?;
+        let mut tls = ClientConnection::new(config, name).map_err(io::Error::other)?;
+        // Here and not with the first bytes: a bad certificate should end the attempt, whatever comes after.
+        while tls.is_handshaking() {
+            tls.complete_io(&mut tcp)?;
+        }
+        Ok(Stream::Tls(Box::new(StreamOwned::new(tls, tcp))))
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[allow(clippy::unused_self, reason = "the same call with and without TLS")]
+    pub(super) fn wrap(&self, _host: &str, _tcp: TcpStream) -> io::Result<Stream> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

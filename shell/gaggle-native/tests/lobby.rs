@@ -1,0 +1,173 @@
+//! The lobby's client on real sockets, with a real server.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gaggle_kit::Micros;
+use gaggle_lobby::client::{Backoff, ClientConfig, Event, LobbyClient};
+use gaggle_lobby::message::client::Find;
+use gaggle_lobby::view::Json;
+use gaggle_native::{Clock, LobbySocket};
+use gaggle_server::{BackgroundServer, Config};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[test]
+fn two_programs_meet_and_signal() {
+    let place = Place::new("meet");
+    let server = BackgroundServer::start(place.config(0)).unwrap();
+    let mut nia = Person::at(&format!("http://{}", server.address()), 1);
+    let mut ada = Person::at(&format!("ws://{}/lobby", server.address()), 2);
+    nia.find();
+    ada.find();
+    let room = nia.lobby.client.room().unwrap().id;
+    assert_eq!(ada.lobby.client.room().unwrap().id, room);
+    let (_, me) = nia.lobby.client.identity().unwrap();
+    // Some are longer than the kernel takes at once, and all arrive in order.
+    let long = "x".repeat(16_000);
+    for n in 0..60 {
+        ada.lobby.client.signal(me, Json::new(&format!("[{n},\"{long}\"]")).unwrap());
+    }
+    for n in 0..60 {
+        let data = nia.wait_for(
+            |event| match event {
+                Event::Signal { data, .. } => Some(data.as_str().to_string()),
+                _ => None,
+            },
+            &mut [&mut ada],
+        );
+        assert!(data.starts_with(&format!("[{n},")), "{n}: {}", &data[..10]);
+    }
+}
+
+#[test]
+fn a_server_that_starts_late_or_again_is_found_by_itself() {
+    let place = Place::new("late");
+    // A port nobody listens on.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut nia = Person::at(&format!("ws://127.0.0.1:{port}"), 1);
+    nia.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+    let server = BackgroundServer::start(place.config(port)).unwrap();
+    nia.find();
+    let before = nia.lobby.client.room().unwrap().clone();
+    // Gone without a word.
+    drop(server);
+    nia.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+    assert_eq!(nia.lobby.client.room(), Some(&before), "the room stays as it was last seen");
+    let server = BackgroundServer::start(place.config(port)).unwrap();
+    nia.wait_for(|event| matches!(event, Event::Seated { returned: true, .. }).then_some(()), &mut []);
+    assert_eq!(nia.lobby.client.room().unwrap().id, before.id);
+    drop(server);
+}
+
+#[test]
+fn a_server_that_accepts_and_says_nothing_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let config = ClientConfig { answer_within: Micros::from_millis(300), ..config(1) };
+    let mut nia = Person::with(&format!("ws://{}", listener.local_addr().unwrap()), config);
+    let start = Instant::now();
+    nia.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn over_tls_only_a_certificate_that_is_believed_counts() {
+    use rustls::crypto::ring::default_provider;
+    let place = Place::new("tls");
+    let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
+    let (certificate, key) = (place.0.join("cert.pem"), place.0.join("key.pem"));
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let secure = Config { tls_certificate: Some(certificate), tls_key: Some(key), ..place.config(0) };
+    let server = BackgroundServer::start(secure).unwrap();
+    let url = format!("wss://localhost:{}", server.address().port());
+    let mut stranger = Person::at(&url, 1);
+    stranger.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    let tls = rustls::ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let socket = LobbySocket::with_tls(&url, Arc::new(tls)).unwrap();
+    let mut nia = Person::on(socket, config(2));
+    nia.find();
+}
+
+/// Somebody with a client.
+struct Person {
+    lobby: LobbyClient<LobbySocket>,
+    clock: Clock,
+}
+
+impl Person {
+    fn at(url: &str, number: u32) -> Person {
+        Person::with(url, config(number))
+    }
+
+    fn with(url: &str, config: ClientConfig) -> Person {
+        Person::on(LobbySocket::new(url).unwrap(), config)
+    }
+
+    fn on(socket: LobbySocket, config: ClientConfig) -> Person {
+        let clock = Clock::start();
+        Person { lobby: LobbyClient::new(clock.now(), config, 1, socket), clock }
+    }
+
+    fn find(&mut self) {
+        self.lobby.client.find(Find { game: "gander".parse().unwrap(), ..Find::default() });
+        self.wait_for(|event| matches!(event, Event::Seated { .. }).then_some(()), &mut []);
+    }
+
+    /// Waits for something; others go on meanwhile.
+    fn wait_for<T>(&mut self, wanted: impl Fn(&Event) -> Option<T>, others: &mut [&mut Person]) -> T {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            while let Some(event) = self.lobby.poll(self.clock.now()) {
+                if let Some(found) = wanted(&event) {
+                    return found;
+                }
+            }
+            for other in others.iter_mut() {
+                while other.lobby.poll(other.clock.now()).is_some() {}
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        panic!("it did not happen in time");
+    }
+}
+
+fn config(number: u32) -> ClientConfig {
+    ClientConfig {
+        key: Some(format!("key-of-guest-number-{number}")),
+        backoff: Backoff { first: Micros::from_millis(50), max: Micros::from_millis(400) },
+        ..ClientConfig::default()
+    }
+}
+
+/// A folder of its own, gone when it is dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let path = std::env::temp_dir().join(format!("gaggle-native-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Place(path)
+    }
+
+    fn config(&self, port: u16) -> Config {
+        Config { listen: ([127, 0, 0, 1], port).into(), data: self.0.clone(), ..Config::default() }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
