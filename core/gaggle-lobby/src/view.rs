@@ -7,7 +7,7 @@ use gaggle_kit::{PeerId, Slot};
 
 use crate::MessageError;
 use crate::id::{PlayerId, RoomCode, RoomId, Seed};
-use crate::json::{Raw, Value, record, tagged};
+use crate::json::{Raw, Value, record, tagged, write_string};
 use crate::label::{DisplayName, Label};
 use crate::word::words;
 
@@ -417,6 +417,25 @@ impl Json {
     /// If it is not.
     pub fn new(text: &str) -> Result<Json, MessageError> {
         Raw::parse(text).map(|raw| Json(raw.text().into()))
+    }
+
+    /// A string as a JSON value.
+    ///
+    /// ```
+    /// use gaggle_lobby::view::Json;
+    /// let said = Json::string("a \"word\"\n");
+    /// assert_eq!(said.as_str(), r#""a \"word\"\n""#);
+    /// assert_eq!(said.to_text().as_deref(), Some("a \"word\"\n"));
+    /// ```
+    pub fn string(text: &str) -> Json {
+        let mut out = String::with_capacity(text.len() + 2);
+        write_string(text, &mut out);
+        Json(out.into())
+    }
+
+    /// The string, if the value is one.
+    pub fn to_text(&self) -> Option<String> {
+        Raw::parse(&self.0).ok()?.string().map(|text| text.into_owned())
     }
 
     /// The text, without white space around it.

@@ -1,0 +1,124 @@
+//! What a game tells its players about being online.
+
+use std::fmt;
+
+use gaggle_kit::PeerId;
+use gaggle_lobby::client::RequestId;
+use gaggle_lobby::{Refusal, RoomCode, ServerMessage};
+
+/// Something players should know, each told once. Shown as text it is a calm sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The server made up a secret for us: keep it and give it the next time, to be the same person.
+    Key(String),
+    /// We have a seat in a room.
+    Seated {
+        /// The six letters others join by.
+        code: RoomCode,
+        /// We had it before.
+        returned: bool,
+    },
+    /// We are not in the room any more and play alone.
+    Unseated {
+        /// Why, in words.
+        why: String,
+    },
+    /// Another tab or machine has our seat. See [`Room::take_over`](crate::Room::take_over).
+    Elsewhere,
+    /// The server cannot be reached at the moment; the game goes on.
+    ServerLost,
+    /// The server is back.
+    ServerBack,
+    /// The server refused what we asked for.
+    Refused(Refusal),
+    /// The list of open rooms changed: see [`Client::listed`](gaggle_lobby::client::Client::listed).
+    Rooms,
+    /// The answer to something asked through [`Room::lobby`](crate::Room::lobby).
+    Answer {
+        /// What was asked.
+        request: RequestId,
+        /// What the server says.
+        answer: Box<ServerMessage>,
+    },
+    /// We are coming into a running match.
+    Joining {
+        /// How far it is.
+        percent: u8,
+    },
+    /// That did not work, and we go on alone.
+    JoinFailed,
+    /// We are in the match of the room.
+    Together,
+    /// Somebody came into the match.
+    Came {
+        /// Who.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+    },
+    /// Somebody left the match.
+    Went {
+        /// Who.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+    },
+    /// Nothing is heard of somebody.
+    Interrupted {
+        /// Who.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+    },
+    /// They are back.
+    Resumed {
+        /// Who.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+    },
+    /// Somebody else is present longest now.
+    LeadChanged {
+        /// Who.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+    },
+    /// Another part of a split match goes on instead of ours.
+    HistoryChanged,
+    /// Our game differed from the others' and was mended, or theirs is being mended.
+    Desync {
+        /// With whom.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Key(_) => f.write_str("the server knows you now"),
+            Event::Seated { code, returned: false } => write!(f, "you are in room {code}"),
+            Event::Seated { code, returned: true } => write!(f, "welcome back to room {code}"),
+            Event::Unseated { why } => write!(f, "{why}, you play alone"),
+            Event::Elsewhere => f.write_str("another tab of yours has this seat"),
+            Event::ServerLost => f.write_str("the server is out of reach, the game goes on"),
+            Event::ServerBack => f.write_str("the server is back"),
+            Event::Refused(refusal) => write!(f, "{}", refusal.text),
+            Event::Rooms => f.write_str("the open rooms changed"),
+            Event::Answer { answer, .. } => write!(f, "the server answered: {}", answer.kind()),
+            Event::Joining { percent } => write!(f, "joining, {percent} %"),
+            Event::JoinFailed => f.write_str("joining did not work, you play alone"),
+            Event::Together => f.write_str("you are in"),
+            Event::Came { name, .. } => write!(f, "{name} dropped in"),
+            Event::Went { name, .. } => write!(f, "{name} left"),
+            Event::Interrupted { name, .. } => write!(f, "waiting for {name}"),
+            Event::Resumed { name, .. } => write!(f, "{name} is back"),
+            Event::LeadChanged { name, .. } => write!(f, "{name} leads now"),
+            Event::HistoryChanged => f.write_str("another part of the match went on"),
+            Event::Desync { name, .. } => write!(f, "{name} sees another game; it is being mended"),
+        }
+    }
+}

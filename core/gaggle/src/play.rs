@@ -1,0 +1,62 @@
+//! One match as this machine runs it: the game, its session, its clock.
+
+use gaggle_kit::{Micros, Slot};
+use gaggle_link::Transport;
+use gaggle_timeline::{Exchange, Game, Pace, Session, Timeline};
+
+/// Ticks made up for in one go.
+const MAKE_UP_AT_ONCE: u32 = 4;
+
+/// A match that is running or about to.
+pub(crate) struct Play<G: Game> {
+    pub(crate) timeline: Timeline<G>,
+    exchange: Exchange,
+    pace: Pace,
+}
+
+impl<G: Game> Play<G> {
+    pub(crate) fn new(now: Micros, session: Session<G::Input>, game: G) -> Play<G> {
+        let pace = Pace::new(session.config().frames_per_second, now);
+        Play { timeline: Timeline::new(session, game), exchange: Exchange::default(), pace }
+    }
+
+    pub(crate) fn session(&self) -> &Session<G::Input> {
+        self.timeline.session()
+    }
+
+    pub(crate) fn session_mut(&mut self) -> &mut Session<G::Input> {
+        self.timeline.session_mut()
+    }
+
+    pub(crate) fn receive(&mut self, now: Micros, links: &mut impl Transport) {
+        self.exchange.receive(now, links, self.timeline.session_mut());
+    }
+
+    pub(crate) fn send(&mut self, now: Micros, links: &mut impl Transport) {
+        self.exchange.send(now, links, self.timeline.session_mut());
+    }
+
+    /// How many frames are due.
+    pub(crate) fn ticks_due(&mut self, now: Micros) -> u32 {
+        let session = self.timeline.session_mut();
+        self.pace.ticks_due(now, session.speed_ppm()) + session.take_ticks_to_make_up(MAKE_UP_AT_ONCE)
+    }
+
+    /// How far into the next frame we are, in thousandths.
+    pub(crate) fn thousandths(&self) -> u32 {
+        self.pace.thousandths()
+    }
+
+    /// One frame, with what the players at this machine do.
+    pub(crate) fn tick(&mut self, now: Micros, inputs: &[G::Input]) {
+        let slots: [Option<Slot>; Slot::COUNT_MAX] = {
+            let mut own = self.session().local_slots().into_iter();
+            std::array::from_fn(|_| own.next())
+        };
+        for (slot, input) in slots.into_iter().flatten().zip(inputs) {
+            // Only fails for slots that are not local, and these are.
+            let _ = self.session_mut().set_input(slot, *input);
+        }
+        self.timeline.tick(now);
+    }
+}

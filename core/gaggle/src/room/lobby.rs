@@ -1,0 +1,205 @@
+//! What the lobby says, and what follows from it.
+
+use gaggle_kit::PeerId;
+use gaggle_lobby::client::{Event as LobbyEvent, Output};
+use gaggle_lobby::message::client::{Create, Find, Join, Leave};
+use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
+use gaggle_timeline::Game;
+
+use super::Room;
+use crate::config::Wish;
+use crate::event::Event;
+use crate::outside::{LobbyNews, Outside};
+
+impl<G: Game + Clone, O: Outside> Room<G, O> {
+    /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing waits for the answer.
+    pub(super) fn ask_for_seat(&mut self, switch: bool) {
+        let config = &self.config;
+        let (game, mode, build, palette) =
+            (config.game.clone(), config.mode.clone(), config.build(), config.palette);
+        let (seats, settings) = (Some(config.seats), config.settings.clone());
+        let Some(client) = &mut self.client else { return };
+        match &config.wish {
+            Wish::Find => {
+                client.find(Find { game, mode, build, seats, palette, switch, settings });
+            }
+            Wish::Private => {
+                let (private, drop_in) = (true, true);
+                let create =
+                    Create { game, mode, build, seats, private, drop_in, palette, switch, settings };
+                client.create(create);
+            }
+            Wish::Code(code) => {
+                client.join(Join { code: Some(*code), build, palette, switch, ..Join::default() });
+            }
+            Wish::Look | Wish::Offline => {}
+        }
+    }
+
+    /// We have a seat that is not what we wish for.
+    fn seek_elsewhere(&mut self) {
+        match (&self.config.wish, &mut self.client) {
+            (Wish::Look | Wish::Offline, Some(client)) => {
+                client.leave(Leave {});
+            }
+            _ => self.ask_for_seat(true),
+        }
+    }
+
+    /// Moves texts between the socket and the client, and does what the client says.
+    pub(super) fn talk_to_lobby(&mut self) {
+        let now = self.now;
+        let Some(client) = &mut self.client else { return };
+        while let Some(news) = self.outside.poll_lobby(now) {
+            match news {
+                LobbyNews::Open => client.handle_open(now),
+                LobbyNews::Text(text) => client.handle_text(now, &text),
+                LobbyNews::Closed => client.handle_closed(now),
+            }
+        }
+        client.handle_timeout(now);
+        while let Some((peer, text)) = self.outside.next_signal() {
+            client.signal(peer, Json::string(&text));
+        }
+        self.carry_out();
+        while let Some(event) = self.client.as_mut().and_then(|client| client.poll_event()) {
+            self.hear_lobby(event);
+        }
+        self.carry_out();
+    }
+
+    fn carry_out(&mut self) {
+        let Some(client) = &mut self.client else { return };
+        while let Some(output) = client.poll_output() {
+            match output {
+                Output::Connect => self.outside.open_lobby(self.now),
+                Output::Send(text) => self.outside.send_lobby(self.now, &text),
+                Output::Disconnect => self.outside.close_lobby(self.now),
+            }
+        }
+    }
+
+    fn hear_lobby(&mut self, event: LobbyEvent) {
+        match event {
+            LobbyEvent::Welcome { key, .. } => {
+                if std::mem::take(&mut self.server_lost) {
+                    self.push(Event::ServerBack);
+                }
+                if let Some(key) = key {
+                    self.push(Event::Key(key));
+                }
+            }
+            LobbyEvent::Offline { .. } => {
+                if !std::mem::replace(&mut self.server_lost, true) {
+                    self.push(Event::ServerLost);
+                }
+            }
+            LobbyEvent::Elsewhere { .. } => self.push(Event::Elsewhere),
+            LobbyEvent::Closed(refusal) | LobbyEvent::Refused { refusal, .. } => {
+                self.push(Event::Refused(refusal));
+            }
+            LobbyEvent::Seated { returned, .. } => self.take_seat(returned),
+            LobbyEvent::Room(event) => self.hear_room(&event),
+            LobbyEvent::Left { reason, .. } => self.lose_seat(reason),
+            LobbyEvent::Signal { from, data } => {
+                if let Some(text) = data.to_text() {
+                    self.outside.handle_signal(self.now, from, &text);
+                }
+            }
+            LobbyEvent::SignalsLost => self.connect_to_all(),
+            LobbyEvent::Ticket => {
+                if let Some(ticket) = self.client.as_ref().and_then(|client| client.ticket()) {
+                    self.outside.set_ticket(ticket);
+                }
+            }
+            LobbyEvent::Rooms => self.push(Event::Rooms),
+            LobbyEvent::Done { request, answer } => self.push(Event::Answer { request, answer: Box::new(answer) }),
+            _ => {}
+        }
+    }
+
+    fn hear_room(&mut self, event: &RoomEvent) {
+        self.learn_names();
+        match event {
+            RoomEvent::Joined(joined) => self.outside.connect(self.now, joined.member.peer),
+            RoomEvent::Returned(returned) => self.connect_to(returned.peer),
+            RoomEvent::Left(left) if left.reason == LeaveReason::Kicked => {
+                // Whom the host sent away has no place in the match either. It may have left already.
+                let _ = self.shown.session_mut().remove(left.peer);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_seat(&mut self, returned: bool) {
+        let Some(client) = &self.client else { return };
+        let (Some(room), Some((_, peer))) = (client.room(), client.identity()) else { return };
+        let (seat, code) = ((room.id, peer), room.code);
+        let fits = self.fits(room);
+        let has_others = room.players().any(|member| member.peer != peer);
+        if self.seat == Some(seat) {
+            // Only the connection to the lobby was lost: the match never stopped.
+            self.connect_to_all();
+            return;
+        }
+        if !fits {
+            self.seek_elsewhere();
+            return;
+        }
+        self.push(Event::Seated { code, returned });
+        if self.seat.is_some() {
+            self.outside.close_links(self.now);
+        }
+        self.seat = Some(seat);
+        self.learn_names();
+        self.open_links();
+        if has_others {
+            self.begin_joining();
+        } else {
+            self.found();
+        }
+    }
+
+    /// Whether this is a room as we wish for. A seat from before may be in another.
+    fn fits(&self, room: &RoomView) -> bool {
+        let config = &self.config;
+        let is_wished = match &config.wish {
+            Wish::Find => true,
+            Wish::Private => room.private,
+            Wish::Code(code) => room.code == *code,
+            Wish::Look | Wish::Offline => false,
+        };
+        is_wished && room.game == config.game && room.mode == config.mode && room.build == config.build()
+    }
+
+    fn lose_seat(&mut self, reason: LeaveReason) {
+        if self.seat.take().is_none() {
+            return;
+        }
+        self.outside.close_links(self.now);
+        self.go_solo();
+        let why = match reason {
+            LeaveReason::Left => "you left the room",
+            LeaveReason::Kicked => "the host sent you away",
+            LeaveReason::Lost => "your seat was given away",
+            LeaveReason::Silent => "the server had not heard of you for long",
+            _ => "the room was closed",
+        };
+        self.push(Event::Unseated { why: why.to_string() });
+    }
+
+    /// Tries to reach every member there is no link to.
+    pub(super) fn connect_to_all(&mut self) {
+        let Some(room) = self.client.as_ref().and_then(|client| client.room()) else { return };
+        let members: Vec<PeerId> = room.members.iter().map(|member| member.peer).collect();
+        members.into_iter().for_each(|peer| self.connect_to(peer));
+    }
+
+    fn connect_to(&mut self, peer: PeerId) {
+        let Some((_, local)) = self.seat else { return };
+        let linked = self.outside.links().is_some_and(|links| gaggle_link::Transport::peers(links).contains(&peer));
+        if peer != local && !linked {
+            self.outside.connect(self.now, peer);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The life of being online, as stories.
+
+mod town;
+
+use gaggle::{Event, RoomConfig, Stage, Wish};
+use town::Town;
+
+fn came(event: &Event) -> bool {
+    matches!(event, Event::Came { .. })
+}
+
+fn went(event: &Event) -> bool {
+    matches!(event, Event::Went { .. })
+}
+
+fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
+    town.told[house].iter().filter(|event| what(event)).count()
+}
+
+#[test]
+fn one_plays_at_once_and_is_found_by_others() {
+    let mut town = Town::of(3);
+    town.open(0).step();
+    town.step();
+    assert_eq!(town.room(0).stage(), Stage::Solo);
+    assert!(town.room(0).game().frame > 0, "playing begins before the server has answered");
+    town.run_ms(1_000);
+    assert!(town.is_together(0));
+    town.open(1).run_until("the second is in", 1_500, |town| town.is_together(1));
+    town.open(2).run_until("the third is in", 1_500, |town| town.is_together(2));
+    town.expect_one_match(&[0, 1, 2]);
+    assert_eq!(town.room(0).stats().stalled_ticks, 0, "nobody waits for somebody who joins");
+    assert_eq!(count(&town, 0, came), 2);
+    assert_eq!(count(&town, 2, |event| matches!(event, Event::Seated { .. })), 1);
+    assert_eq!(count(&town, 2, |event| *event == Event::Together), 1);
+    let people = town.room(1).people();
+    assert_eq!(people.len(), 3);
+    assert!(people.iter().all(|person| person.slots.len() == 1), "{people:?}");
+    assert!(people.iter().any(|person| person.is_lead && person.name == "House 0"));
+}
+
+#[test]
+fn what_one_had_alone_is_what_others_come_into() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(5_000);
+    let before = town.room(0).game().counts[0];
+    assert!(before > 100);
+    town.open(1).run_until("the second is in", 1_500, |town| town.is_together(1));
+    town.run_ms(100);
+    assert!(town.room(1).game().counts[0] >= before, "the newcomer sees what was played before");
+    town.expect_one_match(&[0, 1]);
+}
+
+#[test]
+fn joining_shows_progress_and_the_game_at_hand_goes_on() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000).open(1);
+    let (mut seen, mut frames) = (false, 0);
+    for _ in 0..90 {
+        let before = town.room(1).game().frame;
+        town.step();
+        if matches!(town.room(1).stage(), Stage::Joining { .. }) {
+            seen = true;
+            frames += town.room(1).game().frame - before;
+        }
+    }
+    assert!(seen && frames > 3, "{frames} frames while joining");
+    assert!(town.is_together(1));
+}
+
+#[test]
+fn whoever_leaves_is_told_of_once_and_the_last_goes_on_alone() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.expect_one_match(&[0, 1]);
+    town.room(0).leave();
+    town.step();
+    town.crash(0).run_ms(2_000);
+    assert_eq!(count(&town, 1, went), 1);
+    assert_eq!(count(&town, 1, |event| matches!(event, Event::LeadChanged { .. })), 1);
+    let stalls = town.room(1).stats().stalled_ticks;
+    assert!(stalls < 12, "a goodbye costs no timeout: {stalls} ticks stalled");
+    assert_eq!(town.room(1).game().here.count_ones(), 1);
+    let frame = town.room(1).game().frame;
+    town.run_ms(1_000);
+    assert!(town.room(1).game().frame > frame + 50);
+}
+
+#[test]
+fn a_crashed_page_gets_its_own_seat_back() {
+    let mut town = Town::of(3);
+    for house in 0..3 {
+        town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    town.run_ms(2_000);
+    let slots = town.room(1).own_slots();
+    let slot = slots.lowest().expect("a slot").index();
+    let count_before = town.room(0).game().counts[slot];
+    town.crash(1).run_ms(700);
+    town.open(1).run_until("it is back", 4_000, |town| town.is_together(1));
+    town.expect_one_match(&[0, 1, 2]);
+    assert_eq!(town.room(1).own_slots(), slots);
+    assert!(town.room(1).game().counts[slot] >= count_before, "what it had is still there");
+    assert_eq!(count(&town, 1, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
+}
+
+#[test]
+fn the_first_of_all_is_killed_and_returns() {
+    let mut town = Town::of(3);
+    for house in 0..3 {
+        town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    town.crash(0).run_ms(6_000);
+    town.expect_one_match(&[1, 2]);
+    town.open(0).run_until("it is back", 4_000, |town| town.is_together(0));
+    town.expect_one_match(&[0, 1, 2]);
+}
+
+#[test]
+fn losing_the_server_ends_nothing() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.set_lobby_up(false).run_ms(5_000);
+    town.expect_one_match(&[0, 1]);
+    for house in 0..2 {
+        assert_eq!(count(&town, house, |event| *event == Event::ServerLost), 1);
+    }
+    let frame = town.room(0).game().frame;
+    town.set_lobby_up(true).run_ms(20_000);
+    town.expect_one_match(&[0, 1]);
+    assert!(town.room(0).game().frame > frame + 1_000, "the match never stopped");
+    for house in 0..2 {
+        assert_eq!(count(&town, house, |event| *event == Event::ServerBack), 1, "{}", town.describe());
+    }
+}
+
+#[test]
+fn without_a_server_one_plays_alone() {
+    let mut town = Town::of(1);
+    town.set_lobby_up(false).open(0).run_ms(3_000);
+    assert_eq!(town.room(0).stage(), Stage::Solo);
+    assert!(town.room(0).game().frame > 170);
+    town.set_lobby_up(true).run_until("it found the server", 20_000, |town| town.is_together(0));
+    assert!(town.room(0).game().frame > 170, "what was played is kept");
+}
+
+#[test]
+fn a_join_that_fails_says_so_and_goes_on_alone() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).deafen(1).open(1).run_ms(10_000);
+    assert!(matches!(town.room(1).stage(), Stage::Joining { .. }), "{}", town.describe());
+    town.run_ms(7_000);
+    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 1);
+    assert!(town.room(1).game().frame > 900, "the game went on all the time");
+    assert!(town.room(0).game().frame > 900, "and so did the other's");
+}
+
+#[test]
+fn a_hidden_page_stands_up_and_sits_down_again() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.run_ms(1_000);
+    let slots = town.room(1).own_slots();
+    let stalls = town.room(0).stats().stalled_ticks;
+    town.room(1).rest();
+    town.run_ms(5_000);
+    assert_eq!(town.room(1).stage(), Stage::Resting);
+    assert_eq!(town.room(0).game().here.count_ones(), 1);
+    assert_eq!(town.room(0).stats().stalled_ticks, stalls, "nobody waits for a page nobody looks at");
+    town.room(1).wake();
+    town.run_until("it sits again", 2_000, |town| town.is_together(1));
+    assert_eq!(town.room(1).own_slots(), slots);
+    town.expect_one_match(&[0, 1]);
+}
+
+#[test]
+fn a_private_room_is_found_by_its_code_only() {
+    let mut town = Town::of(3);
+    let private = RoomConfig { wish: Wish::Private, ..Town::config(0) };
+    town.open_with(0, private).run_ms(500).open(1).run_ms(1_000);
+    assert_eq!(town.room(1).people().len(), 1, "a stranger does not stumble into it");
+    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    let invited = RoomConfig { wish: Wish::Code(code), ..Town::config(2) };
+    town.open_with(2, invited).run_until("the guest is in", 2_000, |town| town.is_together(2));
+    town.expect_one_match(&[0, 2]);
+}
+
+#[test]
+fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
+    let mut town = Town::of(1);
+    let code = "BCDFGH".parse().expect("a code");
+    town.open_with(0, RoomConfig { wish: Wish::Code(code), ..Town::config(0) }).run_ms(2_000);
+    let refusals: Vec<String> =
+        town.told[0].iter().filter(|event| matches!(event, Event::Refused(_))).map(Event::to_string).collect();
+    assert_eq!(refusals.len(), 1, "{}", town.describe());
+    assert!(!refusals[0].is_empty());
+    assert!(town.room(0).game().frame > 100);
+}
+
+#[test]
+fn offline_asks_nobody() {
+    let mut town = Town::of(1);
+    town.open_with(0, RoomConfig { wish: Wish::Offline, ..Town::config(0) }).run_ms(1_000);
+    assert!(town.told[0].is_empty());
+    assert!(town.room(0).game().frame > 50);
+}
