@@ -146,9 +146,7 @@ impl Gander {
         self.clutch = Clutch::default();
         self.bridges = Default::default();
         for player in &mut self.players {
-            if player.present() {
-                *player = Player::arriving(self.setup.mounts);
-            }
+            *player = if player.present() { Player::arriving(self.setup.mounts) } else { Player::default() };
         }
         self.start_wave(self.setup.first_wave.max(1));
     }

@@ -34,7 +34,7 @@ pub enum Seat {
 pub struct Player {
     /// What it is doing.
     pub seat: Seat,
-    /// Frames until he appears.
+    /// Frames until he appears; of an empty seat, until it forgets what was won in it.
     pub wait: u16,
     /// Frames during which nobody can touch him.
     #[state(range = 0..=SAFE_FRAMES)]

@@ -6,10 +6,30 @@ use crate::cue::{Kind, Mark, NOBODY};
 use crate::flow::Phase;
 use crate::player::{Player, SEATS, Seat};
 
+/// Frames an empty seat keeps what was won in it: half a minute.
+const KEPT_FRAMES: u16 = 1800;
+
 impl Player {
     /// Somebody who has just sat down.
     pub(crate) fn arriving(mounts: u8) -> Player {
         Player { seat: Seat::Waiting, wait: 1, mounts, ..Player::default() }
+    }
+
+    /// Somebody who sits down again in time, with what he had.
+    fn returning(&self) -> Option<Player> {
+        let Player { score, mounts, tally, .. } = *self;
+        // Whoever had no goose left does not get one by going out and coming in again.
+        let seat = if mounts > 0 { Seat::Waiting } else { Seat::Out };
+        let back = Player { seat, wait: 1, score, mounts, tally, ..Player::default() };
+        (self.wait > 0).then_some(back)
+    }
+
+    /// One frame of an empty seat.
+    fn cool(&mut self) {
+        self.wait = self.wait.saturating_sub(1);
+        if self.wait == 0 {
+            *self = Player::default();
+        }
     }
 }
 
@@ -20,7 +40,8 @@ impl Gander {
             match (self.players[seat].present(), here) {
                 (false, true) => self.arrive(seat),
                 (true, false) => self.leave(seat),
-                _ => {}
+                (false, false) => self.players[seat].cool(),
+                (true, true) => {}
             }
         }
         if self.wave.phase != Phase::Empty && !present.contains(&true) {
@@ -29,11 +50,11 @@ impl Gander {
     }
 
     fn arrive(&mut self, seat: usize) {
-        self.players[seat] = Player::arriving(self.setup.mounts);
+        self.players[seat] = self.players[seat].returning().unwrap_or(Player::arriving(self.setup.mounts));
         self.mark(Mark { by: seat as u8, ..Mark::at(Kind::Join, seat, 0, 0) });
     }
 
-    /// His goose flies off with him; what he won goes with him too.
+    /// His goose flies off with him. What he won stays with the seat for a while: pages are reloaded, and links break.
     fn leave(&mut self, seat: usize) {
         let player = self.players[seat];
         let mark = Mark::at(Kind::Leave, seat, player.mover.x, player.mover.y);
@@ -43,6 +64,7 @@ impl Gander {
         if self.clutch.prey == seat as u8 {
             self.clutch.sink();
         }
-        self.players[seat] = Player::default();
+        let Player { score, mounts, tally, .. } = player;
+        self.players[seat] = Player { wait: KEPT_FRAMES, score, mounts, tally, ..Player::default() };
     }
 }

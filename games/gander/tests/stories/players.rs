@@ -93,14 +93,40 @@ fn a_leavers_goose_flies_off_and_the_others_play_on() {
 }
 
 #[test]
-fn whoever_leaves_and_comes_back_starts_from_nothing() {
+fn whoever_comes_back_within_half_a_minute_has_what_he_had() {
     let mut fen = Fen::team(2);
-    fen.game.players[1].score = 9000;
+    fen.hold = true;
+    (fen.game.players[1].score, fen.game.players[1].mounts) = (9000, 2);
     fen.present[1] = false;
     fen.step(1);
+    assert!(!fen.game.players[1].present());
+    fen.step(1700);
+    fen.present[1] = true;
+    fen.step(2);
+    assert_eq!((fen.score(1), fen.game.players[1].mounts), (9000, 2));
+    assert!(fen.game.players[1].riding() && fen.game.players[1].safe > 0);
+}
+
+#[test]
+fn whoever_comes_back_later_starts_from_nothing() {
+    let mut fen = Fen::team(2);
+    (fen.game.players[1].score, fen.game.players[1].mounts) = (9000, 2);
+    fen.present[1] = false;
+    fen.step(1802);
     fen.present[1] = true;
     fen.step(2);
     assert_eq!((fen.score(1), fen.game.players[1].mounts), (0, 5));
+}
+
+#[test]
+fn nobody_gets_a_goose_by_going_out_and_coming_in() {
+    let mut fen = Fen::team(2);
+    (fen.game.players[1].seat, fen.game.players[1].mounts) = (Seat::Out, 0);
+    fen.present[1] = false;
+    fen.step(10);
+    fen.present[1] = true;
+    fen.step(10);
+    assert_eq!((fen.game.players[1].seat, fen.game.players[1].mounts), (Seat::Out, 0));
 }
 
 #[test]
