@@ -74,8 +74,8 @@ impl RoomConfig {
         })
     }
 
-    /// Which build peers must have in common.
-    pub(crate) fn build(&self) -> Label {
+    /// Which build peers must have in common, as the lobby calls it.
+    pub fn build(&self) -> Label {
         let build = format!("{:016x}", self.session.game_fingerprint);
         build.parse().expect("hex digits make a label")
     }

@@ -9,6 +9,7 @@ mod event;
 mod nowhere;
 mod outside;
 mod play;
+mod recording;
 mod room;
 
 pub use config::{RoomConfig, Wish};

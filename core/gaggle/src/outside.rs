@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Path, Transport};
-use gaggle_lobby::message::server::IceServer;
+use gaggle_lobby::message::server::{IceServer, Relay};
 
 /// What the socket to the lobby brings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct LinksSetup<'a> {
     pub ticket: &'a str,
     /// Servers that help to find a way.
     pub ice: &'a [IceServer],
+    /// The server's relay, if it has one.
+    pub relay: Option<&'a Relay>,
     /// A random number.
     pub seed: u64,
 }
@@ -56,12 +58,17 @@ pub trait Outside {
     fn close_links(&mut self, now: Micros);
 
     /// There is a newer ticket for relays.
-    fn set_ticket(&mut self, ticket: &str) {
-        let _ = ticket;
+    fn set_ticket(&mut self, now: Micros, ticket: &str) {
+        let _ = (now, ticket);
     }
 
     /// Try to reach this member of the room.
     fn connect(&mut self, now: Micros, peer: PeerId);
+
+    /// This one is no member any more.
+    fn forget(&mut self, now: Micros, peer: PeerId) {
+        let _ = (now, peer);
+    }
 
     /// A member handed us this through the lobby.
     fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str);

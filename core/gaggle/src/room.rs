@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_link::Transport;
 use gaggle_lobby::client::Client;
 use gaggle_lobby::message::client::{Leave, Profile};
 use gaggle_lobby::{Label, RoomId};
@@ -20,6 +21,7 @@ use crate::config::{RoomConfig, Wish};
 use crate::event::Event;
 use crate::outside::{LinksSetup, Outside};
 use crate::play::Play;
+use crate::recording::Recording;
 
 pub use company::Person;
 
@@ -71,10 +73,13 @@ pub struct Room<G: Game, O: Outside> {
     resting: bool,
     /// We left the match on the screen, to come back.
     stood_up: bool,
+    recording: Option<Recording<G>>,
     inputs: Vec<G::Input>,
     /// The room we have a seat in, and who we are there.
     seat: Option<(RoomId, PeerId)>,
     server_lost: bool,
+    /// Those who left the room, and when to let go of them.
+    leaving: Vec<(Micros, PeerId)>,
     names: BTreeMap<PeerId, String>,
     events: VecDeque<Event>,
     now: Micros,
@@ -112,9 +117,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             joining: None,
             resting: false,
             stood_up: false,
+            recording: None,
             inputs: vec![G::Input::default(); config.local_players],
             seat: None,
             server_lost: false,
+            leaving: Vec::new(),
             names: BTreeMap::new(),
             events: VecDeque::new(),
             config,
@@ -141,13 +148,18 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.leave();
         (self.config.local_players, self.config.wish) = (local_players, wish);
         self.inputs = vec![G::Input::default(); local_players];
-        self.before = game.clone();
-        self.shown = Play::new(self.now, session, game);
+        self.show(Play::new(self.now, session, game));
         if self.config.wish != Wish::Offline && self.client.is_none() {
             self.client = Some(Client::new(self.now, self.config.client.clone(), self.rng.next_u64()));
         }
         self.ask_for_seat(true);
         Ok(())
+    }
+
+    /// Looks for others as wished, while the game on the screen goes on.
+    pub fn seek(&mut self, wish: Wish) {
+        self.config.wish = wish;
+        self.ask_for_seat(true);
     }
 
     /// Which mode of the game is looked for from the next [`Room::start`] on.
@@ -185,10 +197,15 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     pub fn update(&mut self, now: Micros) -> u32 {
         self.now = self.now.max(now);
         self.talk_to_lobby();
+        self.forget_leavers();
         self.receive();
         let ticks = self.tick();
         self.hear_session();
+        if self.resting && !self.stood_up {
+            self.stand_up();
+        }
         self.send();
+        Recording::keep_up(&mut self.recording, &self.shown.timeline);
         ticks
     }
 
@@ -205,6 +222,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// The game as everybody has it, and nothing guessed: for results. None if that frame is not held any more.
     pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
         self.shown.timeline.confirmed_game()
+    }
+
+    /// The match on the screen as a replay file, from where we came in to about a second ago.
+    pub fn replay(&self) -> Option<&[u8]> {
+        self.recording.as_ref().map(Recording::bytes).filter(|bytes| !bytes.is_empty())
     }
 
     /// How far the display is from the frame before to the next, in thousandths.
@@ -333,8 +355,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     fn tick(&mut self) -> u32 {
         let due = self.shown.ticks_due(self.now);
-        // Who stood up has its last frames to confirm; who rests alone has nothing to do.
-        let ticks = if self.resting && !self.stood_up { 0 } else { due };
+        // Who stood up has its last frames to confirm, and whoever knocks must be let in; who rests alone has
+        // nothing to do.
+        let is_needed = self.stood_up || self.outside.links().is_some_and(|links| !links.peers().is_empty());
+        let ticks = if self.resting && !is_needed { 0 } else { due };
         for _ in 0..ticks {
             self.before.copy_from(self.shown.timeline.game());
             self.shown.tick(self.now, &self.inputs);
@@ -383,7 +407,14 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let session = solo_session(&self.config.session, peer, slots, born, &mut self.rng)
             .expect("the settings held before");
         let game = self.shown.timeline.game().clone();
-        self.shown = Play::new(self.now, session, game);
+        self.show(Play::new(self.now, session, game));
+    }
+
+    /// Puts another match on the screen.
+    fn show(&mut self, play: Play<G>) {
+        self.before = play.timeline.game().clone();
+        self.recording = None;
+        self.shown = play;
     }
 
     fn own_slots_or_first(&self) -> SlotSet {
@@ -397,9 +428,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             local,
             ticket: client.ticket().unwrap_or_default(),
             ice: client.ice(),
+            relay: client.relay(),
             seed: self.rng.next_u64(),
         };
         self.outside.open_links(self.now, &setup);
+        self.leaving.clear();
         self.connect_to_all();
     }
 

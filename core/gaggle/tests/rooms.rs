@@ -2,6 +2,7 @@
 
 mod town;
 
+use gaggle::timeline::Replay;
 use gaggle::{Event, RoomConfig, Stage, Wish};
 use town::Town;
 
@@ -174,6 +175,40 @@ fn a_hidden_page_stands_up_and_sits_down_again() {
 }
 
 #[test]
+fn whoever_rests_alone_still_lets_others_in() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000);
+    town.room(0).rest();
+    town.run_ms(500);
+    let frame = town.room(0).game().frame;
+    town.run_ms(1_000);
+    assert_eq!(town.room(0).game().frame, frame, "a pause is a pause");
+    town.open(1).run_until("the second is in", 3_000, |town| town.is_together(1));
+    town.run_ms(2_000);
+    assert_eq!(town.room(1).game().here.count_ones(), 1, "whoever rests is not waited for");
+    let frame = town.room(1).game().frame;
+    town.run_ms(1_000);
+    assert!(town.room(1).game().frame > frame + 50);
+    town.room(0).wake();
+    town.run_until("the first is back", 3_000, |town| town.is_together(0));
+    town.expect_one_match(&[0, 1]);
+}
+
+#[test]
+fn one_room_after_another() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.room(1).leave();
+    town.run_ms(2_000);
+    assert_eq!(town.room(1).stage(), Stage::Solo);
+    assert_eq!(town.room(0).game().here.count_ones(), 1);
+    let fresh = town::Presses { frame: 0, here: 0, counts: [0; 4] };
+    town.room(1).start(fresh, 1, Wish::Find).expect("settings that can be");
+    town.run_until("it is in again", 3_000, |town| town.is_together(1));
+    town.expect_one_match(&[0, 1]);
+}
+
+#[test]
 fn a_private_room_is_found_by_its_code_only() {
     let mut town = Town::of(3);
     let private = RoomConfig { wish: Wish::Private, ..Town::config(0) };
@@ -190,8 +225,11 @@ fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
     let mut town = Town::of(1);
     let code = "BCDFGH".parse().expect("a code");
     town.open_with(0, RoomConfig { wish: Wish::Code(code), ..Town::config(0) }).run_ms(2_000);
-    let refusals: Vec<String> =
-        town.told[0].iter().filter(|event| matches!(event, Event::Refused(_))).map(Event::to_string).collect();
+    let refusals: Vec<String> = town.told[0]
+        .iter()
+        .filter(|event| matches!(event, Event::Refused(_)))
+        .map(Event::to_string)
+        .collect();
     assert_eq!(refusals.len(), 1, "{}", town.describe());
     assert!(!refusals[0].is_empty());
     assert!(town.room(0).game().frame > 100);
@@ -203,4 +241,27 @@ fn offline_asks_nobody() {
     town.open_with(0, RoomConfig { wish: Wish::Offline, ..Town::config(0) }).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).game().frame > 50);
+}
+
+#[test]
+fn everybody_has_a_replay_from_where_they_came_in() {
+    let mut town = Town::of(3);
+    town.open(0).run_ms(3_000).open(1).run_until("the second is in", 3_000, |town| town.is_together(1));
+    town.run_ms(3_000).open(2).run_until("the third is in", 3_000, |town| town.is_together(2));
+    town.room(2).leave();
+    town.run_ms(2_000);
+    let mut lengths = Vec::new();
+    for house in 0..2 {
+        let confirmed = town.room(house).confirmed_game().map(|(_, game)| game.clone());
+        let bytes = town.room(house).replay().expect("a replay").to_vec();
+        let replay = Replay::<town::Presses>::read(&bytes, 0).expect("a whole beginning");
+        replay.verify().expect("the same again");
+        let mut playback = replay.play();
+        playback.seek(replay.last_frame());
+        let (last, now) = (playback.game().clone(), confirmed.expect("confirmed"));
+        assert!(now.frame - last.frame < 120, "{last:?} of {now:?}");
+        assert!(now.counts.iter().zip(last.counts).all(|(now, last)| now - last < 60));
+        lengths.push(replay.last_frame());
+    }
+    assert!(lengths[0] > lengths[1], "who came first has more to tell: {lengths:?}");
 }

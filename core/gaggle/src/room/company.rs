@@ -104,7 +104,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             MatchEvent::LeadChanged { lead } => {
                 Some(Event::LeadChanged { peer: *lead, name: self.name(*lead) })
             }
-            MatchEvent::HistoryChanged { ours_lost: true, .. } => Some(Event::HistoryChanged),
+            MatchEvent::HistoryChanged { ours_lost: true, .. } => {
+                self.recording = None;
+                Some(Event::HistoryChanged)
+            }
             MatchEvent::Desync { peer, .. } => Some(Event::Desync { peer: *peer, name: self.name(*peer) }),
             _ => None,
         };
@@ -129,8 +132,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         }
         if is_member {
             if let Some(joining) = self.joining.take() {
-                self.before = joining.play.timeline.game().clone();
-                self.shown = joining.play;
+                self.show(joining.play);
                 self.together = true;
                 self.push(Event::Together);
             }

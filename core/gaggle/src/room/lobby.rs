@@ -1,6 +1,6 @@
 //! What the lobby says, and what follows from it.
 
-use gaggle_kit::PeerId;
+use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::client::{Event as LobbyEvent, Output};
 use gaggle_lobby::message::client::{Create, Find, Join, Leave};
 use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
@@ -10,6 +10,9 @@ use super::Room;
 use crate::config::Wish;
 use crate::event::Event;
 use crate::outside::{LobbyNews, Outside};
+
+/// The lobby's word that somebody left may overtake their own: links stay for so long.
+const FAREWELL: Micros = Micros::from_secs(2);
 
 impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing waits for the answer.
@@ -25,8 +28,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             }
             Wish::Private => {
                 let (private, drop_in) = (true, true);
-                let create =
-                    Create { game, mode, build, seats, private, drop_in, palette, switch, settings };
+                let create = Create { game, mode, build, seats, private, drop_in, palette, switch, settings };
                 client.create(create);
             }
             Wish::Code(code) => {
@@ -89,10 +91,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
                     self.push(Event::Key(key));
                 }
             }
+            LobbyEvent::Offline { .. } if self.server_lost => {}
             LobbyEvent::Offline { .. } => {
-                if !std::mem::replace(&mut self.server_lost, true) {
-                    self.push(Event::ServerLost);
-                }
+                self.server_lost = true;
+                self.push(Event::ServerLost);
             }
             LobbyEvent::Elsewhere { .. } => self.push(Event::Elsewhere),
             LobbyEvent::Closed(refusal) | LobbyEvent::Refused { refusal, .. } => {
@@ -109,11 +111,13 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             LobbyEvent::SignalsLost => self.connect_to_all(),
             LobbyEvent::Ticket => {
                 if let Some(ticket) = self.client.as_ref().and_then(|client| client.ticket()) {
-                    self.outside.set_ticket(ticket);
+                    self.outside.set_ticket(self.now, ticket);
                 }
             }
             LobbyEvent::Rooms => self.push(Event::Rooms),
-            LobbyEvent::Done { request, answer } => self.push(Event::Answer { request, answer: Box::new(answer) }),
+            LobbyEvent::Done { request, answer } => {
+                self.push(Event::Answer { request, answer: Box::new(answer) });
+            }
             _ => {}
         }
     }
@@ -121,11 +125,18 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn hear_room(&mut self, event: &RoomEvent) {
         self.learn_names();
         match event {
-            RoomEvent::Joined(joined) => self.outside.connect(self.now, joined.member.peer),
+            RoomEvent::Joined(joined) => {
+                self.leaving.retain(|(_, peer)| *peer != joined.member.peer);
+                self.outside.connect(self.now, joined.member.peer);
+            }
             RoomEvent::Returned(returned) => self.connect_to(returned.peer),
-            RoomEvent::Left(left) if left.reason == LeaveReason::Kicked => {
-                // Whom the host sent away has no place in the match either. It may have left already.
-                let _ = self.shown.session_mut().remove(left.peer);
+            RoomEvent::Left(left) => {
+                if left.reason == LeaveReason::Kicked {
+                    // Whom the host sent away has no place in the match either. It may have left already.
+                    let _ = self.shown.session_mut().remove(left.peer);
+                }
+                self.leaving.retain(|(_, peer)| *peer != left.peer);
+                self.leaving.push((self.now + FAREWELL, left.peer));
             }
             _ => {}
         }
@@ -188,6 +199,14 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.push(Event::Unseated { why: why.to_string() });
     }
 
+    /// Lets go of those who left a while ago.
+    pub(super) fn forget_leavers(&mut self) {
+        while let Some(index) = self.leaving.iter().position(|(at, _)| *at <= self.now) {
+            let (_, peer) = self.leaving.swap_remove(index);
+            self.outside.forget(self.now, peer);
+        }
+    }
+
     /// Tries to reach every member there is no link to.
     pub(super) fn connect_to_all(&mut self) {
         let Some(room) = self.client.as_ref().and_then(|client| client.room()) else { return };
@@ -197,7 +216,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     fn connect_to(&mut self, peer: PeerId) {
         let Some((_, local)) = self.seat else { return };
-        let linked = self.outside.links().is_some_and(|links| gaggle_link::Transport::peers(links).contains(&peer));
+        let linked =
+            self.outside.links().is_some_and(|links| gaggle_link::Transport::peers(links).contains(&peer));
         if peer != local && !linked {
             self.outside.connect(self.now, peer);
         }

@@ -245,7 +245,8 @@ impl Outside for Doorstep {
     fn poll_lobby(&mut self, _now: Micros) -> Option<LobbyNews> {
         let shared = &mut *self.shared.borrow_mut();
         let inbox = &mut shared.to_house[self.house];
-        inbox.pop_front_if(|(at, _)| *at <= shared.now).map(|(_, news)| news)
+        let is_due = inbox.front().is_some_and(|(at, _)| *at <= shared.now);
+        if is_due { inbox.pop_front().map(|(_, news)| news) } else { None }
     }
 
     fn open_links(&mut self, _now: Micros, setup: &LinksSetup<'_>) {
@@ -404,7 +405,7 @@ impl Town {
     pub(crate) fn step(&mut self) {
         let now = {
             let shared = &mut *self.shared.borrow_mut();
-            shared.now = shared.now + FRAME;
+            shared.now += FRAME;
             if shared.lobby_up {
                 shared.run_lobby();
             }
@@ -449,9 +450,14 @@ impl Town {
         for &house in houses {
             let (stage, here) = (self.room(house).stage(), self.room(house).game().here);
             let present = here.count_ones() as usize;
-            assert!(stage == Stage::Together && present == houses.len(), "house {house}\n{}", self.describe());
+            assert!(
+                stage == Stage::Together && present == houses.len(),
+                "house {house}\n{}",
+                self.describe()
+            );
         }
-        let frames: Vec<_> = houses.iter().map(|&house| self.room(house).session().confirmed_frame()).collect();
+        let frames: Vec<_> =
+            houses.iter().map(|&house| self.room(house).session().confirmed_frame()).collect();
         let histories: BTreeSet<u64> =
             houses.iter().map(|&house| self.room(house).session().history()).collect();
         assert_eq!(histories.len(), 1, "{frames:?}\n{}", self.describe());
@@ -480,7 +486,9 @@ impl Town {
                 "house {house}: {:?}, {:?}, {:?} {:?} {:?}\n  people {people:?}\n  told {:?}\n",
                 room.stage(),
                 room.game(),
-                room.session().roster(), room.session().confirmed_frame(), room.stats(),
+                room.session().roster(),
+                room.session().confirmed_frame(),
+                room.stats(),
                 self.told[house],
             );
         }
