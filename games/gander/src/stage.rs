@@ -13,6 +13,7 @@ mod creatures;
 mod effects;
 #[rustfmt::skip] // The data is a picture.
 mod fen_parts;
+mod figures;
 #[rustfmt::skip] // The data is a picture.
 mod goose_parts;
 mod ground;
@@ -38,6 +39,7 @@ use creatures::Creatures;
 use poses::{CELL, CENTRE, FEET, Geese};
 use turf::Turf;
 
+pub use figures::Figures;
 pub use sounds::{RECIPES, recipe};
 
 /// Who is looking, as far as it changes the picture.

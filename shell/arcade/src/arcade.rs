@@ -7,7 +7,7 @@ use gander::arena::{HEIGHT, WIDTH};
 use gander::stage::{Audience, Stage};
 use gander::{Mode, Pad};
 
-use crate::{Choice, Controls, Flight, Key, Menu, Touch};
+use crate::{Choice, Controls, Flight, Key, Menu, MenuFacts, Touch};
 
 /// What is on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,6 +183,7 @@ impl Arcade {
             }
             Choice::Help => self.show_help(),
             Choice::Sound => self.muted = !self.muted,
+            Choice::Private | Choice::Name | Choice::Room(_) | Choice::Watch(_) | Choice::Code => {}
         }
     }
 
@@ -244,7 +245,10 @@ impl Arcade {
         self.canvas.paint(&self.scene, self.stage.album());
         let mut over = Scene::default();
         match self.screen {
-            Screen::Menu => self.menu.draw(&mut over, self.muted),
+            Screen::Menu => {
+                let facts = MenuFacts { muted: self.muted, online: Some(false), ..MenuFacts::default() };
+                self.menu.draw(&mut over, &facts);
+            }
             Screen::Paused => note(
                 &mut over,
                 self.view,

@@ -9,7 +9,13 @@
 mod arcade;
 mod controls;
 mod flight;
+mod joining_panel;
 mod menu;
+mod net_panel;
+mod pen;
+mod pictures;
+mod score_board;
+mod toasts;
 mod touch;
 
 #[cfg(target_arch = "wasm32")]
@@ -20,5 +26,10 @@ mod page;
 pub use arcade::{Arcade, Screen};
 pub use controls::{Controls, Key};
 pub use flight::Flight;
-pub use menu::{Choice, Menu};
+pub use joining_panel::{JoiningFacts, draw_joining};
+pub use menu::{CODE_LENGTH, CODE_LETTERS, Choice, Menu, MenuFacts, NAME_LENGTH, RoomLine, keep_places};
+pub use net_panel::{LinkFacts, NetDetail, NetFacts, NetPanel};
+pub use pictures::album;
+pub use score_board::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts, dry_line};
+pub use toasts::Toasts;
 pub use touch::Touch;

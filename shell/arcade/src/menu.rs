@@ -1,320 +1,516 @@
-//! The menu: cabinets on the turf, one orange button, and what one can choose. Draws in word pixels.
+//! The menu: what one can choose, what is in focus, and the two places where one writes. [`layout`] says where
+//! everything is, [`picture`] and [`cabinets`] what it looks like.
 
-use gaggle_scene::{Album, Color, ImageId, Item, Scene, View, font, lettering, palette};
+mod cabinets;
+mod layout;
+mod picture;
+mod rooms;
+
+use gaggle_scene::{Album, Scene, View};
 use gander::Mode;
 
 use crate::Key;
+use crate::pen::Rect;
+use crate::pictures;
+use layout::Layout;
+
+pub use rooms::{RoomLine, keep_places};
 
 /// Something one can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// Fly at once.
     Play,
-    /// Two at one keyboard.
-    PlayTwo,
     /// Team or versus.
     Mode,
+    /// Two at one keyboard.
+    PlayTwo,
+    /// A room for friends, found by its code only. With an invitation open: copy its link.
+    Private,
+    /// The name, as it stands in [`Menu::name`].
+    Name,
+    /// A seat in a room of the list.
+    Room(usize),
+    /// Looking on in a room of the list.
+    Watch(usize),
+    /// The room whose code stands in [`Menu::code`].
+    Code,
     /// How to play.
     Help,
     /// Sound on or off.
     Sound,
 }
 
-impl Choice {
-    const ALL: [Choice; 5] = [Choice::Play, Choice::PlayTwo, Choice::Mode, Choice::Help, Choice::Sound];
+/// What the menu shows and cannot know by itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MenuFacts<'a> {
+    /// What one is called, while nobody is writing it.
+    pub name: &'a str,
+    /// The best score so far.
+    pub best: Option<u32>,
+    /// Open rooms, in the order of the last [`Menu::set_rooms`].
+    pub rooms: &'a [RoomLine],
+    /// Whether the lobby answers; none while that is not known yet.
+    pub online: Option<bool>,
+    /// Sound is off.
+    pub muted: bool,
+    /// The code of the room one has opened for friends.
+    pub invite: Option<&'a str>,
 }
 
-/// A place on the screen, in word pixels: left, top, width, height.
-type Rect = (i32, i32, i32, i32);
+/// The letters of room codes: no vowels, so that no code spells anything.
+pub const CODE_LETTERS: &str = "BCDFGHJKLMNPQRSTVWXZ";
+/// How many of them make a code.
+pub const CODE_LENGTH: usize = 6;
+/// Letters of a name.
+pub const NAME_LENGTH: usize = 24;
 
 /// The menu and what is chosen in it.
 #[derive(Debug)]
 pub struct Menu {
-    album: Album,
-    title: ImageId,
-    focus: usize,
+    view: View,
+    layout: Layout,
+    focus: Choice,
     /// Team or versus.
     pub mode: Mode,
-    places: Vec<(Choice, Rect)>,
-    view: View,
+    name: String,
+    code: String,
+    /// Codes of the rooms, and whether one can sit down there.
+    rooms: Vec<(String, bool)>,
+    /// The first room that is seen.
+    first: usize,
 }
-
-/// The games, the hue of their cabinets, and what hangs on those that are not there yet.
-const CABINETS: [(&str, Color, &str); 5] = [
-    ("GANDER", palette::FIRE[3], ""),
-    ("skein", palette::SEAT[0], "soon"),
-    ("gosling", palette::SEAT[1], "soon"),
-    ("drake", palette::SEAT[2], "later"),
-    ("millpond", palette::SEAT[3], "later"),
-];
 
 impl Menu {
     /// A menu for a screen.
     pub fn new(view: View) -> Menu {
-        let mut album = Album::default();
-        let rounds = if view.word_width() >= 480 { 2 } else { 1 };
-        let title = album.add(lettering("GAGGLE", &palette::LETTERING, rounds, 1));
-        let mut menu = Menu { album, title, focus: 0, mode: Mode::Team, places: Vec::new(), view };
-        menu.places = menu.lay_out();
-        menu
+        Menu {
+            view,
+            layout: Layout::of(view),
+            focus: Choice::Play,
+            mode: Mode::Team,
+            name: String::new(),
+            code: String::new(),
+            rooms: Vec::new(),
+            first: 0,
+        }
     }
 
-    /// The images its scenes refer to.
-    pub fn album(&self) -> &Album {
-        &self.album
+    /// The images its scenes refer to: those of all panels.
+    pub fn album(&self) -> &'static Album {
+        pictures::album()
     }
 
     /// The same menu on another screen.
     pub fn resize(&mut self, view: View) {
-        *self = Menu { focus: self.focus, mode: self.mode, ..Menu::new(view) };
+        self.view = view;
+        self.layout = Layout::of(view);
+        self.scroll();
     }
 
     /// What is in focus.
     pub fn focus(&self) -> Choice {
-        Choice::ALL[self.focus]
+        self.focus
     }
 
-    /// A key: what was chosen with it, if anything.
+    /// Whether letters are being written: bring up a keyboard where there is none.
+    pub fn wants_text(&self) -> bool {
+        matches!(self.focus, Choice::Name | Choice::Code)
+    }
+
+    /// Which rooms there are now. The focus stays with its room, or near it if that is gone.
+    pub fn set_rooms(&mut self, rooms: &[RoomLine]) {
+        let same = self.rooms.len() == rooms.len()
+            && self
+                .rooms
+                .iter()
+                .zip(rooms)
+                .all(|((code, open), room)| (code, *open) == (&room.code, room.open));
+        if same {
+            return;
+        }
+        if let Choice::Room(nth) = self.focus {
+            let code = self.rooms.get(nth).map(|(code, _)| code);
+            let moved = rooms.iter().position(|room| Some(&room.code) == code);
+            self.focus = match moved.or(rooms.len().checked_sub(1).map(|last| last.min(nth))) {
+                Some(nth) => Choice::Room(nth),
+                None => Choice::Play,
+            };
+        }
+        self.rooms = rooms.iter().map(|room| (room.code.clone(), room.open)).collect();
+        self.scroll();
+    }
+
+    /// A key: what was chosen with it, if anything. Offer letters to [`Menu::type_text`] first.
     pub fn press(&mut self, key: Key) -> Option<Choice> {
-        let last = Choice::ALL.len() - 1;
         match key {
-            Key::Left | Key::Up => self.focus = self.focus.checked_sub(1).unwrap_or(last),
-            Key::Right | Key::Down => self.focus = if self.focus == last { 0 } else { self.focus + 1 },
-            Key::Enter => return Some(self.focus()),
+            Key::Left => self.step((-1, 0)),
+            Key::Right => self.step((1, 0)),
+            Key::Up => self.step((0, -1)),
+            Key::Down => self.step((0, 1)),
+            Key::Enter => return self.take(),
             Key::Help => return Some(Choice::Help),
             Key::Mute => return Some(Choice::Sound),
-            Key::Escape | Key::Overlay => {}
+            _ => {}
         }
         None
     }
 
     /// A click or a tap at a pixel of the screen.
     pub fn click(&mut self, x: i32, y: i32) -> Option<Choice> {
-        let (x, y) = (x / self.view.word_scale, y / self.view.word_scale);
-        let hit = |(left, top, width, height): Rect| {
-            (left..left + width).contains(&x) && (top..top + height).contains(&y)
-        };
-        let choice = self.places.iter().find(|(_, rect)| hit(*rect)).map(|(choice, _)| *choice)?;
-        self.focus = Choice::ALL.iter().position(|other| *other == choice).unwrap_or(0);
-        Some(choice)
-    }
-
-    /// Too narrow for everything in one row.
-    fn is_narrow(&self) -> bool {
-        self.view.word_width() < 520
-    }
-
-    /// Where the buttons are.
-    fn lay_out(&self) -> Vec<(Choice, Rect)> {
-        let (width, height) = (self.view.word_width(), self.view.word_height());
-        if self.is_narrow() {
-            let (left, wide) = (8, width - 16);
-            let top = height - 104;
-            let half = wide / 2 - 3;
-            return vec![
-                (Choice::Play, (left, top, wide, 34)),
-                (Choice::PlayTwo, (left, top + 40, half, 24)),
-                (Choice::Mode, (left + wide - half, top + 40, half, 24)),
-                (Choice::Help, (left, top + 70, half, 24)),
-                (Choice::Sound, (left + wide - half, top + 70, half, 24)),
-            ];
+        let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
+        if self.rooms.len() > self.layout.rooms_seen && self.layout.pager().contains(x, y) {
+            self.turn_over();
+            return None;
         }
-        let top = height - 46;
-        let unit = (width - 56) / 12;
-        let mut left = 28;
-        [(Choice::Play, 3), (Choice::PlayTwo, 2), (Choice::Mode, 3), (Choice::Help, 2), (Choice::Sound, 2)]
-            .map(|(choice, units)| {
-                let rect = (left, top, units * unit - 8, 32);
-                left += units * unit;
-                (choice, rect)
-            })
-            .to_vec()
+        for row in 0..self.seen() {
+            if self.layout.room(row).contains(x, y) {
+                self.focus = Choice::Room(self.first + row);
+                return if self.layout.eye(row).contains(x, y) { self.watch() } else { self.take() };
+            }
+        }
+        let (choice, _) = self.layout.places().into_iter().find(|(_, place)| place.contains(x, y))?;
+        self.focus = choice;
+        match choice {
+            // A tap begins to write; the name as it is may be kept at once.
+            Choice::Name => Some(choice),
+            _ => self.take(),
+        }
+    }
+
+    /// The letter W: watches the room in focus.
+    pub fn watch(&mut self) -> Option<Choice> {
+        match self.focus {
+            Choice::Room(nth) if nth < self.rooms.len() => Some(Choice::Watch(nth)),
+            _ => None,
+        }
+    }
+
+    /// Something was typed or pasted. Whether it was taken: then it means nothing else.
+    pub fn type_text(&mut self, text: &str) -> bool {
+        match self.focus {
+            Choice::Name => {
+                let room = NAME_LENGTH.saturating_sub(self.name.chars().count());
+                self.name.extend(text.chars().filter(|letter| !letter.is_control()).take(room));
+                true
+            }
+            Choice::Code => {
+                let room = CODE_LENGTH.saturating_sub(self.code.len());
+                let letters = text.chars().map(|letter| letter.to_ascii_uppercase());
+                self.code.extend(letters.filter(|letter| CODE_LETTERS.contains(*letter)).take(room));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Backspace. Whether it was taken.
+    pub fn erase(&mut self) -> bool {
+        match self.focus {
+            Choice::Name => self.name.pop(),
+            Choice::Code => self.code.pop(),
+            _ => return false,
+        };
+        true
+    }
+
+    /// The letters of the code so far.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// The name as it is written.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A name to begin with.
+    pub fn set_name(&mut self, name: &str) {
+        self.name = name.chars().filter(|letter| !letter.is_control()).take(NAME_LENGTH).collect();
     }
 
     /// Draws the menu over whatever is behind it.
-    pub fn draw(&self, scene: &mut Scene, muted: bool) {
-        let (width, height) = (self.view.word_width(), self.view.word_height());
-        // The game behind steps back a little.
-        scene.words.push(Item::Fill {
-            x: 0.0,
-            y: 0.0,
-            width: width as f32,
-            height: height as f32,
-            color: palette::INK,
-            share: 96,
-        });
-        let title = self.album.image(self.title);
-        let title_x = if self.is_narrow() { (width - title.width()) / 2 } else { 28 };
-        self.image(scene, self.title, title_x, 14);
-        let below = 14 + title.height();
-        let line = "Open the page and you are flying.";
-        if font::width(line, false, 0) + 16 < width {
-            let x = if self.is_narrow() { (width - font::width(line, false, 0)) / 2 } else { title_x + 4 };
-            scene.word(line, x as f32, below as f32 + 6.0, palette::TEXT).outlined(palette::INK);
-        }
-        self.cabinets(scene, below + 22);
-        for (choice, rect) in &self.places {
-            self.button(scene, *choice, *rect, muted);
-        }
+    pub fn draw(&self, scene: &mut Scene, facts: &MenuFacts<'_>) {
+        picture::draw(self, scene, facts);
     }
 
-    fn image(&self, scene: &mut Scene, image: ImageId, x: i32, y: i32) {
-        let (x, y) = (x as f32, y as f32);
-        scene.words.push(Item::Image { image, x, y, mirrored: false, shown: 16, flash: None });
-    }
-
-    /// Five cabinets in a row; the first is lit, and through its screen one sees the game that is played behind.
-    fn cabinets(&self, scene: &mut Scene, top: i32) {
-        let (width, height) = (self.view.word_width(), self.view.word_height());
-        let floor = self.places.iter().map(|(_, rect)| rect.1).min().unwrap_or(height) - 12;
-        let count = if self.is_narrow() { 1 } else { CABINETS.len() as i32 };
-        let room = width - 56;
-        let first = if count == 1 { room.min(170) } else { (room * 26 / 100).min(150) };
-        let other = if count == 1 { 0 } else { ((room - first) / (count - 1) - 8).min(104) };
-        let mut left = if count == 1 { (width - first) / 2 } else { 28 };
-        for (nth, (name, hue, tag)) in CABINETS.iter().take(count as usize).enumerate() {
-            let lit = nth == 0;
-            // No cabinet is much taller than wide.
-            let tall = (floor - top).min(first * 16 / 10);
-            let (wide, tall) = if lit { (first, tall) } else { (other, tall * 78 / 100) };
-            if tall < 90 {
-                return;
+    /// Takes what is in focus.
+    fn take(&mut self) -> Option<Choice> {
+        match self.focus {
+            Choice::Room(nth) => match self.rooms.get(nth)? {
+                (_, true) => Some(Choice::Room(nth)),
+                (_, false) => Some(Choice::Watch(nth)),
+            },
+            Choice::Code => (self.code.len() == CODE_LENGTH).then_some(Choice::Code),
+            Choice::Name => {
+                self.focus = Choice::Play;
+                Some(Choice::Name)
             }
-            self.cabinet(scene, (left, floor - tall, wide, tall), name, *hue, tag, lit);
-            left += wide + 8;
+            choice => Some(choice),
         }
     }
 
-    fn cabinet(&self, scene: &mut Scene, rect: Rect, name: &str, hue: Color, tag: &str, lit: bool) {
-        let (x, y, wide, tall) = rect;
-        let body = palette::PEAT[2].mix(hue, if lit { 0.45 } else { 0.18 });
-        let trim = palette::PEAT[3].mix(hue, if lit { 0.6 } else { 0.3 });
-        let (marquee, screen) = (22, tall * 46 / 100);
-        // Around the screen, so that it stays open where it is lit.
-        let inset = 7;
-        let (screen_y, base_y) = (y + marquee + 6, y + marquee + 6 + screen);
-        scene.word_panel((x, y, wide, marquee + 6), body, 1.0, Some(trim));
-        for side in [x, x + wide - inset] {
-            scene.word_panel((side, screen_y - 2, inset, screen + 4), body, 1.0, None);
-        }
-        scene.word_panel((x, base_y, wide, y + tall - base_y), body.mix(palette::INK, 0.25), 1.0, Some(trim));
-        scene.word_panel((x + 4, y + 3, wide - 8, marquee), palette::INK.mix(hue, 0.28), 1.0, Some(hue));
-        let name_color = if lit { palette::FIRE[6] } else { hue.mix(palette::TEXT, 0.2) };
-        let middle = (x + wide / 2) as f32;
-        let text = scene.word(name, middle, (y + 10) as f32, name_color).centred();
-        if lit {
-            text.bold().tracked(1);
-        }
-        let glass = (x + inset, screen_y, wide - 2 * inset, screen);
-        if lit {
-            // Only the frame: behind the glass the bots are at it.
-            scene.word_panel(glass, palette::INK, 0.0, Some(palette::FIRE[4]));
-            let deck = base_y + 6;
-            scene.word_panel((x + 12, deck, 7, 7), palette::BAD, 1.0, None);
-            for (button, color) in [(0, palette::SEAT[1]), (1, palette::SEAT[0])] {
-                scene.word_panel((x + wide - 34 + button * 12, deck, 7, 7), color, 1.0, None);
-            }
-        } else {
-            scene.word_panel(glass, palette::INK, 0.85, Some(palette::PEAT[1]));
-            let tag_width = font::width(tag, false, 0) + 12;
-            let tag_rect = (x + (wide - tag_width) / 2, screen_y + screen - 20, tag_width, 15);
-            scene.word_panel(tag_rect, palette::BONE, 1.0, None);
-            scene.word(tag, middle, (screen_y + screen - 16) as f32, palette::INK).centred();
-        }
-        let slot_y = base_y + (y + tall - base_y) * 55 / 100;
-        scene.word_panel((x + wide / 2 - 8, slot_y, 16, 16), palette::INK, 0.9, Some(trim));
-        if lit {
-            for bar in [-4, 2] {
-                scene.word_panel((x + wide / 2 + bar, slot_y + 4, 2, 8), palette::FIRE[4], 1.0, None);
-            }
-        }
+    /// How many rooms are on the screen.
+    fn seen(&self) -> usize {
+        self.rooms.len().saturating_sub(self.first).min(self.layout.rooms_seen)
     }
 
-    fn button(&self, scene: &mut Scene, choice: Choice, rect: Rect, muted: bool) {
-        let (x, y, wide, tall) = rect;
-        let focused = self.focus() == choice;
-        if focused {
-            let around = (x - 3, y - 3, wide + 6, tall + 6);
-            scene.word_panel(around, palette::INK, 0.0, Some(palette::MOON));
+    /// Keeps the room in focus on the screen.
+    fn scroll(&mut self) {
+        let seen = self.layout.rooms_seen.max(1);
+        if let Choice::Room(nth) = self.focus {
+            self.first = self.first.clamp((nth + 1).saturating_sub(seen), nth);
         }
-        let primary = choice == Choice::Play;
-        let (fill, edge, ink) = if primary {
-            (palette::FIRE[4], palette::FIRE[5], palette::INK)
-        } else {
-            (palette::NIGHT[1], palette::MIST[0], palette::TEXT)
+        self.first = self.first.min(self.rooms.len().saturating_sub(seen));
+    }
+
+    /// Turns to the next rooms, and from the last to the first.
+    fn turn_over(&mut self) {
+        let seen = self.layout.rooms_seen.max(1);
+        let next = self.first + seen;
+        self.first = if next >= self.rooms.len() { 0 } else { next };
+        if let Choice::Room(_) = self.focus {
+            self.focus = Choice::Room(self.first);
+        }
+        self.scroll();
+    }
+
+    /// Moves the focus to the nearest place in a direction; from the last one to the far end.
+    fn step(&mut self, (right, down): (i32, i32)) {
+        if let (Choice::Room(nth), true) = (self.focus, down != 0)
+            && let Some(next) = nth.checked_add_signed(down as isize).filter(|next| *next < self.rooms.len())
+        {
+            self.focus = Choice::Room(next);
+            self.scroll();
+            return;
+        }
+        let places = self.places();
+        let Some(&(_, here)) = places.iter().find(|(choice, _)| *choice == self.focus) else {
+            self.focus = Choice::Play;
+            return;
         };
-        scene.word_panel(rect, fill, if primary { 1.0 } else { 0.92 }, Some(edge));
-        let text_y = (y + tall / 2 - 4) as f32;
-        let middle = (x + wide / 2) as f32;
-        match choice {
-            Choice::Play => {
-                scene.word("PLAY", x as f32 + 18.0, (y + tall / 2 - 7) as f32, ink).bold().sized(2);
-                if wide > 100 {
-                    let hint = (x + wide - 10) as f32;
-                    scene.word("Enter", hint, text_y + 1.0, palette::FIRE[1]).right();
-                }
-            }
-            Choice::PlayTwo => drop(scene.word("Two players", middle, text_y, ink).centred()),
-            Choice::Mode => {
-                let half = wide / 2;
-                for (nth, (mode, name)) in
-                    [(Mode::Team, "Team"), (Mode::Versus, "Versus")].into_iter().enumerate()
-                {
-                    let left = x + nth as i32 * half;
-                    let chosen = self.mode == mode;
-                    if chosen {
-                        let inner = (left + 3, y + 3, half - 6, tall - 6);
-                        scene.word_panel(inner, palette::NIGHT[3], 1.0, Some(palette::STAR));
-                    }
-                    let color = if chosen { palette::TEXT } else { palette::FAINT };
-                    let text = scene.word(name, (left + half / 2) as f32, text_y, color).centred();
-                    if chosen {
-                        text.bold();
-                    }
-                }
-            }
-            Choice::Help => drop(scene.word("How to play", middle, text_y, ink).centred()),
-            Choice::Sound => {
-                let (word, color) = if muted { ("Sound off", palette::FAINT) } else { ("Sound on", ink) };
-                scene.word(word, middle, text_y, color).centred();
-            }
+        let others = || places.iter().filter(|(choice, _)| *choice != self.focus);
+        let nearest = others().filter_map(|(choice, there)| {
+            let (along, aside) = distance(here, *there, (right, down));
+            (along > 0).then_some((along + 4 * aside, *choice))
+        });
+        let farthest = others().map(|(choice, there)| {
+            let (along, aside) = distance(here, *there, (right, down));
+            (along + 4 * aside, *choice)
+        });
+        let best = nearest.min_by_key(|(cost, _)| *cost).or(farthest.min_by_key(|(cost, _)| *cost));
+        if let Some((_, choice)) = best {
+            self.focus = choice;
+            self.scroll();
         }
+    }
+
+    /// All places that can have the focus, rooms included.
+    fn places(&self) -> Vec<(Choice, Rect)> {
+        let rooms = (0..self.seen()).map(|row| (Choice::Room(self.first + row), self.layout.room(row)));
+        self.layout.places().into_iter().chain(rooms).collect()
+    }
+}
+
+/// How far it is from one place to another in a direction, and how far to the side of it.
+fn distance(from: Rect, to: Rect, (right, down): (i32, i32)) -> (i32, i32) {
+    let ((from_x, from_y), (to_x, to_y)) = (from.middle(), to.middle());
+    let gap = |start: i32, end: i32, other_start: i32, other_end: i32| {
+        (other_start - end).max(start - other_end).max(0)
+    };
+    if right != 0 {
+        // Only what begins beside it: a row above that reaches further is not to the right.
+        let beside = gap(from.y, from.bottom(), to.y, to.bottom());
+        ((to_x - from_x) * right, beside)
+    } else {
+        let beside = gap(from.x, from.right(), to.x, to.right());
+        ((to_y - from_y) * down, beside)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pen::tests::{assert_inside, views};
 
-    fn menu(width: i32, height: i32) -> Menu {
-        Menu::new(View::fit(width, height, gander::arena::WIDTH, gander::arena::HEIGHT))
+    fn rooms(count: usize) -> Vec<RoomLine> {
+        let line = |nth: usize| RoomLine {
+            code: "BCDFGHJKLMNPQRST"[nth..nth + 6].to_string(),
+            mode: "versus, wave 12".to_string(),
+            players: nth as u8,
+            seats: 4,
+            watchers: nth as u8 * 3,
+            open: nth % 3 != 2,
+        };
+        (0..count).map(line).collect()
     }
 
     #[test]
-    fn every_choice_is_reached_by_keys_and_by_clicks() {
-        for (width, height) in [(1280, 720), (1920, 1080), (800, 600), (780, 1688)] {
-            let mut menu = menu(width, height);
-            let mut seen = vec![];
-            for _ in Choice::ALL {
-                seen.push(menu.press(Key::Enter).unwrap());
-                menu.press(Key::Right);
+    fn every_place_is_reached_by_arrows_alone() {
+        for view in views() {
+            for count in [0, 1, 3, 9] {
+                let mut menu = Menu::new(view);
+                menu.set_rooms(&rooms(count));
+                let mut seen = vec![];
+                let mut open = vec![Choice::Play];
+                while let Some(choice) = open.pop() {
+                    if seen.contains(&choice) {
+                        continue;
+                    }
+                    seen.push(choice);
+                    for key in [Key::Left, Key::Right, Key::Up, Key::Down] {
+                        menu.focus = choice;
+                        menu.scroll();
+                        menu.press(key);
+                        open.push(menu.focus());
+                    }
+                }
+                let rooms = if menu.layout.rooms_seen == 0 { 0 } else { count };
+                let (wide, tall) = (view.word_width(), view.word_height());
+                assert_eq!(seen.len(), 8 + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
             }
-            assert_eq!(seen, Choice::ALL);
-            assert_eq!(menu.focus(), Choice::Play, "round and round");
-            let scale = menu.view.word_scale;
-            for (choice, (x, y, wide, tall)) in menu.places.clone() {
-                let inside = x >= 0 && y >= 0 && (x + wide) * scale <= width && (y + tall) * scale <= height;
-                assert!(inside, "{choice:?} lies outside of {width}×{height}");
-                assert_eq!(menu.click((x + wide / 2) * scale, (y + tall / 2) * scale), Some(choice));
-            }
-            assert_eq!(menu.click(width / 2, 1), None);
         }
     }
 
     #[test]
-    fn the_title_fits_on_a_phone() {
-        let menu = menu(390, 844);
-        let title = menu.album.image(menu.title).width();
-        assert!(title <= menu.view.word_width(), "{title}");
+    fn every_place_is_on_the_screen_alone_and_answers_a_click() {
+        for view in views() {
+            let mut menu = Menu::new(view);
+            menu.set_rooms(&rooms(3));
+            menu.type_text("never taken while Play is in focus");
+            menu.focus = Choice::Code;
+            menu.type_text("bcd fgh");
+            let places = menu.places();
+            for (nth, (choice, place)) in places.iter().enumerate() {
+                assert!(place.wide >= 20 && place.tall >= 8, "{choice:?} is {place:?}");
+                assert!(place.within(view) == *place, "{choice:?} lies outside");
+                for (other, apart) in &places[..nth] {
+                    let meet = place.x < apart.right() && apart.x < place.right();
+                    let meet = meet && place.y < apart.bottom() && apart.y < place.bottom();
+                    assert!(!meet, "{choice:?} {place:?} over {other:?} {apart:?}");
+                }
+                let (x, y) = (place.x + 3, place.y + place.tall / 2);
+                let expected = if *choice == Choice::Room(2) { Choice::Watch(2) } else { *choice };
+                assert_eq!(menu.click(x * view.word_scale, y * view.word_scale), Some(expected));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_drawn_outside_of_the_screen() {
+        let long = "a name that goes on and on until nobody listens any more";
+        let absurd = RoomLine {
+            code: "W".repeat(500),
+            mode: long.repeat(20),
+            players: 255,
+            seats: 255,
+            watchers: 255,
+            open: false,
+        };
+        for view in views() {
+            for online in [None, Some(false), Some(true)] {
+                for count in [0, 1, 9] {
+                    let mut lines = rooms(count);
+                    lines.extend((count > 0).then(|| absurd.clone()));
+                    let mut menu = Menu::new(view);
+                    menu.set_rooms(&lines);
+                    let facts = MenuFacts {
+                        name: long,
+                        best: Some(u32::MAX),
+                        rooms: &lines,
+                        online,
+                        muted: true,
+                        invite: Some("BCDFGH"),
+                    };
+                    for (choice, _) in menu.places() {
+                        menu.focus = choice;
+                        menu.type_text(long);
+                        let mut scene = Scene::default();
+                        menu.draw(&mut scene, &facts);
+                        assert!(scene.words.len() > 20);
+                        assert_inside(&scene, view, "menu");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn screens_of_any_size_have_a_menu() {
+        for (width, height) in [(1, 1), (3, 900), (900, 3), (64, 64), (200, 2000), (5000, 200)] {
+            let mut menu = Menu::new(View::fit(width, height, 384, 216));
+            menu.set_rooms(&rooms(9));
+            menu.draw(&mut Scene::default(), &MenuFacts { rooms: &rooms(9), ..MenuFacts::default() });
+            menu.press(Key::Down);
+            menu.click(width / 2, height / 2);
+        }
+    }
+
+    #[test]
+    fn a_code_is_six_letters_and_then_enter_joins() {
+        let mut menu = Menu::new(views()[0]);
+        assert!(!menu.type_text("B"), "nobody asked for letters");
+        menu.focus = Choice::Code;
+        assert!(menu.wants_text());
+        for letter in ["b", "A", "1", "c", " ", "d", "f", "g"] {
+            assert!(menu.type_text(letter));
+            assert_eq!(menu.press(Key::Enter), None, "{}", menu.code());
+        }
+        assert!(menu.type_text("hjk"));
+        assert_eq!(menu.code(), "BCDFGH");
+        assert_eq!(menu.press(Key::Enter), Some(Choice::Code));
+        assert!(menu.erase());
+        assert_eq!(menu.press(Key::Enter), None);
+        assert_eq!(menu.code(), "BCDFG");
+    }
+
+    #[test]
+    fn a_name_takes_any_letter_but_not_any_number_of_them() {
+        let mut menu = Menu::new(views()[0]);
+        menu.set_name("Wren\u{7}");
+        menu.focus = Choice::Name;
+        assert!(menu.type_text(" 雁\n"));
+        assert_eq!(menu.name(), "Wren 雁");
+        assert!(menu.erase());
+        menu.type_text(&"x".repeat(1_000));
+        assert_eq!(menu.name().chars().count(), NAME_LENGTH);
+        assert_eq!((menu.press(Key::Enter), menu.focus()), (Some(Choice::Name), Choice::Play));
+    }
+
+    #[test]
+    fn the_focus_stays_with_its_room_when_others_vanish() {
+        let mut menu = Menu::new(views()[0]);
+        let mut lines = rooms(9);
+        menu.set_rooms(&lines);
+        menu.focus = Choice::Room(7);
+        menu.scroll();
+        assert!(menu.first > 0 && menu.places().iter().any(|(choice, _)| *choice == menu.focus));
+        lines.drain(0..4);
+        menu.set_rooms(&lines);
+        assert_eq!(menu.press(Key::Enter), Some(Choice::Room(3)));
+        assert_eq!(menu.watch(), Some(Choice::Watch(3)));
+        menu.set_rooms(&[]);
+        assert_eq!((menu.focus(), menu.watch()), (Choice::Play, None));
+    }
+
+    #[test]
+    fn all_rooms_can_be_turned_to_with_one_finger() {
+        for view in views() {
+            let mut menu = Menu::new(view);
+            menu.set_rooms(&rooms(9));
+            if menu.layout.rooms_seen == 0 {
+                continue;
+            }
+            let pager = menu.layout.pager();
+            let mut seen = vec![];
+            for _ in 0..9 {
+                seen.extend((0..menu.seen()).map(|row| menu.first + row));
+                let (x, y) = (pager.x + pager.wide / 2, pager.y + pager.tall / 2);
+                assert_eq!(menu.click(x * view.word_scale, y * view.word_scale), None);
+            }
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen, (0..9).collect::<Vec<_>>());
+        }
     }
 }

@@ -55,11 +55,7 @@ impl Creatures {
         let (hand_tips, hand, fist, fingers) =
             (lit(&HAND_TIPS), lit(&HAND), lit(&HAND_FIST), lit(&HAND_FINGERS));
         let arm = album.add(arm());
-        let emblem = [&EMBLEM_PLUME, &EMBLEM_HORNS, &EMBLEM_CROWN, &EMBLEM_STAR];
-        let mut marks = |part: &Part, color: Color| single(album, part, &mark(color), 0, false);
-        let emblems = std::array::from_fn(|seat| marks(emblem[seat], palette::SEAT[seat]));
-        let emblem_free = std::array::from_fn(|seat| marks(emblem[seat], palette::PEAT[4]));
-        let lives = std::array::from_fn(|seat| marks(&LIFE, palette::SEAT[seat]));
+        let Marks { emblems, emblems_free: emblem_free, mounts: lives } = Marks::bake(album);
         let columns = std::array::from_fn(|seat| {
             let color = palette::SEAT.get(seat).copied().unwrap_or(palette::FIRE[3]);
             album.add(column(color.mix(palette::NIGHT[2], 0.45)))
@@ -92,6 +88,25 @@ impl Creatures {
     pub(super) fn hern(&self, beat: u8, open: bool, light: usize) -> ImageId {
         let wing = [0, 1, 2, 3, 3, 2, 1, 0][usize::from(beat / 5) % 8];
         self.herns[wing][usize::from(!open)][light]
+    }
+}
+
+/// The small marks of the score, by seat.
+pub(super) struct Marks {
+    pub(super) emblems: [ImageId; SEATS],
+    pub(super) emblems_free: [ImageId; SEATS],
+    pub(super) mounts: [ImageId; SEATS],
+}
+
+impl Marks {
+    pub(super) fn bake(album: &mut Album) -> Marks {
+        let emblem = [&EMBLEM_PLUME, &EMBLEM_HORNS, &EMBLEM_CROWN, &EMBLEM_STAR];
+        let mut marks = |part: &Part, color: Color| single(album, part, &mark(color), 0, false);
+        Marks {
+            emblems: std::array::from_fn(|seat| marks(emblem[seat], palette::SEAT[seat])),
+            emblems_free: std::array::from_fn(|seat| marks(emblem[seat], palette::PEAT[4])),
+            mounts: std::array::from_fn(|seat| marks(&LIFE, palette::SEAT[seat])),
+        }
     }
 }
 

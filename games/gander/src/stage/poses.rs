@@ -1,6 +1,6 @@
 //! The pictures of geese and their riders: stacks of parts, baked for every look and light.
 
-use gaggle_scene::{Album, ImageId, LIGHTS, Part, Sprite};
+use gaggle_scene::{Album, Bitmap, ImageId, LIGHTS, Part, Sprite};
 
 use super::goose_parts::*;
 use super::materials::{COMMON, of_look, plumage};
@@ -168,6 +168,14 @@ fn saddle(sprite: &mut Sprite, look: usize, pose: Pose) {
     let helm =
         [&HELM_PLAYER, &HELM_PLAYER, &HELM_PLAYER, &HELM_PLAYER, &HELM_KNAVE, &HELM_REEVE, &HELM_WRAITH];
     sprite.put(&RIDER, PAD.0, PAD.1).put(helm[look], PAD.0, PAD.1).put_across(&LANCE, PAD.0, PAD.1);
+}
+
+/// A single picture of a goose, with the rider of a look or white and without.
+pub(super) fn picture(look: Option<usize>, pose: Pose, light: usize) -> Bitmap {
+    let mut sprite = bare(pose);
+    let Some(look) = look else { return sprite.bake(&[COMMON], light, true) };
+    saddle(&mut sprite, look, pose);
+    sprite.bake(&[&of_look(look), &plumage(look), COMMON], light, true)
 }
 
 /// How much the fire lights something with its feet on this row.

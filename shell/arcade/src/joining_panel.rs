@@ -1,0 +1,289 @@
+//! What one sees while joining a match: a goose that walks home, honest steps, the seats, and a way out.
+
+use gaggle_scene::{Color, Scene, View, font, palette};
+use gander::arena::{LEDGE, PAD};
+use gander::stage::Figures;
+
+use crate::pen::{Pen, Rect, wrapped};
+use crate::pictures::{album, pictures};
+
+/// How far joining has come.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JoiningFacts<'a> {
+    /// The room's code.
+    pub code: &'a str,
+    /// How much of the game has arrived.
+    pub percent: u8,
+    /// Names of those one is linked to.
+    pub linked_to: &'a [String],
+    /// The longest round trip among them.
+    pub slowest_ms: Option<u32>,
+    /// Who sits where.
+    pub seats: [Option<&'a str>; 4],
+    /// The seat one will have.
+    pub own_seat: Option<usize>,
+    /// How far the match is.
+    pub wave: Option<u16>,
+    /// Since when, for the goose.
+    pub since_ms: u32,
+}
+
+/// After so long one may wonder.
+const LONG_MS: u32 = 5_000;
+/// A step of the goose.
+const STEP_MS: u32 = 110;
+
+/// One of the four steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Done,
+    Now,
+    Later,
+}
+
+impl JoiningFacts<'_> {
+    fn steps(&self) -> [Step; 4] {
+        let linked = !self.linked_to.is_empty();
+        let found = linked || self.wave.is_some() || self.percent > 0;
+        let done = [found, linked, self.percent >= 100, false];
+        let now = done.iter().position(|done| !done).unwrap_or(3);
+        std::array::from_fn(|nth| match nth.cmp(&now) {
+            std::cmp::Ordering::Less => Step::Done,
+            std::cmp::Ordering::Equal => Step::Now,
+            std::cmp::Ordering::Greater => Step::Later,
+        })
+    }
+
+    fn lines(&self) -> [(String, String); 4] {
+        let players = match self.seats.iter().flatten().count() {
+            0 => String::new(),
+            1 => "one player".to_string(),
+            2 => "two players".to_string(),
+            3 => "three players".to_string(),
+            _ => "four players".to_string(),
+        };
+        let about = match self.wave {
+            Some(wave) if players.is_empty() => format!("wave {wave}"),
+            Some(wave) => format!("wave {wave}, {players}"),
+            None => players,
+        };
+        let slowest = self.slowest_ms.map_or(String::new(), |ms| format!("{ms} ms the slowest"));
+        let copied = if self.percent > 0 { format!("{}%", self.percent.min(100)) } else { String::new() };
+        let [found, linked, ..] = self.steps();
+        [
+            (if found == Step::Done { "Found the room" } else { "Looking for the room" }.to_string(), about),
+            (if linked == Step::Done { links(self.linked_to) } else { "Linking".to_string() }, slowest),
+            ("Copying the fen".to_string(), copied),
+            ("Catching up".to_string(), String::new()),
+        ]
+    }
+
+    /// Everything that is written, for those who listen instead.
+    pub fn words(&self) -> String {
+        let lines = self.lines();
+        let now = self.steps().iter().position(|step| *step == Step::Now).unwrap_or(3);
+        let (step, detail) = &lines[now];
+        format!("Joining {}. {step} {detail}", self.code).trim_end().to_string()
+    }
+}
+
+/// `Linked to Wren, Hob and Ottilie`.
+fn links(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => format!("Linked to {only}"),
+        [first @ .., last] if names.len() <= 8 => format!("Linked to {} and {last}", first.join(", ")),
+        _ => format!("Linked to {} others", names.len()),
+    }
+}
+
+/// Draws the panel over the match that goes on without us.
+pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
+    let mut pen = Pen::new(scene);
+    pen.shade(view, 0.55);
+    let (width, height) = (view.word_width(), view.word_height());
+    let wide = (width - 8).min(420);
+    let roomy = wide >= 340;
+    let inset = if roomy { 22 } else { 8 };
+    let lines_tall = if roomy { 15 } else { 13 };
+    let seats_tall = if roomy { 16 } else { 30 };
+    // Goose and lettering are left out where there is no room for them.
+    let body = 4 * lines_tall + 8 + seats_tall + 8 + 26 + 16;
+    let head = if height >= body + 44 { 36 } else { 14 };
+    let walk = if height >= body + head + 56 { 50 } else { 0 };
+    let tall = (body + head + walk + 8).min(height - 4);
+    let card = Rect::new((width - wide) / 2, (height - tall) / 2, wide, tall);
+    pen.card(card, palette::MIST[0]);
+    let inner = Rect::new(card.x + inset, card.y, card.wide - 2 * inset, card.tall);
+    heading(&mut pen, inner, head, facts.code);
+    let mut y = card.y + head;
+    if walk > 0 {
+        goose(&mut pen, Rect::new(inner.x, y, inner.wide, walk), facts);
+        y += walk;
+    }
+    for (step, (text, detail)) in facts.steps().into_iter().zip(facts.lines()) {
+        line(&mut pen, Rect::new(inner.x, y + 4, inner.wide, lines_tall), step, &text, &detail);
+        y += lines_tall;
+    }
+    y += 6;
+    pen.fill(Rect::new(inner.x, y, inner.wide, 1), palette::NIGHT[3], 1.0);
+    y += 7;
+    let foot = card.bottom() - 18;
+    if y + seats_tall <= foot {
+        seats(&mut pen, Rect::new(inner.x, y, inner.wide, seats_tall), facts, roomy);
+        y += seats_tall + 4;
+    }
+    for line in wrapped(&promise(facts), inner.wide, 2) {
+        if y + 9 <= foot {
+            pen.text(&line, inner.x, y, inner.wide, palette::BONE);
+            y += 12;
+        }
+    }
+    pen.key("Esc", "play alone instead", inner.x, card.bottom() - 13, inner.wide);
+}
+
+fn heading(pen: &mut Pen<'_>, inner: Rect, head: i32, code: &str) {
+    if head >= 30 {
+        let letters = pictures().joining;
+        pen.image(letters, inner.x - 2, inner.y + 8);
+        let left = album().image(letters).width();
+        let size = if inner.wide - left > 130 { 2 } else { 1 };
+        let y = inner.y + if size == 2 { 16 } else { 18 };
+        let room = (inner.wide - left) / size;
+        pen.bold(code, inner.right(), y, room, palette::FIRE[5]).right().sized(size as u8);
+    } else {
+        pen.bold("Joining", inner.x, inner.y + 5, inner.wide / 2, palette::TEXT);
+        pen.bold(code, inner.right(), inner.y + 5, inner.wide / 2, palette::FIRE[5]).right();
+    }
+}
+
+/// The bar, and who walks along it.
+fn goose(pen: &mut Pen<'_>, place: Rect, facts: &JoiningFacts<'_>) {
+    let pictures = pictures();
+    let seat = facts.own_seat.unwrap_or(3);
+    let ground = place.bottom() - 6;
+    let length = place.wide - 24;
+    // Finding and linking are the first tenth of the way, catching up the last.
+    let [found, linked, ..] = facts.steps().map(|step| i32::from(step == Step::Done));
+    let percent = 3 * found + 5 * linked + i32::from(facts.percent.min(100)) * 84 / 100;
+    let gone = length * percent / 100;
+    pen.fill(Rect::new(place.x, ground, length, 3), palette::PEAT[2], 1.0);
+    pen.fill(Rect::new(place.x, ground, gone, 2), palette::SEDGE[4], 1.0);
+    pen.fill(Rect::new(place.x, ground + 2, gone, 2), palette::SEDGE[2], 1.0);
+    for x in (0..length).filter(|x| (x * 7919) % 13 < 3) {
+        let color = if x < gone { palette::SEDGE[3] } else { palette::PEAT[2] };
+        pen.fill(Rect::new(place.x + x, ground - 1, 1, 1), color, 1.0);
+    }
+    pen.image(pictures.nest, place.right() - 19, ground - 4);
+    let image = pictures.figures.walking(seat, facts.since_ms / STEP_MS);
+    let x = (place.x + gone - 14).clamp(place.x, place.right() - Figures::WIDTH - 8);
+    pen.image(image, x, ground - Figures::FEET);
+}
+
+fn line(pen: &mut Pen<'_>, place: Rect, step: Step, text: &str, detail: &str) {
+    let Rect { x, y, .. } = place;
+    let color = if step == Step::Later { palette::FAINT } else { palette::TEXT };
+    match step {
+        Step::Done => pen.image(pictures().tick, x, y),
+        Step::Now => pen.panel(Rect::new(x, y, 7, 7), palette::FIRE[4], 1.0, None),
+        Step::Later => pen.panel(Rect::new(x + 1, y + 1, 5, 5), palette::INK, 0.0, Some(palette::PEAT[4])),
+    }
+    let detail_wide = font::width(detail, false, 0).min(place.wide / 2);
+    pen.text(text, x + 13, y, place.wide - 13 - detail_wide - 4, color);
+    let detail_color = if step == Step::Now { palette::FIRE[5] } else { palette::DIM };
+    pen.text(detail, place.right(), y, place.wide / 2, detail_color).right();
+}
+
+fn seats(pen: &mut Pen<'_>, place: Rect, facts: &JoiningFacts<'_>, in_one_row: bool) {
+    let rows = if in_one_row { 1 } else { 2 };
+    let columns = place.columns([1, 1, 1, 1], 4);
+    let halves = place.columns([1, 1], 4);
+    for seat in 0..4_usize {
+        let cell = if rows == 1 { columns[seat] } else { halves[seat % 2] };
+        let y = place.y + if rows == 1 { 0 } else { seat as i32 / 2 * 14 };
+        let own = facts.own_seat == Some(seat);
+        let name = facts.seats[seat];
+        pen.emblem(seat, own || name.is_some(), cell.x - 1, y - 2);
+        let room = cell.wide - 14;
+        let color: Color = palette::SEAT[seat];
+        match name {
+            _ if own => drop(pen.bold("your seat", cell.x + 13, y, room, color)),
+            Some(name) => drop(pen.text(name, cell.x + 13, y, room, palette::TEXT)),
+            None => drop(pen.text("free", cell.x + 13, y, room, palette::FAINT)),
+        }
+    }
+}
+
+fn promise(facts: &JoiningFacts<'_>) -> String {
+    match facts.own_seat.and_then(|seat| PAD.get(seat)) {
+        _ if facts.since_ms >= LONG_MS && facts.percent < 100 => {
+            "This takes longer than it should. Still trying.".to_string()
+        }
+        Some(pad) => {
+            format!("You appear on {}. Nobody can touch you until you move.", the(LEDGE[pad.ledge].name))
+        }
+        None => "Nobody can touch you until you move.".to_string(),
+    }
+}
+
+/// The Hearthstone has an article; eyots and steps do not.
+fn the(ledge: &'static str) -> String {
+    if ledge == "Hearthstone" { format!("the {ledge}") } else { ledge.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pen::tests::{assert_inside, views};
+
+    fn names(count: usize) -> Vec<String> {
+        ["Wren", "Hob", "Ottilie", "Big Tam"]
+            .iter()
+            .cycle()
+            .take(count)
+            .map(|name| name.to_string())
+            .collect()
+    }
+
+    #[test]
+    fn the_steps_follow_what_is_known() {
+        let mut facts = JoiningFacts { code: "FNWKBX", ..JoiningFacts::default() };
+        assert_eq!(facts.words(), "Joining FNWKBX. Looking for the room");
+        facts.wave = Some(7);
+        assert_eq!(facts.words(), "Joining FNWKBX. Linking");
+        let linked = names(3);
+        facts.linked_to = &linked;
+        facts.percent = 61;
+        assert_eq!(facts.lines()[1].0, "Linked to Wren, Hob and Ottilie");
+        assert_eq!(facts.words(), "Joining FNWKBX. Copying the fen 61%");
+        facts.percent = 100;
+        assert_eq!(facts.words(), "Joining FNWKBX. Catching up");
+    }
+
+    #[test]
+    fn it_fits_on_any_screen_whatever_people_are_called() {
+        let long = "a name without end ".repeat(30);
+        for view in views() {
+            for percent in [0, 61, 100, 255] {
+                for linked in [names(0), names(1), names(300), vec![long.clone()]] {
+                    for own_seat in [None, Some(0), Some(3), Some(77)] {
+                        let facts = JoiningFacts {
+                            code: &long,
+                            percent,
+                            linked_to: &linked,
+                            slowest_ms: Some(u32::MAX),
+                            seats: [Some(&long), Some("Hob"), None, None],
+                            own_seat,
+                            wave: Some(u16::MAX),
+                            since_ms: 6_000,
+                        };
+                        let mut scene = Scene::default();
+                        draw_joining(&mut scene, view, &facts);
+                        assert_inside(&scene, view, "joining");
+                        assert!(scene.words.len() > 15);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Where everything on the menu is: one arrangement for screens with room, one for phones held upright, and one
+//! for whatever is small. Word pixels.
+
+use gaggle_scene::View;
+
+use super::Choice;
+use crate::pen::Rect;
+
+/// An arrangement of the menu.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Layout {
+    /// GAGGLE: the place and whether it is the large one.
+    pub(crate) title: Option<(Rect, bool)>,
+    /// Left or middle, and top, of the line under it.
+    pub(crate) tagline: Option<Rect>,
+    /// Where cabinets stand; its lower edge is the turf.
+    pub(crate) cabinets: Option<Rect>,
+    /// The dark cabinets, as a strip without their bodies.
+    pub(crate) strip: Option<Rect>,
+    pub(crate) play: Rect,
+    pub(crate) mode: Rect,
+    pub(crate) play_two: Rect,
+    pub(crate) private: Rect,
+    pub(crate) name: Rect,
+    /// The list of rooms with its heading.
+    pub(crate) rooms: Rect,
+    /// Rows above the first room.
+    pub(crate) rooms_head: i32,
+    /// From the top of one room to the top of the next.
+    pub(crate) room_step: i32,
+    /// How many rooms are seen at once.
+    pub(crate) rooms_seen: usize,
+    pub(crate) code: Rect,
+    pub(crate) help: Rect,
+    pub(crate) sound: Rect,
+    /// Everything in the middle: a phone.
+    pub(crate) upright: bool,
+}
+
+/// Width and height of the title, large and small.
+const TITLE: [(i32, i32); 2] = [(180, 50), (92, 28)];
+
+impl Layout {
+    /// The arrangement for a screen.
+    pub(crate) fn of(view: View) -> Layout {
+        let (wide, tall) = (view.word_width(), view.word_height());
+        let mut layout = match (wide, tall) {
+            (560.., 330..) => roomy(wide, tall),
+            (170.., 290..) if wide < tall => upright(wide, tall),
+            _ => small(wide, tall),
+        };
+        for rect in [
+            &mut layout.play,
+            &mut layout.mode,
+            &mut layout.play_two,
+            &mut layout.private,
+            &mut layout.name,
+            &mut layout.rooms,
+            &mut layout.code,
+            &mut layout.help,
+            &mut layout.sound,
+        ] {
+            *rect = rect.within(view);
+        }
+        layout
+    }
+
+    /// The place of a room among those that are seen.
+    pub(crate) fn room(&self, nth: usize) -> Rect {
+        let y = self.rooms.y + self.rooms_head + nth as i32 * self.room_step;
+        let inset = if self.rooms_head > 14 { 4 } else { 0 };
+        Rect::new(self.rooms.x + inset, y, self.rooms.wide - 2 * inset, self.room_step - 3)
+    }
+
+    /// The part of a room's row that watches it.
+    pub(crate) fn eye(&self, nth: usize) -> Rect {
+        let row = self.room(nth);
+        let wide = 24.min(row.wide / 3);
+        Rect::new(row.right() - wide, row.y, wide, row.tall)
+    }
+
+    /// What turns over to further rooms.
+    pub(crate) fn pager(&self) -> Rect {
+        let wide = self.rooms.wide / 2;
+        Rect::new(self.rooms.right() - wide, self.rooms.y, wide, self.rooms_head)
+    }
+
+    /// Everything that can be chosen except rooms.
+    pub(crate) fn places(&self) -> [(Choice, Rect); 8] {
+        [
+            (Choice::Play, self.play),
+            (Choice::Mode, self.mode),
+            (Choice::PlayTwo, self.play_two),
+            (Choice::Private, self.private),
+            (Choice::Name, self.name),
+            (Choice::Code, self.code),
+            (Choice::Help, self.help),
+            (Choice::Sound, self.sound),
+        ]
+    }
+
+    /// Puts as many rooms into the list as it holds.
+    fn fill_rooms(&mut self, head: i32, step: i32, foot: i32) {
+        self.rooms_head = head;
+        self.room_step = step;
+        self.rooms_seen = ((self.rooms.tall - head - foot) / step.max(1)).max(0) as usize;
+    }
+}
+
+fn roomy(wide: i32, tall: i32) -> Layout {
+    let column = (wide * 23 / 100).clamp(150, 190);
+    let x = wide - 12 - column;
+    let bar = tall - 46;
+    let code = Rect::new(x, bar - 70, column, 64);
+    let [help, sound] = Rect::new(x, bar, column, 32).columns([1, 1], 6);
+    let [play, mode, play_two, private] = Rect::new(28, bar, x - 8 - 28, 32).columns([122, 104, 76, 116], 8);
+    let mut layout = Layout {
+        title: Some((Rect::new(20, 10, TITLE[0].0, TITLE[0].1), true)),
+        tagline: Some(Rect::new(30, 68, x - 46, 9)),
+        cabinets: Some(Rect::new(28, 88, x - 8 - 28, tall - 62 - 88)),
+        play,
+        mode,
+        play_two,
+        private,
+        name: Rect::new(x, 14, column, 30),
+        rooms: Rect::new(x, 50, column, code.y - 6 - 50),
+        code,
+        help,
+        sound,
+        ..Layout::default()
+    };
+    layout.fill_rooms(24, 34, 16);
+    layout
+}
+
+fn upright(wide: i32, tall: i32) -> Layout {
+    let (left, room) = (8, wide - 16);
+    let large = usize::from(wide < TITLE[0].0 + 8 || tall < 400);
+    let (title_wide, title_tall) = TITLE[large];
+    let title = Rect::new((wide - title_wide) / 2, 26, title_wide, title_tall);
+    let row = |y, tall| Rect::new(left, y, room, tall);
+    let strip_tall = if tall >= 410 { 38 } else { 0 };
+    let rooms_tall = 13
+        + 29 * if tall >= 480 {
+            3
+        } else if tall >= 380 {
+            2
+        } else {
+            1
+        };
+    // From the bottom upwards, so that thumbs reach it; what is left over is for the cabinet.
+    let strip = row(tall - 8 - strip_tall, strip_tall);
+    let rooms = row(strip.y - 3 - rooms_tall, rooms_tall);
+    let code = row(rooms.y - 33, 30);
+    let [play_two, private] = row(code.y - 24, 20).columns([1, 1], 4);
+    let mode = row(play_two.y - 24, 20);
+    let play = row(mode.y - 32, 28);
+    let [name, help, sound] = row(6, 18).columns([room - 50, 25, 25], 4);
+    let below = title.bottom() + 14;
+    let mut layout = Layout {
+        title: Some((title, large == 0)),
+        tagline: Some(Rect::new(left, title.bottom() + 2, room, 9)),
+        cabinets: (play.y - 6 - below >= 64).then(|| Rect::new(left, below, room, play.y - 6 - below)),
+        strip: (strip_tall > 0).then_some(strip),
+        play,
+        mode,
+        play_two,
+        private,
+        name,
+        rooms,
+        code,
+        help,
+        sound,
+        upright: true,
+        ..Layout::default()
+    };
+    layout.fill_rooms(13, 29, 0);
+    layout
+}
+
+fn small(wide: i32, tall: i32) -> Layout {
+    let gap = if tall >= 150 { 4 } else { 2 };
+    let margin = if tall >= 150 { 8 } else { 2 };
+    let all = Rect::new(margin, margin, wide - 2 * margin, tall - 2 * margin);
+    let [mut left, right] = all.columns([1, 1], margin.max(4));
+    let mut layout = Layout::default();
+    if tall >= 150 && left.wide >= TITLE[1].0 {
+        layout.title = Some((Rect::new(left.x, left.y, TITLE[1].0, TITLE[1].1), false));
+        left = Rect::new(left.x, left.y + 32, left.wide, left.tall - 32);
+    }
+    // Four rows of buttons, at the bottom; a cabinet above them if there is room for one.
+    let step = ((left.tall + gap) / 4).clamp(gap + 1, 34);
+    let top = left.bottom() + gap - 4 * step;
+    let row = |nth: i32| Rect::new(left.x, top + nth * step, left.wide, step - gap);
+    if top - left.y > 90 {
+        layout.cabinets = Some(Rect::new(left.x, left.y, left.wide, top - left.y - 8));
+    }
+    (layout.play, layout.mode) = (row(0), row(1));
+    [layout.play_two, layout.private] = row(2).columns([1, 1], gap);
+    [layout.help, layout.sound] = row(3).columns([1, 1], gap);
+    let field = ((right.tall - 2 * gap) / 3).clamp(1, 26);
+    layout.name = Rect::new(right.x, right.y, right.wide, field.min(22));
+    layout.code = Rect::new(right.x, right.bottom() - field, right.wide, field);
+    let below = layout.name.bottom() + gap;
+    layout.rooms = Rect::new(right.x, below, right.wide, layout.code.y - gap - below);
+    match layout.rooms.tall {
+        80.. => layout.fill_rooms(18, 32, 0),
+        44.. => layout.fill_rooms(13, 29, 0),
+        _ => layout.fill_rooms(9, (layout.rooms.tall - 9).clamp(1, 29), 0),
+    }
+    layout
+}

@@ -1,0 +1,50 @@
+//! The list of open rooms, in an order that holds still while somebody aims at a row.
+
+/// One open room.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoomLine {
+    /// Six letters.
+    pub code: String,
+    /// How it is played, and how far they are: `team, wave 3`.
+    pub mode: String,
+    /// Seats that are taken.
+    pub players: u8,
+    /// All seats.
+    pub seats: u8,
+    /// People who look on.
+    pub watchers: u8,
+    /// Whether one can sit down.
+    pub open: bool,
+}
+
+/// Brings the list up to date: rooms that are still there keep their order, new ones come last.
+pub fn keep_places(lines: &mut Vec<RoomLine>, mut fresh: Vec<RoomLine>) {
+    lines.retain_mut(|line| {
+        let found = fresh.iter().position(|room| room.code == line.code);
+        found.map(|nth| *line = fresh.remove(nth)).is_some()
+    });
+    lines.append(&mut fresh);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rooms(codes: &[(&str, u8)]) -> Vec<RoomLine> {
+        let line = |&(code, players): &(&str, u8)| RoomLine {
+            code: code.to_string(),
+            players,
+            ..RoomLine::default()
+        };
+        codes.iter().map(line).collect()
+    }
+
+    #[test]
+    fn rooms_stay_in_their_rows_and_new_ones_come_last() {
+        let mut lines = rooms(&[("BBBBBB", 1), ("CCCCCC", 2), ("DDDDDD", 3)]);
+        keep_places(&mut lines, rooms(&[("FFFFFF", 1), ("DDDDDD", 4), ("BBBBBB", 2)]));
+        assert_eq!(lines, rooms(&[("BBBBBB", 2), ("DDDDDD", 4), ("FFFFFF", 1)]));
+        keep_places(&mut lines, vec![]);
+        assert!(lines.is_empty());
+    }
+}

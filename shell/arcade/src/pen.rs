@@ -1,0 +1,296 @@
+//! Drawing in word pixels: the few shapes all panels are made of, and words that stay where they are put.
+
+use std::borrow::Cow;
+
+use gaggle_scene::{Color, ImageId, Item, Scene, TextHandle, View, font, palette};
+
+use crate::pictures::pictures;
+
+/// A place on the screen, in word pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Rect {
+    pub(crate) x: i32,
+    pub(crate) y: i32,
+    pub(crate) wide: i32,
+    pub(crate) tall: i32,
+}
+
+impl Rect {
+    pub(crate) const fn new(x: i32, y: i32, wide: i32, tall: i32) -> Rect {
+        Rect { x, y, wide, tall }
+    }
+
+    pub(crate) const fn right(self) -> i32 {
+        self.x + self.wide
+    }
+
+    pub(crate) const fn bottom(self) -> i32 {
+        self.y + self.tall
+    }
+
+    pub(crate) const fn middle(self) -> (i32, i32) {
+        (self.x + self.wide / 2, self.y + self.tall / 2)
+    }
+
+    /// So much larger on every side; smaller if negative.
+    pub(crate) const fn grown(self, by: i32) -> Rect {
+        Rect::new(self.x - by, self.y - by, self.wide + 2 * by, self.tall + 2 * by)
+    }
+
+    pub(crate) fn contains(self, x: i32, y: i32) -> bool {
+        (self.x..self.right()).contains(&x) && (self.y..self.bottom()).contains(&y)
+    }
+
+    /// What of it lies on a screen.
+    pub(crate) fn within(self, view: View) -> Rect {
+        let (wide, tall) = (view.word_width(), view.word_height());
+        let (x, y) = (self.x.clamp(0, wide), self.y.clamp(0, tall));
+        let (right, bottom) = (self.right().clamp(x, wide), self.bottom().clamp(y, tall));
+        Rect::new(x, y, right - x, bottom - y)
+    }
+
+    /// Split into columns with a gap, by shares.
+    pub(crate) fn columns<const COUNT: usize>(self, shares: [i32; COUNT], gap: i32) -> [Rect; COUNT] {
+        let all = shares.iter().sum::<i32>().max(1);
+        let room = self.wide - gap * (COUNT as i32 - 1);
+        let mut before = 0;
+        std::array::from_fn(|nth| {
+            let (from, to) = (room * before / all, room * (before + shares[nth]) / all);
+            before += shares[nth];
+            Rect::new(self.x + from + gap * nth as i32, self.y, to - from, self.tall)
+        })
+    }
+}
+
+/// Draws over a picture.
+#[derive(Debug)]
+pub(crate) struct Pen<'a> {
+    scene: &'a mut Scene,
+}
+
+impl<'a> Pen<'a> {
+    pub(crate) fn new(scene: &'a mut Scene) -> Pen<'a> {
+        Pen { scene }
+    }
+
+    /// Everything behind steps back: `share` of it turns to ink.
+    pub(crate) fn shade(&mut self, view: View, share: f32) {
+        // The last column and row of words may be cut.
+        self.fill(Rect::new(0, 0, view.word_width() + 1, view.word_height() + 1), palette::INK, share);
+    }
+
+    pub(crate) fn fill(&mut self, rect: Rect, color: Color, share: f32) {
+        let Rect { x, y, wide, tall } = rect;
+        let share = (share.clamp(0.0, 1.0) * 256.0 + 0.5) as u16;
+        let (x, y, width, height) = (x as f32, y as f32, wide as f32, tall as f32);
+        if wide > 0 && tall > 0 {
+            self.scene.words.push(Item::Fill { x, y, width, height, color, share });
+        }
+    }
+
+    pub(crate) fn panel(&mut self, rect: Rect, fill: Color, share: f32, edge: Option<Color>) {
+        let Rect { x, y, wide, tall } = rect;
+        if wide > 0 && tall > 0 {
+            self.scene.word_panel((x, y, wide, tall), fill, share, edge);
+        }
+    }
+
+    /// The panel everything is written on.
+    pub(crate) fn card(&mut self, rect: Rect, edge: Color) {
+        self.panel(rect, palette::INK.mix(palette::NIGHT[0], 0.5), 0.92, Some(edge));
+    }
+
+    /// The mark of what is in focus, around it with a gap.
+    pub(crate) fn focus(&mut self, rect: Rect) {
+        self.panel(rect.grown(2), palette::INK, 0.0, Some(palette::MOON));
+    }
+
+    pub(crate) fn image(&mut self, image: ImageId, x: i32, y: i32) {
+        self.image_as(image, x, y, false, None);
+    }
+
+    pub(crate) fn image_as(&mut self, image: ImageId, x: i32, y: i32, mirrored: bool, flash: Option<Color>) {
+        let (x, y) = (x as f32, y as f32);
+        self.scene.words.push(Item::Image { image, x, y, mirrored, shown: 16, flash });
+    }
+
+    /// The mark of a seat, eleven pixels across and down.
+    pub(crate) fn emblem(&mut self, seat: usize, taken: bool, x: i32, y: i32) {
+        let figures = &pictures().figures;
+        let emblems = if taken { &figures.emblems } else { &figures.emblems_free };
+        self.image(emblems[seat % emblems.len()], x, y);
+    }
+
+    /// Words that need no more than `wide`: what does not fit is left out, and three dots say so.
+    pub(crate) fn text(&mut self, text: &str, x: i32, y: i32, wide: i32, color: Color) -> TextHandle<'_> {
+        self.scene.word(&fitted(text, wide, false), x as f32, y as f32, color)
+    }
+
+    /// The same in bold.
+    pub(crate) fn bold(&mut self, text: &str, x: i32, y: i32, wide: i32, color: Color) -> TextHandle<'_> {
+        self.scene.word(&fitted(text, wide, true), x as f32, y as f32, color).bold()
+    }
+
+    /// A key with its name, and what it does. Returns the width of both.
+    pub(crate) fn key(&mut self, key: &str, meaning: &str, x: i32, y: i32, wide: i32) -> i32 {
+        let cap = font::width(key, false, 0) + 8;
+        self.panel(Rect::new(x, y - 3, cap, 13), palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
+        self.text(key, x + 4, y, wide - 8, palette::TEXT);
+        let (left, room) = (x + cap + 4, wide - cap - 4);
+        self.text(meaning, left, y, room, palette::DIM);
+        cap + 4 + font::width(meaning, false, 0).min(room.max(0))
+    }
+}
+
+/// As much of a text as fits.
+pub(crate) fn fitted(text: &str, wide: i32, bold: bool) -> Cow<'_, str> {
+    // No column of ours is that long, and a hostile name is not measured to its end.
+    let text = match text.char_indices().nth(240) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    };
+    if font::width(text, bold, 0) <= wide {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        kept.push(letter);
+        kept.push('…');
+        let fits = font::width(&kept, bold, 0) <= wide;
+        kept.pop();
+        if !fits {
+            kept.pop();
+            break;
+        }
+    }
+    if font::width("…", bold, 0) <= wide {
+        kept.truncate(kept.trim_end().len());
+        kept.push('…');
+    }
+    Cow::Owned(kept)
+}
+
+/// A text in lines of at most this width; the last of `lines` is cut if it must be.
+pub(crate) fn wrapped(text: &str, wide: i32, lines: usize) -> Vec<String> {
+    let mut done: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let longer = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
+        if line.is_empty() || font::width(&longer, false, 0) <= wide || done.len() + 1 >= lines {
+            line = longer;
+        } else {
+            done.push(std::mem::replace(&mut line, word.to_string()));
+        }
+    }
+    done.push(line);
+    done.iter().map(|line| fitted(line, wide, false).into_owned()).collect()
+}
+
+/// A number with a thin gap between thousands.
+pub(crate) fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut out = String::from(if number < 0 { "-" } else { "" });
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            out.push('\u{2009}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Screens of all kinds: laptop, desktop, wide, old, phones both ways, and a stamp.
+    pub(crate) fn views() -> Vec<View> {
+        let view = |width, height, words| {
+            let fit = View::fit(width, height, gander::arena::WIDTH, gander::arena::HEIGHT);
+            View::at_scale(width, height, gander::arena::WIDTH, gander::arena::HEIGHT, fit.scale, words)
+        };
+        vec![
+            view(1280, 720, 2),
+            view(1366, 768, 2),
+            view(1920, 1080, 3),
+            view(2560, 1440, 4),
+            view(2560, 1080, 3),
+            view(1024, 768, 2),
+            view(800, 600, 2),
+            view(780, 1688, 4),
+            view(1688, 780, 4),
+            view(720, 1280, 4),
+            view(320, 180, 2),
+        ]
+    }
+
+    /// Panics if anything written lies outside of the screen.
+    pub(crate) fn assert_inside(scene: &Scene, view: View, what: &str) {
+        use gaggle_scene::Align;
+        let (wide, tall) = (view.word_width(), view.word_height());
+        for item in &scene.words {
+            let (x, y, width, height) = match *item {
+                Item::Image { image, x, y, .. } => {
+                    let image = crate::pictures::album().image(image);
+                    (x as i32, y as i32, image.width(), image.height())
+                }
+                // Shades cover the cut pixels at the end as well.
+                Item::Fill { x, y, width, height, .. } => {
+                    (x as i32, y as i32, (width as i32).min(wide), (height as i32).min(tall))
+                }
+                Item::Panel { x, y, width, height, .. } => (x, y, width, height),
+                Item::Text { words, x, y, align, bold, track, size, .. } => {
+                    let width = font::width(scene.text_of(words), bold, i32::from(track)) * i32::from(size);
+                    let left = match align {
+                        Align::Left => 0,
+                        Align::Centre => width / 2,
+                        Align::Right => width,
+                    };
+                    (x as i32 - left, y as i32, width, font::CAP_ROWS * i32::from(size))
+                }
+            };
+            let inside = x >= 0 && y >= 0 && x + width <= wide && y + height <= tall;
+            let text = match item {
+                Item::Text { words, .. } => scene.text_of(*words),
+                _ => "",
+            };
+            assert!(inside, "{what} on {wide}×{tall}: {item:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn text_of_any_length_is_cut_to_its_column() {
+        for text in ["", "Wren", "Sister Agnes of the Lower Sedge", &"W".repeat(100_000), "雁雁雁雁雁雁"]
+        {
+            for wide in [-5, 0, 3, 9, 40, 200] {
+                for bold in [false, true] {
+                    let kept = fitted(text, wide, bold);
+                    assert!(font::width(&kept, bold, 0) <= wide.max(0), "{kept:?} in {wide}");
+                }
+            }
+        }
+        assert_eq!(fitted("Wren", 200, false), "Wren");
+        assert_eq!(fitted("Ottilie of Sedge", 50, false), "Ottilie o…");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        let lines = wrapped("Ottilie went quiet. Her goose glides on.", 110, 3);
+        assert_eq!(lines, ["Ottilie went quiet.", "Her goose glides on."]);
+        assert_eq!(wrapped("Ottilie went quiet. Her goose", 60, 1).len(), 1);
+    }
+
+    #[test]
+    fn large_numbers_are_grouped() {
+        let cases = [
+            (0, "0"),
+            (-1_000, "-1\u{2009}000"),
+            (142_500, "142\u{2009}500"),
+            (1_000_000, "1\u{2009}000\u{2009}000"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(grouped(number), text);
+        }
+        assert!(grouped(i64::MIN).starts_with("-9\u{2009}223"));
+    }
+}

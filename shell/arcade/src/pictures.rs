@@ -1,0 +1,94 @@
+//! The pictures all panels of the page are drawn with: marks of the seats, geese, lettering and small signs. They
+//! depend on nothing, so there is one album of them, made when it is first asked for.
+
+use std::sync::LazyLock;
+
+use gaggle_scene::{Album, Bitmap, Color, ImageId, lettering, palette};
+use gander::stage::Figures;
+
+/// What panels draw with.
+#[derive(Debug)]
+pub(crate) struct Pictures {
+    album: Album,
+    pub(crate) figures: Figures,
+    /// GAGGLE, large and small.
+    pub(crate) title: [ImageId; 2],
+    /// WELL FLOWN.
+    pub(crate) well_flown: ImageId,
+    /// JOINING.
+    pub(crate) joining: ImageId,
+    /// Somebody watches.
+    pub(crate) eye: ImageId,
+    /// Where a goose that walks along a bar wants to be.
+    pub(crate) nest: ImageId,
+    /// A step that is done.
+    pub(crate) tick: ImageId,
+}
+
+/// The album of every panel: paint their scenes with it.
+pub fn album() -> &'static Album {
+    &pictures().album
+}
+
+pub(crate) fn pictures() -> &'static Pictures {
+    static PICTURES: LazyLock<Pictures> = LazyLock::new(|| {
+        let mut album = Album::default();
+        let figures = Figures::bake(&mut album);
+        let mut letters = |text, rounds| album.add(lettering(text, &palette::LETTERING, rounds, 1));
+        let title = [letters("GAGGLE", 2), letters("GAGGLE", 1)];
+        let (well_flown, joining) = (letters("WELL FLOWN", 1), letters("JOINING", 1));
+        let mut sign = |rows: &[&str]| album.add(stamped(rows));
+        let (eye, nest, tick) = (sign(EYE), sign(NEST), sign(TICK));
+        Pictures { album, figures, title, well_flown, joining, eye, nest, tick }
+    });
+    &PICTURES
+}
+
+#[rustfmt::skip]
+const EYE: &[&str] = &[
+    "..ddddd..",
+    ".d.ddd.d.",
+    "d.dd.dd.d",
+    ".d.ddd.d.",
+    "..ddddd..",
+];
+
+#[rustfmt::skip]
+const NEST: &[&str] = &[
+    "....mmm..mmm.mm...",
+    "...mmmmmmmmmmmmm..",
+    ".h.mmsmmmsmmmsmm.h",
+    "hbhhbhhbhhbbhhbhhb",
+    ".hbbhbbhbbhbbhbbh.",
+    "..bpbbpbbpbbpbbp..",
+    "....pbbpbbpbbp....",
+];
+
+#[rustfmt::skip]
+const TICK: &[&str] = &[
+    ".......g",
+    "......g.",
+    ".....g..",
+    "g...g...",
+    ".g.g....",
+    "..g.....",
+];
+
+fn stamped(rows: &[&str]) -> Bitmap {
+    let wide = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+    let mut bitmap = Bitmap::new(wide as i32, rows.len() as i32);
+    bitmap.stamp(0, 0, rows, color);
+    bitmap
+}
+
+fn color(letter: char) -> Color {
+    match letter {
+        'd' => palette::DIM,
+        'm' => palette::MOON,
+        's' => palette::MOON_SHADE,
+        'h' => palette::PEAT[4],
+        'b' => palette::PEAT[3],
+        'p' => palette::PEAT[2],
+        _ => palette::OK,
+    }
+}

@@ -1,0 +1,312 @@
+//! After a match: who flew how well, where that stands among all others, and what to do next.
+
+mod picture;
+
+use gaggle_scene::{Scene, View};
+
+use crate::Key;
+use crate::pen::Rect;
+
+/// What one can do after a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScoreChoice {
+    /// Another match.
+    Again,
+    /// The match as a file.
+    SaveReplay,
+    /// A link to it.
+    CopyLink,
+    /// Home.
+    Menu,
+}
+
+impl ScoreChoice {
+    const ALL: [ScoreChoice; 4] =
+        [ScoreChoice::Again, ScoreChoice::SaveReplay, ScoreChoice::CopyLink, ScoreChoice::Menu];
+
+    /// What its button says, and its key.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            ScoreChoice::Again => ("Fly again", "Enter"),
+            ScoreChoice::SaveReplay => ("Save replay", "S"),
+            ScoreChoice::CopyLink => ("Copy link", "L"),
+            ScoreChoice::Menu => ("Menu", "Esc"),
+        }
+    }
+}
+
+/// One player of the match.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlayerLine {
+    /// His seat.
+    pub seat: usize,
+    /// What he is called.
+    pub name: String,
+    /// What he has.
+    pub score: u32,
+    /// Mounts he has left.
+    pub mounts: u8,
+    /// One kind remark, or nothing: `most eggs`.
+    pub remark: String,
+    /// Whether it is somebody here.
+    pub own: bool,
+}
+
+/// One line of the leaderboard.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BoardLine {
+    /// From 1.
+    pub place: u32,
+    /// Who.
+    pub name: String,
+    /// The wave he came to.
+    pub level: Option<u32>,
+    /// What he had.
+    pub score: i64,
+    /// Whether it is somebody here.
+    pub own: bool,
+}
+
+/// What is to be shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ScoreFacts<'a> {
+    /// `Team` or `Versus`.
+    pub mode: &'a str,
+    /// The wave the match came to.
+    pub wave: u16,
+    /// One line about it; see [`dry_line`].
+    pub line: &'a str,
+    /// Everybody, in the order of the table.
+    pub players: &'a [PlayerLine],
+    /// The leaderboard; none while it is on its way, or if the lobby is out.
+    pub board: Option<&'a [BoardLine]>,
+    /// What to say under the leaderboard, or instead of it.
+    pub board_note: &'a str,
+    /// What the others are up to: `Hob is ready.`
+    pub note: &'a str,
+}
+
+/// Places of everything, in word pixels.
+#[derive(Debug, Clone, Copy, Default)]
+struct Layout {
+    /// Lettering, unless there is no room.
+    title: Option<(i32, i32)>,
+    line: Rect,
+    table: Rect,
+    row: i32,
+    buttons: [Rect; 4],
+    note: Option<Rect>,
+    board: Option<Rect>,
+}
+
+/// The screen after a match and what is in focus there.
+#[derive(Debug)]
+pub struct ScoreBoard {
+    view: View,
+    layout: Layout,
+    focus: usize,
+}
+
+impl ScoreBoard {
+    /// For a screen.
+    pub fn new(view: View) -> ScoreBoard {
+        ScoreBoard { view, layout: Layout::of(view), focus: 0 }
+    }
+
+    /// The same on another screen.
+    pub fn resize(&mut self, view: View) {
+        self.view = view;
+        self.layout = Layout::of(view);
+    }
+
+    /// What is in focus.
+    pub fn focus(&self) -> ScoreChoice {
+        ScoreChoice::ALL[self.focus]
+    }
+
+    /// A key: what was chosen with it, if anything.
+    pub fn press(&mut self, key: Key) -> Option<ScoreChoice> {
+        let count = ScoreChoice::ALL.len();
+        match key {
+            Key::Left | Key::Up => self.focus = (self.focus + count - 1) % count,
+            Key::Right | Key::Down => self.focus = (self.focus + 1) % count,
+            Key::Enter => return Some(self.focus()),
+            Key::Escape => return Some(ScoreChoice::Menu),
+            _ => {}
+        }
+        None
+    }
+
+    /// A letter that stands on a button. Offer it before its other meanings.
+    pub fn letter(&mut self, letter: char) -> Option<ScoreChoice> {
+        match letter.to_ascii_lowercase() {
+            's' => Some(ScoreChoice::SaveReplay),
+            'l' => Some(ScoreChoice::CopyLink),
+            _ => None,
+        }
+    }
+
+    /// A click or a tap at a pixel of the screen.
+    pub fn click(&mut self, x: i32, y: i32) -> Option<ScoreChoice> {
+        let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
+        self.focus = self.layout.buttons.iter().position(|button| button.contains(x, y))?;
+        Some(self.focus())
+    }
+
+    /// Draws it over the geese that stand about.
+    pub fn draw(&self, scene: &mut Scene, facts: &ScoreFacts<'_>) {
+        picture::draw(self, scene, facts);
+    }
+}
+
+impl Layout {
+    fn of(view: View) -> Layout {
+        let (wide, tall) = (view.word_width(), view.word_height());
+        let mut layout = if wide >= 480 && tall >= 240 { roomy(wide, tall) } else { stacked(wide, tall) };
+        layout.buttons = layout.buttons.map(|button| button.within(view));
+        layout.table = layout.table.within(view);
+        layout
+    }
+}
+
+fn roomy(wide: i32, tall: i32) -> Layout {
+    let margin = if wide >= 600 { 24 } else { 10 };
+    let [left, right] = Rect::new(margin, 20, wide - 2 * margin, tall - 40).columns([352, 224], 16);
+    let table = Rect::new(left.x, 66, left.wide, 109);
+    let bar = Rect::new(left.x, table.bottom() + 11, left.wide, 23);
+    Layout {
+        title: Some((left.x + 6, 16)),
+        line: Rect::new(left.x + 6, 50, left.wide - 6, 9),
+        table,
+        row: 20,
+        buttons: bar.columns([106, 88, 73, 63], 7),
+        note: Some(Rect::new(left.x + 2, bar.bottom() + 8, left.wide, 9)),
+        board: Some(Rect::new(right.x, 20, right.wide, 220.min(right.tall))),
+    }
+}
+
+/// One under the other; what there is no room for is left out, the buttons never.
+fn stacked(wide: i32, tall: i32) -> Layout {
+    let (left, room) = (4, wide - 8);
+    let titled = tall >= 170;
+    let mut y = if titled { 36 } else { 3 };
+    let line = Rect::new(left + 2, y, room - 4, 9);
+    y += 12;
+    // In two rows where one has no room for four words.
+    let rows = if room >= 300 { 1 } else { 2 };
+    let step = if tall >= 170 { 24 } else { 15 };
+    let row = ((tall - y - rows * step - 22) / 4).clamp(9, 17);
+    let table = Rect::new(left, y, room, (17 + 4 * row).min(tall - y - rows * step - 3));
+    y = table.bottom() + 4;
+    let bar = |nth: i32| Rect::new(left, y + nth * step, room, step - 3);
+    let buttons = if rows == 1 {
+        bar(0).columns([106, 88, 73, 63], 4)
+    } else {
+        let ([again, menu], [replay, link]) = (bar(0).columns([3, 2], 4), bar(1).columns([1, 1], 4));
+        [again, replay, link, menu]
+    };
+    y += rows * step;
+    let note = (tall - y >= 14).then(|| Rect::new(left + 2, y + 2, room - 4, 9));
+    let below = y + 14;
+    let board = (tall - below >= 50).then(|| Rect::new(left, below, room, (tall - below - 4).min(220)));
+    Layout { title: titled.then_some((left + 2, 4)), line, table, row, buttons, note, board }
+}
+
+/// One dry line about a match, the same for everybody who was in it.
+pub fn dry_line(wave: u16, players: usize, match_number: u64) -> &'static str {
+    const ALONE: [&str; 4] = [
+        "The fen keeps one saddle; the goose kept its head.",
+        "You fell in the end. The goose merely landed.",
+        "The goose would do it again. It was not asked.",
+        "Somewhere a knave is telling this differently.",
+    ];
+    const TOGETHER: [&str; 4] = [
+        "The fen keeps the saddles; the geese kept their heads.",
+        "Nobody was higher for long.",
+        "The geese have agreed not to speak of it.",
+        "All riders accounted for. Most of them damp.",
+    ];
+    let lines = match (wave, players) {
+        (0..=1, _) => return "Brief, but the moon saw it.",
+        (_, 0 | 1) => ALONE,
+        _ => TOGETHER,
+    };
+    lines[(match_number % 4) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pen::tests::{assert_inside, views};
+
+    #[test]
+    fn every_choice_is_reached_by_keys_and_by_clicks() {
+        for view in views() {
+            let mut board = ScoreBoard::new(view);
+            for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
+                assert_eq!(board.press(Key::Enter), Some(choice));
+                board.press(Key::Right);
+                let place = board.layout.buttons[nth];
+                assert!(place.wide >= 20 && place.tall >= 9, "{choice:?} {place:?}");
+                let (x, y) = place.middle();
+                assert_eq!(board.click(x * view.word_scale, y * view.word_scale), Some(choice));
+                board.focus = (nth + 1) % 4;
+            }
+            assert_eq!(board.click(-5, -5), None);
+            assert_eq!(board.press(Key::Escape), Some(ScoreChoice::Menu));
+        }
+        let mut board = ScoreBoard::new(views()[0]);
+        assert_eq!(
+            [board.letter('S'), board.letter('l'), board.letter('x')],
+            [Some(ScoreChoice::SaveReplay), Some(ScoreChoice::CopyLink), None]
+        );
+    }
+
+    #[test]
+    fn it_fits_on_any_screen_whatever_people_are_called() {
+        let long = "a name without end ".repeat(30);
+        let player = |seat| PlayerLine {
+            seat,
+            name: long.clone(),
+            score: u32::MAX,
+            mounts: 255,
+            remark: long.clone(),
+            own: seat == 1,
+        };
+        let line = |place| BoardLine {
+            place,
+            name: long.clone(),
+            level: Some(u32::MAX),
+            score: i64::MIN,
+            own: place == 3,
+        };
+        let (players, lines): (Vec<_>, Vec<_>) = ((0..9).map(player).collect(), (1..200).map(line).collect());
+        for view in views() {
+            for count in [0, 1, 4, 9] {
+                for board in [None, Some(&lines[..0]), Some(&lines[..])] {
+                    let facts = ScoreFacts {
+                        mode: &long,
+                        wave: u16::MAX,
+                        line: &long,
+                        players: &players[..count],
+                        board,
+                        board_note: &long,
+                        note: &long,
+                    };
+                    let mut scene = Scene::default();
+                    ScoreBoard::new(view).draw(&mut scene, &facts);
+                    assert_inside(&scene, view, "score board");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_always_something_to_say() {
+        for wave in [0, 1, 2, 99] {
+            for players in 0..5 {
+                assert!(!dry_line(wave, players, u64::MAX).is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What the screen after a match looks like.
+
+use gaggle_scene::{Scene, font, palette};
+
+use super::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts};
+use crate::pen::{Pen, Rect, fitted, grouped, wrapped};
+use crate::pictures::pictures;
+
+pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>) {
+    let mut pen = Pen::new(scene);
+    let layout = &board.layout;
+    pen.shade(board.view, 0.25);
+    if let Some((x, y)) = layout.title {
+        pen.image(pictures().well_flown, x, y);
+    }
+    let line = format!("Wave {}. {}", facts.wave, facts.line);
+    pen.text(&line, layout.line.x, layout.line.y, layout.line.wide, palette::BONE).outlined(palette::INK);
+    table(&mut pen, board, facts);
+    for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
+        button(&mut pen, choice, layout.buttons[nth], nth == board.focus);
+    }
+    if let Some(note) = layout.note {
+        pen.text(facts.note, note.x, note.y, note.wide, palette::DIM).outlined(palette::INK);
+    }
+    if let Some(place) = layout.board {
+        leaderboard(&mut pen, place, facts);
+    }
+}
+
+fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
+    let place = board.layout.table;
+    pen.card(place, palette::MIST[0]);
+    let score_right = place.right() - 44.min(place.wide / 4);
+    pen.bold(facts.mode, place.x + 9, place.y + 7, place.wide / 3, palette::TEXT);
+    pen.text("score", score_right, place.y + 7, place.wide / 3, palette::FAINT).right();
+    pen.text("mounts", place.right() - 6, place.y + 7, place.wide / 4, palette::FAINT).right();
+    let step = board.layout.row;
+    for (nth, player) in facts.players.iter().enumerate() {
+        let row = Rect::new(place.x + 3, place.y + 18 + nth as i32 * step, place.wide - 6, step);
+        if row.bottom() > place.bottom() - 1 {
+            break;
+        }
+        player_row(pen, row, score_right, player);
+    }
+}
+
+fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLine) {
+    let color = palette::SEAT[player.seat % 4];
+    let y = row.y + (row.tall - 7) / 2;
+    if player.own && row.tall >= 13 {
+        pen.panel(Rect::new(row.x, row.y, row.wide, row.tall - 1), palette::NIGHT[2], 0.8, Some(color));
+    }
+    pen.emblem(player.seat, true, row.x + 4, y - 2);
+    let score = grouped(i64::from(player.score));
+    let score_wide = font::width(&score, false, 0);
+    let left = row.x + 21;
+    let room = score_right - score_wide - 6 - left;
+    let name = fitted(&player.name, room.min(90), true);
+    let name_wide = font::width(&name, true, 0);
+    pen.bold(&name, left, y, room, color);
+    let remark_x = (left + name_wide + 8).max(left + 61);
+    pen.text(&player.remark, remark_x, y, score_right - score_wide - 6 - remark_x, palette::FAINT);
+    pen.text(&score, score_right, y, row.wide / 2, palette::TEXT).right();
+    let mounts = if player.mounts == 0 { "-".to_string() } else { player.mounts.to_string() };
+    pen.text(&mounts, row.right() - 4, y, 24, palette::DIM).right();
+    if player.mounts > 0 && row.right() - score_right > 36 {
+        pen.image(pictures().figures.mounts[player.seat % 4], row.right() - 33, y - 1);
+    }
+}
+
+fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool) {
+    let primary = choice == ScoreChoice::Again;
+    let (words, key) = choice.words();
+    if primary {
+        pen.panel(place, palette::FIRE[4], 1.0, Some(palette::FIRE[5]));
+    } else {
+        pen.card(place, palette::MIST[0]);
+    }
+    if focused {
+        pen.focus(place);
+    }
+    let (ink, dim) = if primary { (palette::INK, palette::FIRE[1]) } else { (palette::TEXT, palette::FAINT) };
+    let (words_wide, key_wide) = (font::width(words, primary, 0), font::width(key, false, 0));
+    let with_key = words_wide + 4 + key_wide + 8 <= place.wide;
+    let all = words_wide + if with_key { 4 + key_wide } else { 0 };
+    let (x, y) = (place.x + (place.wide - all).max(6) / 2, place.y + (place.tall - 7) / 2);
+    if primary {
+        pen.bold(words, x, y, place.wide - 6, ink);
+    } else {
+        pen.text(words, x, y, place.wide - 6, ink);
+    }
+    if with_key {
+        pen.text(key, x + words_wide + 4, y, key_wide, dim);
+    }
+}
+
+fn leaderboard(pen: &mut Pen<'_>, place: Rect, facts: &ScoreFacts<'_>) {
+    pen.card(place, palette::MIST[0]);
+    let inner = Rect::new(place.x + 9, place.y + 8, place.wide - 18, place.tall - 16);
+    pen.bold("Leaderboard", inner.x, inner.y, inner.wide * 2 / 3, palette::TEXT);
+    pen.text(facts.mode, inner.right(), inner.y, inner.wide / 3, palette::DIM).right();
+    let note_lines = wrapped(facts.board_note, inner.wide, 2);
+    let note_tall = if facts.board_note.is_empty() { 0 } else { 12 * note_lines.len() as i32 };
+    let lines = facts.board.unwrap_or_default();
+    let top = inner.y + 15;
+    let step = 19.min(((inner.bottom() - note_tall - top) / 9).max(13));
+    let fit = ((inner.bottom() - note_tall - top) / step).max(0) as usize;
+    let mut y = top;
+    // One's own line is always among those that are seen.
+    let own = lines.iter().position(|line| line.own).unwrap_or(0);
+    let first = if own < fit { 0 } else { own + 1 - fit };
+    for line in lines.iter().skip(first).take(fit) {
+        board_row(pen, Rect::new(place.x + 4, y, place.wide - 8, step), line);
+        y += step;
+    }
+    if facts.board.is_none() && facts.board_note.is_empty() {
+        pen.text("Asking the lobby…", inner.x, top + 2, inner.wide, palette::DIM);
+    }
+    let color = if lines.is_empty() { palette::DIM } else { palette::FIRE[5] };
+    for (nth, line) in note_lines.iter().enumerate() {
+        let y = if lines.is_empty() { top + 2 } else { inner.bottom() - note_tall + 3 } + 12 * nth as i32;
+        if y + 9 <= place.bottom() {
+            pen.text(line, inner.x, y, inner.wide, color);
+        }
+    }
+}
+
+fn board_row(pen: &mut Pen<'_>, row: Rect, line: &BoardLine) {
+    let y = row.y + (row.tall - 7) / 2;
+    if line.own {
+        let frame = Rect::new(row.x, row.y, row.wide, row.tall - 1);
+        pen.panel(frame, palette::NIGHT[2], 0.8, Some(palette::SEAT[0]));
+    }
+    let color = if line.own { palette::SEAT[0] } else { palette::TEXT };
+    let score = grouped(line.score);
+    let score_wide = font::width(&score, false, 0).min(row.wide / 2);
+    let level = line.level.filter(|_| row.wide >= 150).map_or(String::new(), |level| format!("wave {level}"));
+    let level_right = row.right() - 6 - score_wide.max(42) - 10;
+    let level_wide = font::width(&level, false, 0).min(60);
+    pen.text(&line.place.to_string(), row.x + 16, y, 14, palette::DIM).right();
+    let name_room = level_right - level_wide - 6 - (row.x + 24);
+    pen.text(&line.name, row.x + 24, y, name_room, color);
+    pen.text(&level, level_right, y, 60, palette::DIM).right();
+    pen.text(&score, row.right() - 6, y, row.wide / 2, palette::TEXT).right();
+}

@@ -1,0 +1,146 @@
+//! Short news at the bottom left: one at a time, four seconds each, with the mark of whom it is about.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::Micros;
+use gaggle_scene::{Scene, View, font, palette};
+
+use crate::pen::{Pen, Rect, wrapped};
+
+/// How long one is shown.
+const SHOWN: Micros = Micros::from_secs(4);
+/// How many are kept, the one that is shown included.
+const KEPT: usize = 8;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Toast {
+    seat: Option<usize>,
+    text: String,
+    warn: bool,
+}
+
+/// The one that is shown, and those that wait.
+#[derive(Debug, Clone, Default)]
+pub struct Toasts {
+    queue: VecDeque<Toast>,
+    /// When the first began to be shown.
+    since: Option<Micros>,
+}
+
+impl Toasts {
+    /// Adds one. Of too many, the oldest that waits is forgotten; one that is there already is not repeated.
+    pub fn push(&mut self, seat: Option<usize>, text: String, warn: bool) {
+        let toast = Toast { seat, text, warn };
+        if self.queue.back() == Some(&toast) {
+            return;
+        }
+        if self.queue.len() >= KEPT {
+            self.queue.remove(1);
+        }
+        self.queue.push_back(toast);
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Micros) {
+        match self.since {
+            _ if self.queue.is_empty() => self.since = None,
+            None => self.since = Some(now),
+            Some(since) if now.since(since) >= SHOWN => {
+                self.queue.pop_front();
+                self.since = (!self.queue.is_empty()).then_some(now);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// What is shown, for those who listen instead.
+    pub fn current(&self) -> Option<&str> {
+        self.queue.front().map(|toast| toast.text.as_str())
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        *self = Toasts::default();
+    }
+
+    /// Draws the one that is shown.
+    pub fn draw(&self, scene: &mut Scene, view: View) {
+        let Some(toast) = self.queue.front() else { return };
+        let (width, height) = (view.word_width(), view.word_height());
+        let mark = if toast.seat.is_some() { 15 } else { 0 };
+        let margin = if width >= 400 { 26 } else { 4 };
+        let room = (width - 2 * margin - 12 - mark).clamp(1, 320);
+        let lines = wrapped(&toast.text, room, 3);
+        let wide = lines.iter().map(|line| font::width(line, false, 0)).max().unwrap_or(0) + 12 + mark;
+        let tall = 7 + 11 * lines.len() as i32;
+        // Upright, thumbs are at the bottom: right below the world then.
+        let below = (view.top + gander::arena::HEIGHT) * view.scale / view.word_scale + 4;
+        let y = if width < height { below.min(height - tall - 4) } else { height - tall - 8 };
+        let place = Rect::new(margin, y.max(0), wide, tall);
+        let mut pen = Pen::new(scene);
+        let edge = match (toast.warn, toast.seat) {
+            (true, _) => palette::WARN,
+            (false, Some(seat)) => palette::SEAT[seat % 4].mix(palette::NIGHT[1], 0.45),
+            (false, None) => palette::MIST[0],
+        };
+        pen.card(place, edge);
+        if let Some(seat) = toast.seat {
+            pen.emblem(seat, true, place.x + 5, place.y + 4);
+        }
+        for (nth, line) in lines.iter().enumerate() {
+            pen.text(line, place.x + 6 + mark, place.y + 6 + 11 * nth as i32, room, palette::TEXT);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pen::tests::{assert_inside, views};
+
+    fn ms(millis: u64) -> Micros {
+        Micros::from_millis(millis)
+    }
+
+    #[test]
+    fn each_is_shown_for_four_seconds_one_after_the_other() {
+        let mut toasts = Toasts::default();
+        assert_eq!(toasts.current(), None);
+        toasts.push(Some(1), "Hob flies off.".to_string(), false);
+        toasts.push(None, "The lobby is out.".to_string(), true);
+        let mut seen = vec![];
+        for at in (10_000..20_000).step_by(500) {
+            toasts.tick(ms(at));
+            seen.extend(toasts.current().map(str::to_string));
+        }
+        let shown = |text| seen.iter().filter(|seen| *seen == text).count();
+        assert_eq!((shown("Hob flies off."), shown("The lobby is out.")), (8, 8));
+        assert_eq!(seen[0], "Hob flies off.");
+        assert_eq!(toasts.current(), None);
+    }
+
+    #[test]
+    fn a_flood_is_neither_kept_nor_does_it_hide_what_is_shown() {
+        let mut toasts = Toasts::default();
+        for nth in 0..1_000 {
+            toasts.push(None, format!("Number {nth}"), false);
+            toasts.push(None, format!("Number {nth}"), false);
+        }
+        assert_eq!((toasts.queue.len(), toasts.current()), (KEPT, Some("Number 0")));
+        assert_eq!(toasts.queue.back().unwrap().text, "Number 999");
+    }
+
+    #[test]
+    fn any_text_fits_on_any_screen() {
+        for view in views() {
+            for (seat, text) in [(Some(9), "Hob drops in.".to_string()), (None, "honk ".repeat(200))] {
+                let mut toasts = Toasts::default();
+                toasts.push(seat, text, true);
+                let mut scene = Scene::default();
+                toasts.draw(&mut scene, view);
+                assert!(!scene.words.is_empty());
+                assert_inside(&scene, view, "toast");
+            }
+        }
+    }
+}
