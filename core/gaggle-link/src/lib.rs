@@ -3,6 +3,7 @@
 //! - [`Transport`] is what engines are written against: messages to and from peers, unreliable or reliable.
 //! - [`Link`] is that on top of any [`Carrier`], which moves single datagrams: a socket, a WebRTC channel, a relay.
 //! - [`mod@contract`] says point by point what may be counted on of a transport, as tests any implementation can run.
+//! - [`Paths`] chooses the best way to each peer, and [`relay`] is one that leads through a third party.
 //! - [`sim`] is a whole network in virtual time, and [`Impaired`] makes a real one feel like a bad one.
 //!
 //! Nothing here reads a clock, waits or opens a socket: time and seeds are arguments, sockets are in `shell/`. A program
@@ -31,7 +32,9 @@ pub mod contract;
 mod event;
 mod impaired;
 mod link;
+mod links;
 mod paths;
+pub mod relay;
 mod rendezvous;
 mod signal;
 pub mod sim;
@@ -44,6 +47,7 @@ pub use config::LinkConfig;
 pub use event::{Event, Goodbye, LeftReason, PeerFault};
 pub use impaired::Impaired;
 pub use link::Link;
+pub use links::{Direct, Links, LinksConfig};
 pub use paths::{Path, PathChanged, PathConfig, PathReason, Paths, Way};
 pub use rendezvous::{Command, Rendezvous};
 pub use signal::{CANDIDATE_BYTES_MAX, Candidate, DESCRIPTION_BYTES_MAX, Signal, SignalBody};

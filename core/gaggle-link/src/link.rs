@@ -145,6 +145,17 @@ impl<C: Carrier> Link<C> {
         &mut self.carrier
     }
 
+    /// Ends whatever there is with this peer, joined or not yet. If it was joined, it is told that we leave, and
+    /// [`Event::Left`] follows.
+    pub fn drop_peer(&mut self, now: Micros, peer: PeerId) {
+        self.disconnect(now, peer, Goodbye::LEAVING);
+        if let Ok(index) = self.find(peer) {
+            self.peers.remove(index);
+            self.reading = None;
+        }
+        self.carrier.close(now.max(self.now), peer);
+    }
+
     fn find(&self, peer: PeerId) -> Result<usize, usize> {
         self.peers.binary_search_by_key(&peer, |peer| peer.id)
     }

@@ -5,7 +5,7 @@
 
 mod pair;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -65,8 +65,11 @@ pub struct PathConfig {
     /// A way on which nothing was heard for so long is joined by the next. Longer than the link's heartbeat, shorter
     /// than its patience.
     pub silent_after: Micros,
-    /// After a change, the old way is used beside the new for so long: the other side may not be ready yet.
+    /// After a change, the old way is used beside the new for so long: the other side may not be ready yet. A way on which the
+    /// other side was heard so much earlier than on another counts as silent, too: it has left it.
     pub overlap: Micros,
+    /// A way that fell silent is tried out this often, to find out when it works again.
+    pub probe: Micros,
     /// A better way that failed is tried again after this time, then after twice as long, up to a minute.
     pub retry_after: Micros,
     /// Without any way for so long the connection is over.
@@ -79,7 +82,8 @@ impl Default for PathConfig {
             allowed: Path::ALL.to_vec(),
             fallback_after: Micros::from_secs(3),
             silent_after: Micros::from_millis(1_600),
-            overlap: Micros::from_millis(400),
+            overlap: Micros::from_millis(500),
+            probe: Micros::from_millis(500),
             retry_after: Micros::from_secs(5),
             give_up_after: Micros::from_secs(15),
         }
@@ -117,6 +121,14 @@ pub enum PathReason {
     Silent,
 }
 
+/// What one way is asked, whether it works again, and the answer: kinds no link has (PROTOCOL.md, "Paths").
+const QUESTION: u8 = 0xf0;
+const ANSWER: u8 = 0xf1;
+
+fn is_probe(datagram: &[u8]) -> bool {
+    datagram.len() == 5 && matches!(datagram[0], QUESTION | ANSWER)
+}
+
 /// More changes than anybody should miss between two looks.
 const CHANGES_MAX: usize = 256;
 
@@ -127,6 +139,10 @@ pub struct Paths {
     ways: [Option<Box<dyn Way>>; 3],
     /// Sorted by peer.
     pairs: Vec<Pair>,
+    /// Who may connect; anybody if there is no list.
+    guests: Option<BTreeSet<PeerId>>,
+    /// Peers to be asked to come to the relay.
+    invitations: VecDeque<PeerId>,
     changes: VecDeque<PathChanged>,
     /// What to tell the link next.
     told: VecDeque<CarrierEvent>,
@@ -147,6 +163,8 @@ impl Paths {
             local_id,
             ways: [None, None, None],
             pairs: Vec::new(),
+            guests: None,
+            invitations: VecDeque::new(),
             changes: VecDeque::new(),
             told: VecDeque::new(),
             now: Micros::ZERO,
@@ -168,6 +186,46 @@ impl Paths {
         self.advance(now);
     }
 
+    /// From now on only who is admitted may connect; others are turned away on every way.
+    #[must_use]
+    pub fn with_guest_list(mut self) -> Paths {
+        self.guests = Some(BTreeSet::new());
+        self
+    }
+
+    /// This peer may connect.
+    pub fn admit(&mut self, peer: PeerId) {
+        self.guests.iter_mut().for_each(|guests| _ = guests.insert(peer));
+    }
+
+    /// This peer may no longer connect. A connection there is stays: see [`Carrier::close`].
+    pub fn bar(&mut self, peer: PeerId) {
+        self.guests.iter_mut().for_each(|guests| _ = guests.remove(&peer));
+    }
+
+    /// Whether something is known of this peer: a connection, or an attempt at one.
+    pub fn knows(&self, peer: PeerId) -> bool {
+        self.pairs.iter().any(|pair| pair.peer == peer)
+    }
+
+    /// The next peer that should be told, by whatever means there are, that it is waited for at the relay. It may not have noticed
+    /// that another way is needed.
+    pub fn next_invitation(&mut self) -> Option<PeerId> {
+        self.invitations.pop_front()
+    }
+
+    /// A peer waits at the relay: goes there, too.
+    pub fn meet(&mut self, now: Micros, peer: PeerId) {
+        if self.is_guest(peer) {
+            self.pair(now, peer).meet();
+            self.advance(now);
+        }
+    }
+
+    fn is_guest(&self, peer: PeerId) -> bool {
+        self.guests.as_ref().is_none_or(|guests| guests.contains(&peer))
+    }
+
     /// How the link to a peer runs now.
     pub fn path(&self, peer: PeerId) -> Option<Path> {
         self.pairs.iter().find(|pair| pair.peer == peer).and_then(Pair::active)
@@ -176,6 +234,11 @@ impl Paths {
     /// The next change of a way.
     pub fn next_change(&mut self) -> Option<PathChanged> {
         self.changes.pop_front()
+    }
+
+    fn known(&mut self, peer: PeerId) -> Option<&mut Pair> {
+        let index = self.pairs.binary_search_by_key(&peer, |pair| pair.peer).ok()?;
+        Some(&mut self.pairs[index])
     }
 
     fn pair(&mut self, now: Micros, peer: PeerId) -> &mut Pair {
@@ -200,9 +263,12 @@ impl Paths {
             let step = pair.step(now, &self.config);
             match step {
                 Step::Rest => index += 1,
-                Step::Connect(path) => {
+                Step::Connect { path, invite } => {
                     if let Some(way) = &mut self.ways[path.index()] {
                         way.connect(now, peer);
+                    }
+                    if invite && !self.invitations.contains(&peer) {
+                        self.invitations.push_back(peer);
                     }
                 }
                 Step::Take { path, reason } => {
@@ -214,6 +280,7 @@ impl Paths {
                     self.note(PathChanged { peer, path: Some(path), reason });
                 }
                 Step::Lose => self.note(PathChanged { peer, path: None, reason: PathReason::Closed }),
+                Step::Probe { path, token } => self.say(now, path, peer, QUESTION, token),
                 Step::Leave(path) => {
                     if let Some(way) = &mut self.ways[path.index()] {
                         way.close(now, peer);
@@ -224,6 +291,24 @@ impl Paths {
                     self.pairs.remove(index);
                 }
             }
+        }
+    }
+
+    fn handle_probe(&mut self, now: Micros, path: Path, peer: PeerId, datagram: &[u8]) {
+        let [kind, token @ ..] = datagram else { return };
+        let Ok(token) = <[u8; 4]>::try_from(token).map(u32::from_le_bytes) else { return };
+        if *kind == QUESTION {
+            self.say(now, path, peer, ANSWER, token);
+        } else if let Some(pair) = self.known(peer) {
+            pair.answered(path, token, now);
+        }
+    }
+
+    fn say(&mut self, now: Micros, path: Path, peer: PeerId, kind: u8, token: u32) {
+        let [a, b, c, d] = token.to_le_bytes();
+        if let Some(way) = &mut self.ways[path.index()] {
+            // Lost questions are asked again.
+            let _ = way.send(now, peer, &[kind, a, b, c, d]);
         }
     }
 
@@ -244,7 +329,7 @@ impl Carrier for Paths {
         let Some(pair) = self.pairs.iter().find(|pair| pair.peer == to) else { return Ok(()) };
         let (active, beside) = (pair.active(), pair.beside(now));
         if let Some(way) = beside.and_then(|path| self.ways[path.index()].as_mut()) {
-            // A copy: if the old way is busy, the new one has it.
+            // A copy: if that way is busy, the other one has it.
             let _ = way.send(now, to, datagram);
         }
         match active.and_then(|path| self.ways[path.index()].as_mut()) {
@@ -268,11 +353,22 @@ impl Carrier for Paths {
             }
             match arrived {
                 Some((path, CarrierEvent::Opened { peer } | CarrierEvent::Rerouted { peer })) => {
-                    self.pair(now, peer).opened(path, now);
+                    if self.is_guest(peer) {
+                        self.pair(now, peer).opened(path, now);
+                    } else if let Some(way) = &mut self.ways[path.index()] {
+                        way.close(now, peer);
+                    }
                 }
-                Some((path, CarrierEvent::Closed { peer })) => self.pair(now, peer).closed(path, now),
+                Some((path, CarrierEvent::Closed { peer })) => {
+                    if let Some(pair) = self.known(peer) {
+                        pair.closed(path, now);
+                    }
+                }
+                Some((path, CarrierEvent::Datagram { peer })) if is_probe(datagram) => {
+                    self.handle_probe(now, path, peer, datagram);
+                }
                 Some((path, CarrierEvent::Datagram { peer })) => {
-                    if self.pair(now, peer).heard(path, now) {
+                    if self.known(peer).is_some_and(|pair| pair.heard(path, now)) {
                         return Some(CarrierEvent::Datagram { peer });
                     }
                 }

@@ -169,8 +169,8 @@ impl Rendezvous {
                     self.end(from);
                 }
             }
-            // Whoever may not ask for this is not answered.
-            SignalBody::Call | SignalBody::Offer(_) => {}
+            // Whoever may not ask for this is not answered; relays are somebody else's.
+            SignalBody::Call | SignalBody::Offer(_) | SignalBody::Meet => {}
         }
         Ok(())
     }

@@ -40,6 +40,8 @@ pub enum SignalBody {
     Candidate(Candidate),
     /// The attempt is over.
     End,
+    /// I wait for you at the relay.
+    Meet,
 }
 
 /// An address, as WebRTC describes it.
@@ -72,6 +74,7 @@ impl Signal {
         let body = match word {
             "call" => SignalBody::Call,
             "end" => SignalBody::End,
+            "meet" => SignalBody::Meet,
             "offer" => SignalBody::Offer(bounded("bytes of an offer", rest, DESCRIPTION_BYTES_MAX)?),
             "answer" => SignalBody::Answer(bounded("bytes of an answer", rest, DESCRIPTION_BYTES_MAX)?),
             "candidate" => {
@@ -93,6 +96,7 @@ impl fmt::Display for Signal {
         match &self.body {
             SignalBody::Call => write!(f, "call {attempt:x}"),
             SignalBody::End => write!(f, "end {attempt:x}"),
+            SignalBody::Meet => write!(f, "meet {attempt:x}"),
             SignalBody::Offer(description) => write!(f, "offer {attempt:x}\n{description}"),
             SignalBody::Answer(description) => write!(f, "answer {attempt:x}\n{description}"),
             SignalBody::Candidate(Candidate { line, mid, candidate }) => {
@@ -116,6 +120,7 @@ mod tests {
         let bodies = [
             SignalBody::Call,
             SignalBody::End,
+            SignalBody::Meet,
             SignalBody::Offer("v=0\r\no=- 1\r\n".into()),
             SignalBody::Answer(String::new()),
             SignalBody::Candidate(candidate),

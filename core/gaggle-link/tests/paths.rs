@@ -216,6 +216,58 @@ fn both_ends_may_choose_differently_for_a_moment() {
 }
 
 #[test]
+fn a_way_that_works_again_is_taken_again_and_one_that_works_one_way_is_not() {
+    let mut rig = Rig::new(&PathConfig::default(), [Some(0), Some(0), None]);
+    rig.run(Micros::from_secs(3));
+    let cut = Conditions { cut: true, ..Conditions::latency_ms(20) };
+    rig.networks[0].direction(0, 1, cut);
+    rig.run(Micros::from_secs(5));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
+    assert!(rig.longest_gap() < ms(2_900), "before links lose their patience: {}", rig.longest_gap());
+    let changes = rig.changes.len();
+    rig.run(Micros::from_secs(20));
+    assert_eq!(rig.changes.len(), changes, "nobody is lured back by the half that works: {:?}", rig.changes);
+    rig.networks[0].direction(0, 1, Conditions::latency_ms(20));
+    let (lost, sent) = (rig.lost(), rig.sent);
+    rig.run(Micros::from_secs(2));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
+    rig.run(Micros::from_secs(10));
+    assert!(rig.sent > sent + 600);
+    assert_eq!(rig.lost(), lost, "nothing is lost on the way back");
+}
+
+#[test]
+fn who_is_not_on_the_list_is_turned_away() {
+    let mut rig = Rig::new(&PathConfig::default(), [Some(0), None, None]);
+    let barred =
+        std::mem::replace(&mut rig.paths[0], Paths::new(rig.networks[0].id(0), PathConfig::default()));
+    rig.paths[0] = barred.with_guest_list();
+    rig.run(Micros::from_secs(1));
+    assert_eq!(rig.path(0), None);
+    assert!(rig.calls[0].borrow().len() >= 2, "both tried");
+    let ids = [rig.networks[0].id(0), rig.networks[0].id(1)];
+    rig.paths[0].admit(ids[1]);
+    rig.connected[0] = false;
+    rig.networks[0].apply(&Change::Disconnect(0, 1));
+    rig.run(Micros::from_secs(1));
+    assert_eq!(rig.path(0), Some(Path::Direct));
+}
+
+#[test]
+fn who_is_waited_for_at_the_relay_goes_there() {
+    let config = PathConfig { fallback_after: Micros::from_secs(3), ..PathConfig::default() };
+    let mut rig = Rig::new(&config, [None, Some(0), None]);
+    rig.run(ms(500));
+    let ids = [rig.networks[0].id(0), rig.networks[0].id(1)];
+    rig.paths[1].meet(ms(500), ids[0]);
+    assert_eq!(rig.calls[1].borrow().as_slice(), [ms(500)], "long before its own patience ends");
+    assert_eq!(rig.paths[1].next_invitation(), None, "who was invited does not invite");
+    rig.run(Micros::from_secs(3));
+    assert_eq!(rig.path(1), Some(Path::Relay));
+    assert_eq!(rig.paths[0].next_invitation(), None, "nobody is invited who came by itself");
+}
+
+#[test]
 fn who_hides_its_address_never_asks_for_the_direct_way() {
     let mut rig = Rig::new(&PathConfig::only(Path::Relay), [Some(0), Some(300), Some(0)]);
     rig.run(Micros::from_secs(2));

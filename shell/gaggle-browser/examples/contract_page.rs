@@ -9,67 +9,88 @@ pub mod page {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    use gaggle_browser::{DirectWay, now};
+    use gaggle_browser::{Servers, links, now};
     use gaggle_kit::{Micros, PeerId};
     use gaggle_link::contract::{Point, Progress, Trial};
-    use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig, Way};
+    use gaggle_link::{
+        Channel, Event, Goodbye, LinkConfig, LinkStats, Links, LinksConfig, Path, PathConfig, SendError,
+        Transport,
+    };
     use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
 
     /// Signals under way: from, to, what.
     type Post = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
 
-    /// A direct way whose signals travel within the page.
+    /// Links whose signals travel within the page.
     struct Neighbour {
-        way: DirectWay,
+        links: Links,
         post: Post,
         others: Vec<PeerId>,
+        /// The only way that may ever be taken.
+        path: Path,
     }
 
-    impl Carrier for Neighbour {
+    impl Transport for Neighbour {
         fn local_id(&self) -> PeerId {
-            self.way.local_id()
+            self.links.local_id()
         }
 
-        fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
-            self.way.send(now, to, datagram)
+        fn peers(&self) -> &[PeerId] {
+            self.links.peers()
         }
 
-        fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+            self.links.send(now, to, channel, bytes)
+        }
+
+        fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
             for peer in std::mem::take(&mut self.others) {
-                self.way.connect(now, peer);
+                self.links.peer_up(now, peer);
             }
-            let me = self.way.local_id();
+            let me = self.links.local_id();
             let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == me).collect();
             for (from, _, text) in mine {
-                self.way.handle_signal(now, from, &text).expect("written by the same program");
+                self.links.handle_signal(now, from, &text).expect("written by the same program");
             }
-            let event = self.way.poll(now, datagram);
-            while let Some((to, signal)) = self.way.next_signal() {
-                self.post.borrow_mut().push((me, to, signal.to_string()));
+            while let Some((to, signal)) = self.links.next_signal() {
+                self.post.borrow_mut().push((me, to, signal));
             }
-            event
+            while let Some(change) = self.links.next_change() {
+                assert!(change.path.is_none_or(|path| path == self.path), "{change:?}");
+            }
+            self.links.poll(now)
         }
 
         fn poll_timeout(&self) -> Micros {
-            self.way.poll_timeout()
+            self.links.poll_timeout()
         }
 
-        fn close(&mut self, now: Micros, peer: PeerId) {
-            self.way.close(now, peer);
+        fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+            self.links.disconnect(now, peer, goodbye);
+        }
+
+        fn stats(&self, peer: PeerId) -> Option<LinkStats> {
+            self.links.stats(peer)
         }
     }
 
-    fn transports(seed: u64) -> Vec<Link<Neighbour>> {
-        let ids = [1, 2, 3].map(|n: u128| PeerId::from_u128(n << 64 | u128::from(seed)));
+    /// Three peers. Each line of `passes` has a peer and its ticket.
+    fn transports(seed: u64, path: Path, relay: &str, passes: &str) -> Vec<Neighbour> {
+        let passes: Vec<(PeerId, &str)> = passes
+            .lines()
+            .map(|line| line.split_once(' ').expect("a peer and a ticket"))
+            .map(|(peer, ticket)| (peer.parse().expect("a peer"), ticket))
+            .collect();
         let post = Post::default();
-        ids.iter()
-            .map(|id| {
-                let way = DirectWay::new(*id, &[], seed);
-                let others = ids.iter().copied().filter(|other| other > id).collect();
-                Link::new(Neighbour { way, post: Rc::clone(&post), others }, LinkConfig::default(), seed)
-            })
-            .collect()
+        let servers = Servers { ice: vec![], relay: Some(relay.to_string()) };
+        let neighbour = |(me, ticket): &(PeerId, &str)| {
+            let config = LinksConfig { paths: PathConfig::only(path), ..LinksConfig::default() };
+            let links = links(*me, ticket, &servers, config, seed);
+            let others = passes.iter().map(|(peer, _)| *peer).filter(|other| other != me).collect();
+            Neighbour { links, post: Rc::clone(&post), others, path }
+        };
+        passes.iter().map(neighbour).collect()
     }
 
     async fn pause(millis: i32) {
@@ -88,12 +109,14 @@ pub mod page {
         Point::ALL.len()
     }
 
-    /// Tries one point; an empty text if it is kept, else what went wrong.
+    /// Tries one point over one path; an empty text if it is kept, else what went wrong.
     #[wasm_bindgen]
-    pub async fn try_point(nth: usize) -> String {
+    pub async fn try_point(nth: usize, path: String, relay: String, passes: String) -> String {
         let point = Point::ALL[nth];
         let seed = now().get() ^ nth as u64;
-        let mut trial = Trial::new(point, transports(seed), LinkConfig::default().dead_after);
+        let path = Path::ALL.into_iter().find(|known| known.to_string() == path).expect("a path");
+        let transports = transports(seed, path, &relay, &passes);
+        let mut trial = Trial::new(point, transports, LinkConfig::default().dead_after);
         loop {
             match trial.step(now()) {
                 Progress::Running => pause(1).await,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Command, Rendezvous, Signal, Way};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Command, Direct, Rendezvous, Signal, Way};
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::{RtcConfiguration, RtcIceServer};
@@ -25,8 +25,8 @@ pub struct IceServer {
 
 /// WebRTC data channels as a way to other peers.
 ///
-/// Signals travel through whatever the peers have in common: drain [`next_signal`](DirectWay::next_signal) into it, feed
-/// [`handle_signal`](DirectWay::handle_signal) from it.
+/// Signals travel through whatever the peers have in common: drain [`next_signal`](Direct::next_signal) into it, feed
+/// [`handle_signal`](Direct::handle_signal) from it.
 pub struct DirectWay {
     local: PeerId,
     configuration: RtcConfiguration,
@@ -68,22 +68,6 @@ impl DirectWay {
             told: VecDeque::new(),
             now: Micros::ZERO,
         }
-    }
-
-    /// Something a peer said through the service in between.
-    ///
-    /// # Errors
-    /// If it is no signal.
-    pub fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
-        let taken = self.rendezvous.handle_signal(now, from, text);
-        self.obey();
-        taken
-    }
-
-    /// The next signal to send, to whom.
-    pub fn next_signal(&mut self) -> Option<(PeerId, Signal)> {
-        self.take_reports();
-        self.rendezvous.next_signal()
     }
 
     /// Does what the rendezvous wants done.
@@ -139,6 +123,19 @@ impl DirectWay {
             }
         }
         self.obey();
+    }
+}
+
+impl Direct for DirectWay {
+    fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
+        let taken = self.rendezvous.handle_signal(now, from, text);
+        self.obey();
+        taken
+    }
+
+    fn next_signal(&mut self) -> Option<(PeerId, Signal)> {
+        self.take_reports();
+        self.rendezvous.next_signal()
     }
 }
 

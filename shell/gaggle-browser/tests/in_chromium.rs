@@ -5,25 +5,29 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use gaggle_kit::PeerId;
+use gaggle_relay::RelayConfig;
+use gaggle_relay::loopback::Loopback;
 use gaggle_web::bundle::bundle;
-use gaggle_web::chromium::Chromium;
+use gaggle_web::chromium::{Chromium, Page};
 use gaggle_web::files::FileServer;
+use serde_json::json;
 
 const PAGE: &str = "<!doctype html><meta charset=utf-8><title>contract</title><script type=module>
 import init, { points, try_point } from './contract_page.js';
 await init({ module_or_path: 'contract_page_bg.wasm' });
 window.points = points;
-window.failures = null;
-window.tryAll = async () => {
+window.tryAll = async (path, relay, passes) => {
+  window.failures = null;
   // All points at once: each has peers of its own, and most of their time they wait.
-  const said = await Promise.all([...Array(points()).keys()].map(try_point));
+  const said = await Promise.all([...Array(points()).keys()].map((nth) => try_point(nth, path, relay, passes[nth])));
   window.failures = said.filter((text) => text !== '');
 };
 window.ready = true;
 </script>";
 
 #[test]
-fn the_direct_way_between_pages_keeps_the_contract() {
+fn every_way_of_a_page_keeps_the_contract() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contract_page");
     bundle(&workspace, "gaggle-browser", Some("contract_page"), &out).unwrap();
@@ -31,9 +35,28 @@ fn the_direct_way_between_pages_keeps_the_contract() {
     let browser = Chromium::start().unwrap();
     let page = browser.open(&files.url("index.html")).unwrap();
     page.wait_for("window.ready", Duration::from_secs(20)).unwrap();
-    assert!(page.eval("points()").unwrap().as_u64() >= Some(12));
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    try_all(&page, "direct", &relay);
+    assert_eq!(relay.server().totals().connections, 0, "who needs no relay opens none");
+    try_all(&page, "socket", &relay);
+    let totals = relay.server().totals();
+    assert!(totals.forwarded > 1_000 && totals.refused_ticket == 0, "{totals:?}");
+}
+
+fn try_all(page: &Page, path: &str, relay: &Loopback) {
+    let points = page.eval("points()").unwrap().as_u64().unwrap();
+    assert!(points >= 12);
+    let passes = |point: u64| {
+        let pass = |n: u64| {
+            let peer = PeerId::from_u128(u128::from(point) << 64 | u128::from(n));
+            format!("{peer} {}\n", relay.ticket(point, peer))
+        };
+        (1..=3).map(pass).collect::<String>()
+    };
+    let passes: Vec<String> = (0..points).map(passes).collect();
     let began = Instant::now();
-    page.eval("void tryAll()").unwrap();
+    page.eval(&format!("void tryAll({}, {}, {})", json!(path), json!(relay.url()), json!(passes))).unwrap();
     page.wait_for("window.failures !== null", Duration::from_secs(120)).unwrap();
-    assert_eq!(page.eval("window.failures").unwrap(), serde_json::json!([]), "after {:?}", began.elapsed());
+    let failures = page.eval("window.failures").unwrap();
+    assert_eq!(failures, json!([]), "{path}, after {:?}", began.elapsed());
 }

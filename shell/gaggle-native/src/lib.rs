@@ -26,9 +26,12 @@
 mod clock;
 mod entropy;
 mod lobby;
+mod relay;
 mod udp;
+mod websocket;
 
 pub use clock::Clock;
 pub use entropy::{random_peer, random_seed};
 pub use lobby::{LobbySocket, ParseLobbyUrlError};
+pub use relay::RelayLine;
 pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpTotals};

@@ -1,28 +1,18 @@
 //! A WebSocket to a lobby, for the client machine of `gaggle-lobby`.
 //!
-//! Names are looked up and connections opened in a short-lived thread, because the system offers no other way that
-//! never waits. From then on everything happens in [`LobbySocket::poll`].
+//! `websocket.rs` opens it; from then on everything happens in [`LobbySocket::poll`].
 
-mod stream;
-
-use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, TryRecvError};
 
 use gaggle_lobby::client::{Socket, SocketEvent};
 use gaggle_lobby::message::MESSAGE_BYTES_MAX;
 use thiserror::Error;
 use tungstenite::http::Uri;
 use tungstenite::protocol::WebSocketConfig;
-use tungstenite::{Error, Message, WebSocket};
+use tungstenite::{Message, WebSocket};
 
-use stream::{Security, Stream};
+use crate::websocket::{self, Security, Stream, is_waiting};
 
-/// How long one of a server's addresses may take to answer.
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// How long the server may take for each step of the opening.
-const OPEN_WITHIN: Duration = Duration::from_secs(8);
 /// What may wait to be sent. A client that has more to say talks to nobody.
 const WRITE_BUFFER_MAX: usize = 1 << 20;
 
@@ -116,12 +106,12 @@ impl LobbySocket {
 
 impl Socket for LobbySocket {
     fn connect(&mut self) {
-        let (told, told_to) = channel();
-        let (url, security) = (self.url.clone(), self.security.clone());
-        let thread = std::thread::Builder::new().name("lobby connect".into());
-        // Whoever waited may be gone by then.
-        let started = thread.spawn(move || drop(told.send(open(&url, &security).ok().map(Box::new))));
-        self.state = if started.is_ok() { State::Connecting(told_to) } else { State::Ended };
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(MESSAGE_BYTES_MAX))
+            .max_frame_size(Some(MESSAGE_BYTES_MAX))
+            .max_write_buffer_size(WRITE_BUFFER_MAX);
+        let opening = websocket::open(&self.url, &self.security, config);
+        self.state = opening.map_or(State::Ended, State::Connecting);
     }
 
     fn send(&mut self, text: &str) {
@@ -159,10 +149,6 @@ impl Socket for LobbySocket {
     }
 }
 
-fn is_waiting(error: &Error) -> bool {
-    matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
-}
-
 fn parse(text: &str) -> Result<Uri, ParseLobbyUrlError> {
     let wrong = || ParseLobbyUrlError(text.into());
     let url: Uri = text.parse().map_err(|_| wrong())?;
@@ -177,38 +163,6 @@ fn parse(text: &str) -> Result<Uri, ParseLobbyUrlError> {
         path => path,
     };
     format!("{scheme}://{authority}{path}").parse().map_err(|_| wrong())
-}
-
-/// Opens a connection; waits for it.
-fn open(url: &Uri, security: &Security) -> io::Result<WebSocket<Stream>> {
-    let is_secure = url.scheme_str() == Some("wss");
-    let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    let port = url.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
-    let tcp = reach(host, port)?;
-    tcp.set_nodelay(true)?;
-    tcp.set_read_timeout(Some(OPEN_WITHIN))?;
-    tcp.set_write_timeout(Some(OPEN_WITHIN))?;
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(MESSAGE_BYTES_MAX))
-        .max_frame_size(Some(MESSAGE_BYTES_MAX))
-        .max_write_buffer_size(WRITE_BUFFER_MAX);
-    let stream = if is_secure { security.wrap(host, tcp)? } else { Stream::Plain(tcp) };
-    let opened = tungstenite::client::client_with_config(url, stream, Some(config));
-    let (socket, _) = opened.map_err(|error| io::Error::other(error.to_string()))?;
-    socket.get_ref().tcp().set_nonblocking(true)?;
-    Ok(socket)
-}
-
-/// The first of a host's addresses that answers.
-fn reach(host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, CONNECT_WITHIN) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 #[cfg(test)]

@@ -15,9 +15,13 @@ struct Way {
     /// When it was tried last, and when for the first time since it was open.
     tried_at: Option<Micros>,
     first_tried_at: Option<Micros>,
-    opened_at: Micros,
     heard_at: Micros,
     failures: u32,
+    /// It fell silent, so that what comes this way does not show that anything arrives at the other end. Only an answer does.
+    doubtful: bool,
+    /// The last question whether it works again, and when it was asked.
+    probe: u32,
+    probed_at: Micros,
 }
 
 /// The ways to one peer.
@@ -32,6 +36,10 @@ pub(super) struct Pair {
     before: Option<(Path, Micros)>,
     /// The link was told of this peer.
     told: bool,
+    /// The peer waits at a relay.
+    met: bool,
+    /// Since when the active way is in use.
+    taken_at: Micros,
     /// Since when there is no open way.
     lost_at: Option<Micros>,
 }
@@ -40,21 +48,37 @@ pub(super) struct Pair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Rest,
-    Connect(Path),
+    Connect { path: Path, invite: bool },
     Take { path: Path, reason: PathReason },
     Lose,
     Leave(Path),
+    Probe { path: Path, token: u32 },
     GiveUp,
 }
 
 impl Pair {
     pub(super) fn new(peer: PeerId, usable: [bool; 3], now: Micros) -> Pair {
         let ways = usable.map(|usable| Way { usable, ..Way::default() });
-        Pair { peer, wanted: false, ways, active: None, before: None, told: false, lost_at: Some(now) }
+        Pair {
+            peer,
+            wanted: false,
+            ways,
+            active: None,
+            before: None,
+            told: false,
+            met: false,
+            taken_at: now,
+            lost_at: Some(now),
+        }
     }
 
     pub(super) fn active(&self) -> Option<Path> {
         self.active
+    }
+
+    /// The peer waits at a relay.
+    pub(super) fn meet(&mut self) {
+        self.met = true;
     }
 
     /// The old way, while copies still go there.
@@ -62,11 +86,20 @@ impl Pair {
         self.before.filter(|(path, until)| now < *until && self.ways[path.index()].open).map(|(path, _)| path)
     }
 
+    /// The other side answered a question asked this way.
+    pub(super) fn answered(&mut self, path: Path, token: u32, now: Micros) {
+        let way = &mut self.ways[path.index()];
+        if way.open && way.doubtful && way.probe == token {
+            way.doubtful = false;
+            way.heard_at = now;
+        }
+    }
+
     pub(super) fn opened(&mut self, path: Path, now: Micros) {
         let way = &mut self.ways[path.index()];
         way.open = true;
-        way.opened_at = now;
         way.heard_at = now;
+        way.doubtful = false;
         (way.tried_at, way.first_tried_at, way.failures) = (None, None, 0);
     }
 
@@ -85,8 +118,17 @@ impl Pair {
         way.open && self.told
     }
 
+    /// Nothing was heard for long, or the other side is heard elsewhere and no longer here.
     fn is_silent(&self, path: Path, now: Micros, config: &PathConfig) -> bool {
-        now.since(self.ways[path.index()].heard_at) >= config.silent_after
+        let heard_at = self.ways[path.index()].heard_at;
+        let heard_elsewhere = self.open().map(|other| self.ways[other.index()].heard_at).max();
+        let has_left = heard_elsewhere.is_some_and(|other| other.since(heard_at) > config.overlap);
+        now.since(heard_at) >= config.silent_after || self.active == Some(path) && has_left
+    }
+
+    fn is_good(&self, path: Path, now: Micros, config: &PathConfig) -> bool {
+        let way = self.ways[path.index()];
+        way.open && !way.doubtful && !self.is_silent(path, now, config)
     }
 
     fn usable(&self) -> impl Iterator<Item = Path> + '_ {
@@ -101,13 +143,14 @@ impl Pair {
     pub(super) fn step(&mut self, now: Micros, config: &PathConfig) -> Step {
         self.choose(now, config)
             .or_else(|| self.try_more(now, config))
+            .or_else(|| self.try_out(now, config))
             .or_else(|| self.tidy(now, config))
             .unwrap_or(Step::Rest)
     }
 
     /// Takes the best way that is open and heard.
     fn choose(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
-        let heard = self.open().find(|path| !self.is_silent(*path, now, config));
+        let heard = self.open().find(|path| self.is_good(*path, now, config));
         // A silent way is better than none.
         let best =
             heard.or(self.active.filter(|path| self.ways[path.index()].open)).or_else(|| self.open().next());
@@ -120,10 +163,15 @@ impl Pair {
             return Some(Step::Lose);
         };
         self.lost_at = None;
+        self.taken_at = now;
+        self.ways[path.index()].doubtful = false;
         let reason = match before {
             _ if !self.told => PathReason::First,
             Some(before) if path < before => PathReason::Better,
-            Some(before) if self.ways[before.index()].open => PathReason::Silent,
+            Some(before) if self.ways[before.index()].open => {
+                self.ways[before.index()].doubtful = true;
+                PathReason::Silent
+            }
             _ => PathReason::Closed,
         };
         self.told = true;
@@ -133,22 +181,33 @@ impl Pair {
 
     /// Tries another way: the best at first, the next after a while, a better one again.
     fn try_more(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
-        let path =
-            self.usable().find(|path| self.next_try_at(*path, now, config).is_some_and(|at| at <= now))?;
+        let due = self.usable().find(|path| self.next_try_at(*path, now, config).is_some_and(|at| at <= now));
+        let meeting = self.meeting_place();
+        self.met = false;
+        let path = due.or(meeting)?;
+        let invite = due.is_some() && path != Path::Direct;
         let way = &mut self.ways[path.index()];
         way.failures += u32::from(way.tried_at.is_some());
         way.tried_at = Some(now);
         way.first_tried_at.get_or_insert(now);
-        Some(Step::Connect(path))
+        Some(Step::Connect { path, invite })
+    }
+
+    /// Where a peer waits that needs another way than the one in use: the first relayed one that is not open here.
+    fn meeting_place(&self) -> Option<Path> {
+        let mut relayed = self.usable().filter(|path| *path != Path::Direct);
+        relayed.find(|path| self.met && !self.ways[path.index()].open)
     }
 
     /// When a way is to be tried, as things stand; none if it need not be.
     fn next_try_at(&self, path: Path, now: Micros, config: &PathConfig) -> Option<Micros> {
         let way = self.ways[path.index()];
-        let is_good = |path: &Path| self.ways[path.index()].open && !self.is_silent(*path, now, config);
         let mut better =
             Path::ALL.into_iter().filter(|other| *other < path && self.ways[other.index()].usable);
-        if way.open || !(self.wanted || self.told) || better.clone().any(|path| is_good(&path)) {
+        if way.open
+            || !(self.wanted || self.told)
+            || better.clone().any(|path| self.is_good(path, now, config))
+        {
             return None;
         }
         // Before the first connection a worse way waits until the better ones had their time; afterwards nobody waits.
@@ -166,12 +225,28 @@ impl Pair {
         Some(patient_until.max(retry_at))
     }
 
+    /// Asks whether a way that fell silent works again.
+    fn try_out(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
+        let path = self.open().find(|path| self.next_probe_at(*path, config).is_some_and(|at| at <= now))?;
+        let way = &mut self.ways[path.index()];
+        way.probe = way.probe.wrapping_add(1);
+        way.probed_at = now;
+        Some(Step::Probe { path, token: way.probe })
+    }
+
+    fn next_probe_at(&self, path: Path, config: &PathConfig) -> Option<Micros> {
+        let way = self.ways[path.index()];
+        (way.open && way.doubtful).then_some(way.probed_at + config.probe)
+    }
+
     /// Leaves ways that are no longer needed, and peers that cannot be reached.
     fn tidy(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
         if let Some(active) = self.active {
-            let stable = now.since(self.ways[active.index()].opened_at) >= config.retry_after
-                && !self.is_silent(active, now, config);
-            let worse = self.open().find(|path| *path > active)?;
+            let stable =
+                now.since(self.taken_at) >= config.retry_after && !self.is_silent(active, now, config);
+            // What is still heard on a worse way shows that the other side needs it.
+            let unused = |path: &Path| now.since(self.ways[path.index()].heard_at) >= config.retry_after;
+            let worse = self.open().find(|path| *path > active && unused(path))?;
             if stable {
                 let way = &mut self.ways[worse.index()];
                 *way = Way { usable: true, ..Way::default() };
@@ -188,7 +263,8 @@ impl Pair {
         let silent = self.active.map(|path| self.ways[path.index()].heard_at + config.silent_after);
         let tries = self.usable().filter_map(|path| self.next_try_at(path, now, config));
         let give_up = self.lost_at.filter(|_| self.told).map(|at| at + config.give_up_after);
-        let due = tries.chain(silent.filter(|at| *at > now)).chain(give_up).min();
+        let probes = self.open().filter_map(|path| self.next_probe_at(path, config));
+        let due = tries.chain(probes).chain(silent.filter(|at| *at > now)).chain(give_up).min();
         due.unwrap_or(Micros::MAX)
     }
 }

@@ -1,4 +1,4 @@
-//! What a lobby's WebSocket runs on: TCP, with TLS or without.
+//! What a WebSocket runs on: TCP, with TLS or without.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 /// A stream to a server.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub(crate) enum Stream {
     Plain(TcpStream),
     #[cfg(feature = "tls")]
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
@@ -22,7 +22,7 @@ pub(super) enum Stream {
 
 impl Stream {
     /// The connection below.
-    pub(super) fn tcp(&self) -> &TcpStream {
+    pub(crate) fn tcp(&self) -> &TcpStream {
         match self {
             Stream::Plain(tcp) => tcp,
             #[cfg(feature = "tls")]
@@ -61,7 +61,7 @@ impl Write for Stream {
 
 /// Whose certificates are believed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Security {
+pub(crate) struct Security {
     #[cfg(feature = "tls")]
     config: Option<Arc<ClientConfig>>,
 }
@@ -69,13 +69,13 @@ pub(super) struct Security {
 impl Security {
     /// As somebody says.
     #[cfg(feature = "tls")]
-    pub(super) fn with(config: Arc<ClientConfig>) -> Security {
+    pub(crate) fn with(config: Arc<ClientConfig>) -> Security {
         Security { config: Some(config) }
     }
 
     /// Agrees on TLS, as browsers would.
     #[cfg(feature = "tls")]
-    pub(super) fn wrap(&self, host: &str, mut tcp: TcpStream) -> io::Result<Stream> {
+    pub(crate) fn wrap(&self, host: &str, mut tcp: TcpStream) -> io::Result<Stream> {
         let config = match &self.config {
             Some(config) => config.clone(),
             None => {
@@ -97,7 +97,7 @@ impl Security {
 
     #[cfg(not(feature = "tls"))]
     #[allow(clippy::unused_self, reason = "the same call with and without TLS")]
-    pub(super) fn wrap(&self, _host: &str, _tcp: TcpStream) -> io::Result<Stream> {
+    pub(crate) fn wrap(&self, _host: &str, _tcp: TcpStream) -> io::Result<Stream> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -1,0 +1,591 @@
+//! A member's side of a relay: when to connect, whom to call, which of two legs leads to whom. Does nothing itself.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::frame::{RelayFrame, RelayRefusal};
+use crate::CarrierEvent;
+
+/// The socket is given up if it does not open within this time.
+const OPEN_PATIENCE: Micros = Micros::from_secs(10);
+/// A channel that does not open within this time is offered anew when it is asked for.
+const CHANNEL_PATIENCE: Micros = Micros::from_secs(10);
+/// The first wait after a lost connection; doubled each time, up to the longest.
+const RETRY_FIRST: Micros = Micros::from_millis(250);
+const RETRY_MAX: Micros = Micros::from_secs(5);
+/// A peer is hung up on this long after it was left: what was sent before may go another way and take longer.
+const HANG_UP_AFTER: Micros = Micros::from_millis(250);
+/// A connection nobody needs is closed after this time.
+const IDLE_MAX: Micros = Micros::from_secs(10);
+
+/// One of the two ways to a relay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leg {
+    /// Like UDP: [`Path::Relay`](crate::Path::Relay).
+    Channel,
+    /// A byte stream: [`Path::Socket`](crate::Path::Socket).
+    Socket,
+}
+
+impl Leg {
+    /// Both of them, the better one first.
+    pub const ALL: [Leg; 2] = [Leg::Channel, Leg::Socket];
+
+    const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What the line has to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Open the socket.
+    Open,
+    /// Send this over the socket, in order and without loss as long as it lives.
+    Say(Vec<u8>),
+    /// Close the socket.
+    Close,
+    /// Begin a channel and describe it: [`RelayClient::described`].
+    Offer,
+    /// The relay's answer to the offer.
+    Accept(String),
+    /// Drop the channel.
+    DropChannel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Socket {
+    Closed { retry_at: Micros },
+    Opening { since: Micros },
+    Proving,
+    Proven,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Channel {
+    None,
+    Negotiating { since: Micros },
+    Open,
+}
+
+/// A peer, as seen through the relay.
+#[derive(Debug, Default)]
+struct Reach {
+    /// The relay says that it forwards.
+    forwarded: bool,
+    /// We asked for this peer on that leg.
+    wanted: [bool; 2],
+    /// We left that leg; it stays so until we or the peer ask again.
+    left: [bool; 2],
+    /// Told to the leg's way.
+    open: [bool; 2],
+}
+
+/// The machine.
+#[derive(Debug)]
+pub struct RelayClient {
+    local: PeerId,
+    ticket: String,
+    /// Which legs may be used.
+    legs: [bool; 2],
+    socket: Socket,
+    channel: Channel,
+    /// Connections lost in a row.
+    failures: u32,
+    instance: Option<u64>,
+    has_channels: bool,
+    peers: BTreeMap<PeerId, Reach>,
+    /// Peers that were left, and when to say so.
+    leaving: Vec<(Micros, PeerId)>,
+    idle_since: Option<Micros>,
+    /// No sense in trying again with this ticket.
+    stopped: bool,
+    refused: Option<RelayRefusal>,
+    orders: VecDeque<Order>,
+    told: [VecDeque<CarrierEvent>; 2],
+}
+
+impl RelayClient {
+    /// For this machine, with this ticket, over these legs. Connects when somebody is to be reached and not before.
+    pub fn new(local: PeerId, ticket: &str, legs: &[Leg]) -> RelayClient {
+        RelayClient {
+            local,
+            ticket: ticket.to_string(),
+            legs: Leg::ALL.map(|leg| legs.contains(&leg)),
+            socket: Socket::Closed { retry_at: Micros::ZERO },
+            channel: Channel::None,
+            failures: 0,
+            instance: None,
+            has_channels: false,
+            peers: BTreeMap::new(),
+            leaving: Vec::new(),
+            idle_since: None,
+            stopped: false,
+            refused: None,
+            orders: VecDeque::new(),
+            told: Default::default(),
+        }
+    }
+
+    /// The name of this machine.
+    pub fn local_id(&self) -> PeerId {
+        self.local
+    }
+
+    /// What the line has to do next.
+    pub fn next_order(&mut self) -> Option<Order> {
+        self.orders.pop_front()
+    }
+
+    /// What the way over this leg has to tell next.
+    pub fn next_event(&mut self, leg: Leg) -> Option<CarrierEvent> {
+        self.told[leg.index()].pop_front()
+    }
+
+    /// Why the relay ended the last connection, if it said.
+    pub fn refused(&self) -> Option<RelayRefusal> {
+        self.refused
+    }
+
+    /// From now on this ticket counts.
+    pub fn set_ticket(&mut self, now: Micros, ticket: &str) {
+        if self.ticket == ticket {
+            return;
+        }
+        self.ticket = ticket.to_string();
+        self.stopped = false;
+        match &mut self.socket {
+            Socket::Proving | Socket::Proven => self.say(RelayFrame::Prove { ticket }),
+            Socket::Closed { retry_at } => *retry_at = now,
+            Socket::Opening { .. } => {}
+        }
+    }
+
+    /// Reach this peer over this leg, now or when it comes.
+    pub fn connect(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+        let reach = self.peers.entry(peer).or_default();
+        reach.wanted[leg.index()] = true;
+        reach.left[leg.index()] = false;
+        let forwarded = reach.forwarded;
+        self.leaving.retain(|(_, leaving)| *leaving != peer);
+        self.idle_since = None;
+        if self.socket == Socket::Proven {
+            if !forwarded {
+                self.say(RelayFrame::Call { peer });
+            }
+            self.offer_if_needed(now);
+        }
+        self.refresh(peer);
+        self.handle_timeout(now);
+    }
+
+    /// No longer reach this peer over this leg.
+    pub fn close(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+        let Some(reach) = self.peers.get_mut(&peer) else { return };
+        (reach.wanted[leg.index()], reach.open[leg.index()]) = (false, false);
+        reach.left[leg.index()] = true;
+        if !reach.wanted.contains(&true) && !reach.open.contains(&true) {
+            self.peers.remove(&peer);
+            self.leaving.push((now + HANG_UP_AFTER, peer));
+        }
+        self.told[leg.index()].retain(|event| event_peer(*event) != peer);
+        self.note_idle(now);
+    }
+
+    /// Writes the frame for a datagram into `out`; false if the leg does not lead to this peer.
+    pub fn frame(&self, leg: Leg, peer: PeerId, datagram: &[u8], out: &mut Vec<u8>) -> bool {
+        let open = self.is_open(leg, peer);
+        if open {
+            out.clear();
+            RelayFrame::Data { peer, datagram }.write(out);
+        }
+        open
+    }
+
+    /// Whether a leg leads to a peer.
+    pub fn is_open(&self, leg: Leg, peer: PeerId) -> bool {
+        self.peers.get(&peer).is_some_and(|reach| reach.open[leg.index()])
+    }
+
+    /// The socket is open.
+    pub fn socket_opened(&mut self) {
+        if matches!(self.socket, Socket::Opening { .. }) {
+            self.socket = Socket::Proving;
+            let ticket = std::mem::take(&mut self.ticket);
+            self.say(RelayFrame::Prove { ticket: &ticket });
+            self.ticket = ticket;
+        }
+    }
+
+    /// The socket is closed, or could not be opened.
+    pub fn socket_closed(&mut self, now: Micros) {
+        let wait = RETRY_FIRST.get() << self.failures.min(8);
+        self.failures += 1;
+        self.socket = Socket::Closed { retry_at: now + Micros::new(wait.min(RETRY_MAX.get())) };
+        if self.channel != Channel::Open {
+            self.drop_channel();
+            self.forget_forwarding();
+        }
+        self.refresh_all();
+        self.note_idle(now);
+    }
+
+    /// The line described the channel it began.
+    pub fn described(&mut self, description: &str) {
+        if self.socket == Socket::Proven && matches!(self.channel, Channel::Negotiating { .. }) {
+            self.say(RelayFrame::Offer { description });
+        }
+    }
+
+    /// The channel is open.
+    pub fn channel_opened(&mut self) {
+        if matches!(self.channel, Channel::Negotiating { .. }) {
+            self.channel = Channel::Open;
+            self.refresh_all();
+        }
+    }
+
+    /// The channel failed or ended.
+    pub fn channel_closed(&mut self) {
+        self.channel = Channel::None;
+        if self.socket != Socket::Proven {
+            self.forget_forwarding();
+        }
+        self.refresh_all();
+    }
+
+    /// A frame came over a leg. For a datagram: from whom, and where in the frame it begins.
+    pub fn handle_frame(&mut self, now: Micros, leg: Leg, bytes: &[u8]) -> Option<(PeerId, usize)> {
+        let frame = RelayFrame::read(bytes).ok()?;
+        if let RelayFrame::Data { peer, datagram } = frame {
+            return self.is_open(leg, peer).then_some((peer, bytes.len() - datagram.len()));
+        }
+        if leg == Leg::Socket {
+            self.handle_word(now, frame);
+        }
+        None
+    }
+
+    fn handle_word(&mut self, now: Micros, frame: RelayFrame<'_>) {
+        match frame {
+            RelayFrame::Proven { instance, channels } => self.handle_proven(now, instance, channels),
+            RelayFrame::Opened { peer } => {
+                let reach = self.peers.entry(peer).or_default();
+                if !std::mem::replace(&mut reach.forwarded, true) {
+                    reach.left = [false; 2];
+                }
+                self.leaving.retain(|(_, leaving)| *leaving != peer);
+                self.idle_since = None;
+                self.refresh(peer);
+                self.offer_if_needed(now);
+            }
+            RelayFrame::Closed { peer } => {
+                if let Some(reach) = self.peers.get_mut(&peer) {
+                    reach.forwarded = false;
+                    self.refresh(peer);
+                    self.forget_unwanted(now);
+                }
+            }
+            RelayFrame::Answer { description } => {
+                if matches!(self.channel, Channel::Negotiating { .. }) {
+                    self.orders.push_back(Order::Accept(description.to_string()));
+                }
+            }
+            RelayFrame::Refused { reason } => {
+                self.refused = Some(reason);
+                // Another tab has taken over, or the ticket will never do: only a new one helps.
+                let hopeless = matches!(reason, RelayRefusal::Replaced | RelayRefusal::Ticket);
+                self.stopped = hopeless;
+            }
+            // A relay does not say these.
+            _ => {}
+        }
+    }
+
+    fn handle_proven(&mut self, now: Micros, instance: u64, channels: bool) {
+        let renewed = self.socket == Socket::Proven;
+        self.socket = Socket::Proven;
+        (self.failures, self.refused, self.has_channels) = (0, None, channels);
+        if self.instance.replace(instance) != Some(instance) {
+            self.drop_channel();
+            self.forget_forwarding();
+        }
+        if !renewed {
+            // What changed while the connection was lost is answered to each call.
+            let peers: Vec<PeerId> = self.peers.keys().copied().collect();
+            peers.into_iter().for_each(|peer| self.say(RelayFrame::Call { peer }));
+        }
+        self.offer_if_needed(now);
+        self.refresh_all();
+        self.note_idle(now);
+    }
+
+    /// Lets time pass.
+    pub fn handle_timeout(&mut self, now: Micros) {
+        match self.socket {
+            Socket::Closed { retry_at } if retry_at <= now && !self.stopped && !self.peers.is_empty() => {
+                self.socket = Socket::Opening { since: now };
+                self.orders.push_back(Order::Open);
+            }
+            Socket::Opening { since } if now.since(since) >= OPEN_PATIENCE => {
+                self.orders.push_back(Order::Close);
+                self.socket_closed(now);
+            }
+            _ => {}
+        }
+        while let Some(index) = self.leaving.iter().position(|(at, _)| *at <= now) {
+            let (_, peer) = self.leaving.swap_remove(index);
+            if self.socket == Socket::Proven {
+                self.say(RelayFrame::HangUp { peer });
+            }
+        }
+        if self.idle_since.is_some_and(|since| now.since(since) >= IDLE_MAX) {
+            self.idle_since = None;
+            self.drop_channel();
+            if !matches!(self.socket, Socket::Closed { .. }) {
+                self.orders.push_back(Order::Close);
+                self.socket = Socket::Closed { retry_at: now };
+            }
+        }
+    }
+
+    /// When [`RelayClient::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Micros {
+        let socket = match self.socket {
+            Socket::Closed { retry_at } if !self.stopped && !self.peers.is_empty() => retry_at,
+            Socket::Opening { since } => since + OPEN_PATIENCE,
+            _ => Micros::MAX,
+        };
+        let leaving = self.leaving.iter().map(|(at, _)| *at).min().unwrap_or(Micros::MAX);
+        self.idle_since.map_or(Micros::MAX, |since| since + IDLE_MAX).min(socket).min(leaving)
+    }
+
+    fn offer_if_needed(&mut self, now: Micros) {
+        let stale = match self.channel {
+            Channel::None => true,
+            Channel::Negotiating { since } => now.since(since) >= CHANNEL_PATIENCE,
+            Channel::Open => false,
+        };
+        // A peer that came by itself is met on the better leg, too.
+        let wanted = self.peers.values().any(|reach| {
+            !reach.left[Leg::Channel.index()] && (reach.wanted[Leg::Channel.index()] || !reach.wanted[1])
+        });
+        let possible = self.socket == Socket::Proven && self.has_channels && self.legs[Leg::Channel.index()];
+        if possible && wanted && stale {
+            self.drop_channel();
+            self.channel = Channel::Negotiating { since: now };
+            self.orders.push_back(Order::Offer);
+        }
+    }
+
+    fn is_up(&self, leg: Leg) -> bool {
+        match leg {
+            Leg::Channel => self.channel == Channel::Open,
+            Leg::Socket => self.socket == Socket::Proven,
+        }
+    }
+
+    /// Tells the ways what changed about a peer.
+    fn refresh(&mut self, peer: PeerId) {
+        let up = Leg::ALL.map(|leg| self.is_up(leg) && self.legs[leg.index()]);
+        let Some(reach) = self.peers.get_mut(&peer) else { return };
+        for (leg, is_up) in up.into_iter().enumerate() {
+            let open = is_up && reach.forwarded && !reach.left[leg];
+            if std::mem::replace(&mut reach.open[leg], open) != open {
+                let event = if open { CarrierEvent::Opened { peer } } else { CarrierEvent::Closed { peer } };
+                self.told[leg].push_back(event);
+            }
+        }
+    }
+
+    fn refresh_all(&mut self) {
+        let peers: Vec<PeerId> = self.peers.keys().copied().collect();
+        peers.into_iter().for_each(|peer| self.refresh(peer));
+    }
+
+    fn forget_forwarding(&mut self) {
+        self.peers.values_mut().for_each(|reach| reach.forwarded = false);
+    }
+
+    /// Peers that came by themselves and went again.
+    fn forget_unwanted(&mut self, now: Micros) {
+        self.peers.retain(|_, reach| reach.forwarded || reach.wanted.contains(&true));
+        self.note_idle(now);
+    }
+
+    fn note_idle(&mut self, now: Micros) {
+        if self.peers.is_empty() {
+            self.idle_since.get_or_insert(now);
+        }
+    }
+
+    fn drop_channel(&mut self) {
+        if self.channel != Channel::None {
+            self.channel = Channel::None;
+            self.orders.push_back(Order::DropChannel);
+        }
+    }
+
+    fn say(&mut self, frame: RelayFrame<'_>) {
+        self.orders.push_back(Order::Say(frame.to_bytes()));
+    }
+}
+
+fn event_peer(event: CarrierEvent) -> PeerId {
+    match event {
+        CarrierEvent::Opened { peer }
+        | CarrierEvent::Datagram { peer }
+        | CarrierEvent::Rerouted { peer }
+        | CarrierEvent::Closed { peer } => peer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: PeerId = PeerId::from_u128(1);
+    const BEN: PeerId = PeerId::from_u128(2);
+    const T0: Micros = Micros::from_secs(100);
+
+    fn orders(client: &mut RelayClient) -> Vec<Order> {
+        std::iter::from_fn(|| client.next_order()).collect()
+    }
+
+    fn events(client: &mut RelayClient, leg: Leg) -> Vec<CarrierEvent> {
+        std::iter::from_fn(|| client.next_event(leg)).collect()
+    }
+
+    fn say(frame: RelayFrame<'_>) -> Order {
+        Order::Say(frame.to_bytes())
+    }
+
+    fn hear(client: &mut RelayClient, now: Micros, frame: RelayFrame<'_>) -> Option<(PeerId, usize)> {
+        client.handle_frame(now, Leg::Socket, &frame.to_bytes())
+    }
+
+    fn proven(legs: &[Leg]) -> RelayClient {
+        let mut client = RelayClient::new(ME, "ticket", legs);
+        client.connect(T0, *legs.last().unwrap(), BEN);
+        client.socket_opened();
+        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
+        orders(&mut client);
+        client
+    }
+
+    #[test]
+    fn it_connects_only_when_somebody_is_wanted_and_proves_itself_first() {
+        let mut client = RelayClient::new(ME, "ticket", &Leg::ALL);
+        client.handle_timeout(T0);
+        assert_eq!(orders(&mut client), []);
+        client.connect(T0, Leg::Socket, BEN);
+        assert_eq!(orders(&mut client), [Order::Open]);
+        client.socket_opened();
+        assert_eq!(orders(&mut client), [say(RelayFrame::Prove { ticket: "ticket" })]);
+        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: false });
+        assert_eq!(orders(&mut client), [say(RelayFrame::Call { peer: BEN })]);
+        assert_eq!(events(&mut client, Leg::Socket), []);
+        hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
+        assert_eq!(events(&mut client, Leg::Socket), [CarrierEvent::Opened { peer: BEN }]);
+        assert_eq!(events(&mut client, Leg::Channel), []);
+    }
+
+    #[test]
+    fn a_channel_is_offered_and_opens_the_better_leg() {
+        let mut client = RelayClient::new(ME, "ticket", &Leg::ALL);
+        client.connect(T0, Leg::Channel, BEN);
+        client.socket_opened();
+        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
+        assert!(orders(&mut client).contains(&Order::Offer));
+        client.described("v=0");
+        assert_eq!(orders(&mut client), [say(RelayFrame::Offer { description: "v=0" })]);
+        hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
+        hear(&mut client, T0, RelayFrame::Answer { description: "v=1" });
+        assert_eq!(orders(&mut client), [Order::Accept("v=1".to_string())]);
+        client.channel_opened();
+        assert_eq!(events(&mut client, Leg::Channel), [CarrierEvent::Opened { peer: BEN }]);
+        let data = RelayFrame::Data { peer: BEN, datagram: b"honk" }.to_bytes();
+        assert_eq!(client.handle_frame(T0, Leg::Channel, &data), Some((BEN, 17)));
+        // Words count on the socket only.
+        let closed = RelayFrame::Closed { peer: BEN }.to_bytes();
+        client.handle_frame(T0, Leg::Channel, &closed);
+        assert!(client.is_open(Leg::Channel, BEN));
+    }
+
+    #[test]
+    fn a_lost_socket_leaves_an_open_channel_alone_and_is_opened_again() {
+        let mut client = proven(&Leg::ALL);
+        client.connect(T0, Leg::Channel, BEN);
+        hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
+        client.channel_opened();
+        orders(&mut client);
+        events(&mut client, Leg::Socket);
+        client.socket_closed(T0);
+        assert_eq!(events(&mut client, Leg::Socket), [CarrierEvent::Closed { peer: BEN }]);
+        assert!(client.is_open(Leg::Channel, BEN));
+        assert_eq!(client.poll_timeout(), T0 + RETRY_FIRST);
+        client.handle_timeout(T0 + RETRY_FIRST);
+        assert_eq!(orders(&mut client), [Order::Open]);
+        client.socket_opened();
+        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
+        assert!(orders(&mut client).contains(&say(RelayFrame::Call { peer: BEN })));
+        assert!(client.is_open(Leg::Channel, BEN) && client.is_open(Leg::Socket, BEN));
+    }
+
+    #[test]
+    fn a_relay_that_started_anew_knows_nobody() {
+        let mut client = proven(&Leg::ALL);
+        client.connect(T0, Leg::Channel, BEN);
+        hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
+        client.channel_opened();
+        client.socket_closed(T0);
+        client.handle_timeout(T0 + RETRY_MAX);
+        client.socket_opened();
+        orders(&mut client);
+        hear(&mut client, T0, RelayFrame::Proven { instance: 8, channels: true });
+        let ordered = orders(&mut client);
+        assert!(ordered.contains(&Order::DropChannel) && ordered.contains(&Order::Offer), "{ordered:?}");
+        assert!(!client.is_open(Leg::Channel, BEN));
+    }
+
+    #[test]
+    fn a_peer_that_calls_is_open_without_asking_and_a_leg_that_was_left_stays_so() {
+        let mut client = proven(&[Leg::Socket]);
+        let ada = PeerId::from_u128(3);
+        hear(&mut client, T0, RelayFrame::Opened { peer: ada });
+        assert_eq!(events(&mut client, Leg::Socket), [CarrierEvent::Opened { peer: ada }]);
+        assert_eq!(hear(&mut client, T0, RelayFrame::Data { peer: ada, datagram: b"x" }), Some((ada, 17)));
+        client.close(T0, Leg::Socket, ada);
+        client.handle_timeout(T0 + HANG_UP_AFTER);
+        assert_eq!(orders(&mut client), [say(RelayFrame::HangUp { peer: ada })]);
+        assert_eq!(hear(&mut client, T0, RelayFrame::Data { peer: ada, datagram: b"x" }), None);
+    }
+
+    #[test]
+    fn an_idle_connection_is_closed() {
+        let mut client = proven(&Leg::ALL);
+        client.close(T0, Leg::Socket, BEN);
+        client.close(T0, Leg::Channel, BEN);
+        client.handle_timeout(client.poll_timeout());
+        orders(&mut client);
+        let at = client.poll_timeout();
+        assert_eq!(at, T0 + IDLE_MAX);
+        client.handle_timeout(at);
+        assert!(orders(&mut client).contains(&Order::Close));
+        client.connect(at, Leg::Socket, BEN);
+        assert_eq!(orders(&mut client), [Order::Open]);
+    }
+
+    #[test]
+    fn who_was_replaced_does_not_come_back_by_itself() {
+        let mut client = proven(&Leg::ALL);
+        hear(&mut client, T0, RelayFrame::Refused { reason: RelayRefusal::Replaced });
+        client.socket_closed(T0);
+        client.handle_timeout(T0 + Micros::from_secs(60));
+        assert_eq!(orders(&mut client).iter().filter(|order| **order == Order::Open).count(), 0);
+        client.set_ticket(T0 + Micros::from_secs(60), "newer");
+        client.handle_timeout(T0 + Micros::from_secs(60));
+        assert_eq!(orders(&mut client), [Order::Open]);
+    }
+}

@@ -1,0 +1,302 @@
+//! The frames a relay and its members exchange. Knows no state: see `client.rs` and `shell/gaggle-relay`.
+
+use gaggle_kit::{ByteReader, ByteSink, DecodeError, PeerId};
+
+use crate::DATAGRAM_BYTES_MAX;
+
+/// Bytes in front of a datagram: the kind, and whom it goes to or comes from.
+pub const DATA_HEADER_BYTES: usize = 17;
+/// Longest frame on a channel, and longest frame of any kind but those with a text.
+pub const RELAY_FRAME_BYTES_MAX: usize = DATA_HEADER_BYTES + DATAGRAM_BYTES_MAX;
+/// Longest text in a frame: a ticket or a session description.
+pub const RELAY_TEXT_BYTES_MAX: usize = 8 * 1024;
+
+const VERSION: u8 = 1;
+
+/// Why a relay will not serve a connection. It ends after saying so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RelayRefusal {
+    /// The ticket is forged, or no ticket at all.
+    Ticket,
+    /// The ticket's time is over.
+    Expired,
+    /// The room has gone on to a later epoch: a newer ticket is needed.
+    OldEpoch,
+    /// There is no place, in this room or at all. Later there may be.
+    Full,
+    /// The same machine connected again.
+    Replaced,
+    /// What was sent has no meaning.
+    Malformed,
+    /// The relay stops. Another may come in its place.
+    Stopping,
+}
+
+impl RelayRefusal {
+    const ALL: [RelayRefusal; 7] = [
+        RelayRefusal::Ticket,
+        RelayRefusal::Expired,
+        RelayRefusal::OldEpoch,
+        RelayRefusal::Full,
+        RelayRefusal::Replaced,
+        RelayRefusal::Malformed,
+        RelayRefusal::Stopping,
+    ];
+
+    const fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+/// One frame. Members say the first five, relays the others; a datagram goes both ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RelayFrame<'a> {
+    /// Who I am. The first frame of a connection, and again whenever there is a newer ticket.
+    Prove {
+        /// The ticket.
+        ticket: &'a str,
+    },
+    /// I want to talk to this peer, now or as soon as it is there.
+    Call {
+        /// Whom.
+        peer: PeerId,
+    },
+    /// I no longer want to talk to this peer.
+    HangUp {
+        /// Whom.
+        peer: PeerId,
+    },
+    /// A datagram: to this peer if a member says it, from this peer if the relay does.
+    Data {
+        /// The peer at the other end.
+        peer: PeerId,
+        /// The datagram.
+        datagram: &'a [u8],
+    },
+    /// A datagram for everybody the sender talks to.
+    Everyone {
+        /// The datagram.
+        datagram: &'a [u8],
+    },
+    /// Let me have a channel: a session description.
+    Offer {
+        /// The description.
+        description: &'a str,
+    },
+    /// You are known and may talk.
+    Proven {
+        /// Drawn when the relay started: another number means that it remembers nothing.
+        instance: u64,
+        /// Channels can be had.
+        channels: bool,
+    },
+    /// Datagrams go to and come from this peer from now on.
+    Opened {
+        /// Whom.
+        peer: PeerId,
+    },
+    /// No more datagrams go to or come from this peer.
+    Closed {
+        /// Whom.
+        peer: PeerId,
+    },
+    /// The answer to an offer.
+    Answer {
+        /// The description.
+        description: &'a str,
+    },
+    /// The connection ends, because.
+    Refused {
+        /// Why.
+        reason: RelayRefusal,
+    },
+}
+
+impl<'a> RelayFrame<'a> {
+    /// Reads a frame somebody else wrote.
+    ///
+    /// # Errors
+    /// If it is none, or longer than its kind may be.
+    pub fn read(bytes: &'a [u8]) -> Result<RelayFrame<'a>, DecodeError> {
+        let mut r = ByteReader::new(bytes);
+        let kind = r.u8("kind of frame")?;
+        let frame = match kind {
+            1 => {
+                let version = r.u8("relay version")?;
+                if version != VERSION {
+                    return Err(DecodeError::Unknown { what: "relay version", value: version.into() });
+                }
+                RelayFrame::Prove { ticket: text(&mut r, "ticket")? }
+            }
+            2 => RelayFrame::Call { peer: peer(&mut r)? },
+            3 => RelayFrame::HangUp { peer: peer(&mut r)? },
+            4 => RelayFrame::Data { peer: peer(&mut r)?, datagram: datagram(&mut r)? },
+            5 => RelayFrame::Everyone { datagram: datagram(&mut r)? },
+            6 => RelayFrame::Offer { description: text(&mut r, "offer")? },
+            7 => RelayFrame::Proven { instance: r.u64("instance")?, channels: r.bool("channels")? },
+            8 => RelayFrame::Opened { peer: peer(&mut r)? },
+            9 => RelayFrame::Closed { peer: peer(&mut r)? },
+            10 => RelayFrame::Answer { description: text(&mut r, "answer")? },
+            11 => {
+                let number = r.u8("refusal")?;
+                let reason = RelayRefusal::ALL.get(usize::from(number)).copied();
+                let unknown = DecodeError::Unknown { what: "refusal", value: number.into() };
+                RelayFrame::Refused { reason: reason.ok_or(unknown)? }
+            }
+            _ => return Err(DecodeError::Unknown { what: "kind of frame", value: kind.into() }),
+        };
+        r.finish("frame")?;
+        Ok(frame)
+    }
+
+    /// Writes the frame after what is in `out`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match *self {
+            RelayFrame::Prove { ticket } => {
+                out.put(&[1, VERSION]);
+                out.put(ticket.as_bytes());
+            }
+            RelayFrame::Call { peer } => put_peer(out, 2, peer),
+            RelayFrame::HangUp { peer } => put_peer(out, 3, peer),
+            RelayFrame::Data { peer, datagram } => {
+                put_peer(out, 4, peer);
+                out.put(datagram);
+            }
+            RelayFrame::Everyone { datagram } => {
+                out.put(&[5]);
+                out.put(datagram);
+            }
+            RelayFrame::Offer { description } => {
+                out.put(&[6]);
+                out.put(description.as_bytes());
+            }
+            RelayFrame::Proven { instance, channels } => {
+                out.put(&[7]);
+                out.put(&instance.to_le_bytes());
+                out.put(&[u8::from(channels)]);
+            }
+            RelayFrame::Opened { peer } => put_peer(out, 8, peer),
+            RelayFrame::Closed { peer } => put_peer(out, 9, peer),
+            RelayFrame::Answer { description } => {
+                out.put(&[10]);
+                out.put(description.as_bytes());
+            }
+            RelayFrame::Refused { reason } => out.put(&[11, reason.number()]),
+        }
+    }
+
+    /// The frame as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(&mut out);
+        out
+    }
+}
+
+fn put_peer(out: &mut Vec<u8>, kind: u8, peer: PeerId) {
+    out.put(&[kind]);
+    out.put(peer.as_bytes());
+}
+
+fn peer(r: &mut ByteReader<'_>) -> Result<PeerId, DecodeError> {
+    r.array("peer").map(PeerId::from_bytes)
+}
+
+fn datagram<'a>(r: &mut ByteReader<'a>) -> Result<&'a [u8], DecodeError> {
+    bounded(r.rest(), "bytes of a datagram", DATAGRAM_BYTES_MAX)
+}
+
+fn text<'a>(r: &mut ByteReader<'a>, what: &'static str) -> Result<&'a str, DecodeError> {
+    let bytes = bounded(r.rest(), what, RELAY_TEXT_BYTES_MAX)?;
+    str::from_utf8(bytes).map_err(|error| DecodeError::NotText { what, position: error.valid_up_to() })
+}
+
+fn bounded<'a>(bytes: &'a [u8], what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
+    if bytes.len() > max {
+        return Err(DecodeError::TooMany { what, count: bytes.len() as u64, max: max as u64 });
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PEER: PeerId = PeerId::from_u128(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);
+
+    fn vectors() -> [(&'static str, RelayFrame<'static>); 11] {
+        [
+            (include_str!("../../vectors/relay-prove.hex"), RelayFrame::Prove { ticket: "AQAA" }),
+            (include_str!("../../vectors/relay-call.hex"), RelayFrame::Call { peer: PEER }),
+            (include_str!("../../vectors/relay-hang-up.hex"), RelayFrame::HangUp { peer: PEER }),
+            (
+                include_str!("../../vectors/relay-data.hex"),
+                RelayFrame::Data { peer: PEER, datagram: &[1, 2, 3] },
+            ),
+            (include_str!("../../vectors/relay-everyone.hex"), RelayFrame::Everyone { datagram: &[1, 2, 3] }),
+            (include_str!("../../vectors/relay-offer.hex"), RelayFrame::Offer { description: "v=0" }),
+            (
+                include_str!("../../vectors/relay-proven.hex"),
+                RelayFrame::Proven { instance: 0x0123_4567_89ab_cdef, channels: true },
+            ),
+            (include_str!("../../vectors/relay-opened.hex"), RelayFrame::Opened { peer: PEER }),
+            (include_str!("../../vectors/relay-closed.hex"), RelayFrame::Closed { peer: PEER }),
+            (include_str!("../../vectors/relay-answer.hex"), RelayFrame::Answer { description: "v=0" }),
+            (
+                include_str!("../../vectors/relay-refused.hex"),
+                RelayFrame::Refused { reason: RelayRefusal::OldEpoch },
+            ),
+        ]
+    }
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let digits: String =
+            hex.lines().flat_map(|line| line.split('#').next()).flat_map(str::split_whitespace).collect();
+        (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn frames_look_like_their_vectors() {
+        for (hex, frame) in vectors() {
+            assert_eq!(frame.to_bytes(), bytes(hex), "{frame:?}");
+            assert_eq!(RelayFrame::read(&bytes(hex)), Ok(frame));
+        }
+    }
+
+    #[test]
+    fn a_frame_cut_short_or_with_more_behind_is_refused_or_another_frame() {
+        for (hex, frame) in vectors() {
+            let whole = bytes(hex);
+            for length in 0..whole.len() {
+                assert_ne!(RelayFrame::read(&whole[..length]), Ok(frame));
+            }
+            let has_fixed_size = !matches!(
+                frame,
+                RelayFrame::Prove { .. }
+                    | RelayFrame::Data { .. }
+                    | RelayFrame::Everyone { .. }
+                    | RelayFrame::Offer { .. }
+                    | RelayFrame::Answer { .. }
+            );
+            let longer = [whole.as_slice(), &[0]].concat();
+            assert_eq!(RelayFrame::read(&longer).is_err(), has_fixed_size, "{frame:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_or_unknown_is_refused() {
+        let datagram = [0; DATAGRAM_BYTES_MAX + 1];
+        assert!(RelayFrame::read(&RelayFrame::Data { peer: PEER, datagram: &datagram }.to_bytes()).is_err());
+        assert!(
+            RelayFrame::read(&RelayFrame::Data { peer: PEER, datagram: &datagram[1..] }.to_bytes()).is_ok()
+        );
+        let ticket = "A".repeat(RELAY_TEXT_BYTES_MAX + 1);
+        assert!(RelayFrame::read(&RelayFrame::Prove { ticket: &ticket }.to_bytes()).is_err());
+        for bad in
+            [&[][..], &[0], &[12], &[255; 40], &[1, 2, b'A'], &[11, 7], &[7, 0, 0, 0, 0, 0, 0, 0, 0, 2]]
+        {
+            assert!(RelayFrame::read(bad).is_err(), "{bad:?}");
+        }
+    }
+}

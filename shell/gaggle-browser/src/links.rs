@@ -1,0 +1,33 @@
+//! Links of a page to everybody in a room, by whatever way there is.
+
+use gaggle_kit::PeerId;
+use gaggle_link::relay::{Leg, RelayClient, RelayHandle};
+use gaggle_link::{Direct, Links, LinksConfig, Path};
+
+use crate::{DirectWay, IceServer, RelayLine};
+
+/// Where a page's links may lead through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Servers {
+    /// Help to find the direct way. Without any, pages find each other on the same network only.
+    pub ice: Vec<IceServer>,
+    /// The relay, as `wss://example.org/relay`. Without one, who can't be reached directly can't be reached.
+    pub relay: Option<String>,
+}
+
+/// Links for this page: to be told who is in the room, and to be handed signals ([`Links`] says how).
+///
+/// The ticket is the lobby's, for the relay; the seed should be random. Ways that `config.paths` does not allow are not even made.
+pub fn links(local: PeerId, ticket: &str, servers: &Servers, config: LinksConfig, seed: u64) -> Links {
+    let allowed = |path: Path| config.paths.allowed.contains(&path);
+    let direct =
+        allowed(Path::Direct).then(|| Box::new(DirectWay::new(local, &servers.ice, seed)) as Box<dyn Direct>);
+    let legs: Vec<Leg> = [(Path::Relay, Leg::Channel), (Path::Socket, Leg::Socket)]
+        .into_iter()
+        .filter_map(|(path, leg)| allowed(path).then_some(leg))
+        .collect();
+    let relay = servers.relay.as_ref().filter(|_| !legs.is_empty());
+    let relay =
+        relay.map(|url| RelayHandle::new(RelayClient::new(local, ticket, &legs), RelayLine::new(url)));
+    Links::new(local, config, seed, direct, relay.as_ref())
+}

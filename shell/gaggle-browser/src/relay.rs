@@ -1,0 +1,223 @@
+//! The line to a relay: a WebSocket of the page, and a WebRTC channel beside it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::Busy;
+use gaggle_link::relay::{Leg, Line, LineEvent};
+use js_sys::{ArrayBuffer, Uint8Array};
+use wasm_bindgen::prelude::*;
+use web_sys::{BinaryType, MessageEvent, RtcConfiguration, WebSocket};
+
+use crate::connection::{Connection, Inbox, Report, Task};
+
+/// Bytes the browser may hold back. More than that is a queue that only gets older.
+const BUFFERED_BYTES_MAX: u32 = 64 * 1024;
+/// Frames that wait to be polled; one more drops the oldest datagram.
+const FRAMES_MAX: usize = 2_048;
+
+/// What a socket reported.
+enum Said {
+    Opened,
+    Closed,
+    Frame(Vec<u8>),
+}
+
+/// A relay's address, the socket to it, and the channel beside it.
+pub struct RelayLine {
+    url: String,
+    socket: Option<Socket>,
+    said: Rc<RefCell<VecDeque<(u32, Said)>>>,
+    sockets: u32,
+    channel: Option<Connection>,
+    channels: u32,
+    inbox: Rc<RefCell<Inbox>>,
+}
+
+impl std::fmt::Debug for RelayLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RelayLine").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+struct Socket {
+    socket: WebSocket,
+    /// Kept alive for as long as the browser may call them.
+    _handlers: Handlers,
+}
+
+struct Handlers {
+    _opened: Closure<dyn FnMut()>,
+    _closed: Closure<dyn FnMut()>,
+    _message: Closure<dyn FnMut(MessageEvent)>,
+}
+
+impl RelayLine {
+    /// A line to the relay at this address, as `wss://example.org/relay`.
+    pub fn new(url: &str) -> RelayLine {
+        RelayLine {
+            url: url.to_string(),
+            socket: None,
+            said: Rc::default(),
+            sockets: 0,
+            channel: None,
+            channels: 0,
+            inbox: Rc::default(),
+        }
+    }
+
+    fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
+        loop {
+            let (number, said) = self.said.borrow_mut().pop_front()?;
+            // What an earlier socket said is of no interest.
+            if number != self.sockets || self.socket.is_none() {
+                continue;
+            }
+            return Some(match said {
+                Said::Opened => LineEvent::Opened,
+                Said::Closed => {
+                    self.socket = None;
+                    LineEvent::Closed
+                }
+                Said::Frame(bytes) => {
+                    *frame = bytes;
+                    LineEvent::Frame(Leg::Socket)
+                }
+            });
+        }
+    }
+
+    fn poll_channel(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
+        let mut inbox = self.inbox.borrow_mut();
+        let current = self.channel.as_ref().map(|channel| channel.attempt);
+        while let Some((_, attempt, report)) = inbox.reports.pop_front() {
+            if Some(attempt) != current {
+                continue;
+            }
+            match report {
+                Report::Described(description) => return Some(LineEvent::Described(description)),
+                // The relay needs no addresses of ours: it answers to where it is spoken to from.
+                Report::Found(_) => {}
+                Report::Open => return Some(LineEvent::ChannelOpened),
+                Report::Failed => {
+                    drop(inbox);
+                    self.channel = None;
+                    return Some(LineEvent::ChannelClosed);
+                }
+            }
+        }
+        while let Some((_, attempt, mut bytes)) = inbox.datagrams.pop_front() {
+            std::mem::swap(frame, &mut bytes);
+            inbox.spare.push(bytes);
+            if Some(attempt) == current {
+                return Some(LineEvent::Frame(Leg::Channel));
+            }
+        }
+        None
+    }
+}
+
+impl Line for RelayLine {
+    fn open(&mut self, _: Micros) {
+        self.sockets += 1;
+        self.socket = Socket::open(&self.url, self.sockets, &self.said);
+        if self.socket.is_none() {
+            // An address the page may not use: told like any other failure, and tried again.
+            self.said.borrow_mut().push_back((self.sockets, Said::Closed));
+        }
+    }
+
+    fn close(&mut self) {
+        self.socket = None;
+    }
+
+    fn say(&mut self, frame: &[u8]) {
+        if let Some(socket) = &self.socket {
+            let _ = socket.socket.send_with_u8_array(frame);
+        }
+    }
+
+    fn send(&mut self, _: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy> {
+        match leg {
+            Leg::Channel => self.channel.as_ref().map_or(Ok(()), |channel| channel.send(frame)),
+            Leg::Socket => match &self.socket {
+                Some(socket) if socket.socket.buffered_amount() > BUFFERED_BYTES_MAX => Err(Busy),
+                Some(socket) => socket.socket.send_with_u8_array(frame).map_err(|_| Busy),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn offer(&mut self, _: Micros) {
+        self.channels += 1;
+        // Whose it is does not matter: there is one channel at a time.
+        let peer = PeerId::default();
+        self.channel = Connection::new(peer, self.channels, &RtcConfiguration::new(), &self.inbox).ok();
+        if let Some(channel) = &self.channel {
+            channel.push(Task::Offer);
+        }
+    }
+
+    fn accept(&mut self, _: Micros, description: &str) {
+        if let Some(channel) = &self.channel {
+            channel.push(Task::Accept(description.to_string()));
+        }
+    }
+
+    fn drop_channel(&mut self) {
+        self.channel = None;
+    }
+
+    fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {
+        self.poll_socket(frame).or_else(|| self.poll_channel(frame))
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        // The browser calls back; a page polls with every frame anyway.
+        Micros::MAX
+    }
+}
+
+impl Socket {
+    fn open(url: &str, number: u32, said: &Rc<RefCell<VecDeque<(u32, Said)>>>) -> Option<Socket> {
+        let socket = WebSocket::new(url).ok()?;
+        socket.set_binary_type(BinaryType::Arraybuffer);
+        let on = Rc::clone(said);
+        let opened = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push_back((number, Said::Opened)));
+        socket.set_onopen(Some(opened.as_ref().unchecked_ref()));
+        // An error is always followed by this.
+        let on = Rc::clone(said);
+        let closed = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push_back((number, Said::Closed)));
+        socket.set_onclose(Some(closed.as_ref().unchecked_ref()));
+        let on = Rc::clone(said);
+        let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            if let Ok(buffer) = event.data().dyn_into::<ArrayBuffer>() {
+                let mut said = on.borrow_mut();
+                if said.len() >= FRAMES_MAX
+                    && let Some(oldest) = said.iter().position(|(_, said)| is_datagram(said))
+                {
+                    said.remove(oldest);
+                }
+                said.push_back((number, Said::Frame(Uint8Array::new(&buffer).to_vec())));
+            }
+        });
+        socket.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        Some(Socket { socket, _handlers: Handlers { _opened: opened, _closed: closed, _message: message } })
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.socket.set_onopen(None);
+        self.socket.set_onclose(None);
+        self.socket.set_onmessage(None);
+        let _ = self.socket.close();
+    }
+}
+
+/// Only datagrams may be dropped: the kind is the first byte (PROTOCOL.md, "Relay").
+fn is_datagram(said: &Said) -> bool {
+    matches!(said, Said::Frame(bytes) if bytes.first() == Some(&4))
+}

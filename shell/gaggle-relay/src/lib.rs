@@ -1,0 +1,30 @@
+//! The relay: forwards datagrams between members of a room who cannot reach each other directly.
+//!
+//! It serves only who proves by a ticket to be a member of a room, and forwards only within that room. [`Relay`] decides, without
+//! a socket or a clock; [`RelayServer`] has those. A server mounts it on a path of its HTTP port:
+//!
+//! ```no_run
+//! # use gaggle_lobby::TicketSigner;
+//! # use gaggle_relay::{RelayConfig, RelayServer};
+//! # async fn example(upgraded: tokio::net::TcpStream, signer: &TicketSigner) -> std::io::Result<()> {
+//! // Once, inside a tokio runtime:
+//! let relay = RelayServer::start(signer.key(), RelayConfig::default())?;
+//! // For every WebSocket, after its opening handshake:
+//! relay.serve(upgraded).await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod bucket;
+#[cfg(feature = "loopback")]
+pub mod loopback;
+mod machine;
+mod member;
+mod outbox;
+mod server;
+mod totals;
+mod websocket;
+
+pub use machine::{ConnectionId, Out, Relay, RelayConfig, Request};
+pub use server::RelayServer;
+pub use totals::Totals;

@@ -1,0 +1,140 @@
+//! A relay on a free port of this machine with a key of its own, for tests, examples and trying things out.
+//!
+//! A real server gives tickets to those who sit in its rooms; this one gives them to whoever asks.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use gaggle_kit::PeerId;
+use gaggle_lobby::{Claims, Label, PlayerId, RoomCode, RoomId, Seed, TicketSigner};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{RelayConfig, RelayServer};
+
+/// Seconds a ticket counts.
+const TICKET_SECONDS: u64 = 3_600;
+
+/// A relay with a listener of its own. Stops when dropped.
+#[derive(Debug)]
+pub struct Loopback {
+    server: Arc<RelayServer>,
+    address: SocketAddr,
+    signer: TicketSigner,
+    runtime: Option<Runtime>,
+}
+
+impl Loopback {
+    /// Starts a relay on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// If there is no port, thread or entropy to be had.
+    pub fn start(config: RelayConfig) -> io::Result<Loopback> {
+        Loopback::at(SocketAddr::from(([127, 0, 0, 1], 0)), config)
+    }
+
+    /// Starts a relay at this address.
+    ///
+    /// # Errors
+    /// If there is no such port, thread or entropy to be had.
+    pub fn at(address: SocketAddr, config: RelayConfig) -> io::Result<Loopback> {
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret).map_err(io::Error::other)?;
+        let signer = TicketSigner::from_secret(&secret);
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let (server, address) = runtime.block_on(async {
+            let server = RelayServer::start(signer.key(), config)?;
+            let listener = TcpListener::bind(address).await?;
+            let address = listener.local_addr()?;
+            tokio::spawn(listen(listener, Arc::clone(&server)));
+            io::Result::Ok((server, address))
+        })?;
+        Ok(Loopback { server, address, signer, runtime: Some(runtime) })
+    }
+
+    /// Where it is, as a line wants it.
+    pub fn url(&self) -> String {
+        format!("ws://{}/relay", self.address)
+    }
+
+    /// The port's address.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The relay, to look at its numbers.
+    pub fn server(&self) -> &Arc<RelayServer> {
+        &self.server
+    }
+
+    /// What signs its tickets.
+    pub fn signer(&self) -> &TicketSigner {
+        &self.signer
+    }
+
+    /// A ticket that counts for an hour from now.
+    pub fn ticket(&self, room: u64, peer: PeerId) -> String {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        self.signer.sign(&claims(room, peer, 1, now + TICKET_SECONDS))
+    }
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// What a ticket for this room says, where only room, peer, epoch and time matter.
+pub fn claims(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
+    let mut id = [0; 16];
+    id[..8].copy_from_slice(&room.to_le_bytes());
+    Claims {
+        room: RoomId::from_bytes(id),
+        player: PlayerId::from_bytes(*peer.as_bytes()),
+        peer,
+        slot: None,
+        epoch,
+        round: 1,
+        seed: Seed(1),
+        born: 0,
+        issued: 0,
+        expires,
+        code: RoomCode::from_number(42),
+        seats: 4,
+        private: false,
+        locked: false,
+        drop_in: true,
+        playing: true,
+        game: Label::default(),
+        mode: Label::default(),
+        build: Label::default(),
+        settings: [0; 8],
+    }
+}
+
+async fn listen(listener: TcpListener, server: Arc<RelayServer>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let server = Arc::clone(&server);
+        tokio::spawn(async move {
+            if let Some(stream) = shake_hands(stream).await {
+                server.serve(stream).await;
+            }
+        });
+    }
+}
+
+/// The opening handshake of a WebSocket. The client says nothing more before it is answered.
+async fn shake_hands(stream: TcpStream) -> Option<TcpStream> {
+    let stream = stream.into_std().ok()?;
+    stream.set_nonblocking(false).ok()?;
+    stream.set_nodelay(true).ok()?;
+    let accepted = tokio::task::spawn_blocking(|| tungstenite::accept(stream).ok()).await;
+    let stream = accepted.ok()??.into_inner();
+    stream.set_nonblocking(true).ok()?;
+    TcpStream::from_std(stream).ok()
+}

@@ -1,0 +1,549 @@
+//! Who is connected, who may talk to whom, and what goes where. No socket, no clock.
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::relay::{Leg, RelayFrame, RelayRefusal};
+use gaggle_lobby::{Claims, RoomId, TicketError, TicketKey};
+
+use crate::member::{Member, MemberId};
+use crate::totals::Totals;
+
+/// A connection, as the caller numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(pub u64);
+
+/// Settings of a relay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayConfig {
+    /// Members at a time.
+    pub members_max: usize,
+    /// Connections at a time that have not proved anything yet.
+    pub unproven_max: usize,
+    /// Members of one room at a time, and peers one member may call.
+    pub room_members_max: usize,
+    /// A connection must prove itself within this time.
+    pub prove_within: Micros,
+    /// When a room goes on to a new epoch, members have this time to show their new ticket.
+    pub epoch_grace: Micros,
+    /// A member whose socket is lost and whose channel is silent for so long is gone.
+    pub silent_max: Micros,
+    /// Datagrams a member may hand in per second, and at once. One for everybody counts once for each.
+    pub frames_per_second: u64,
+    /// See [`RelayConfig::frames_per_second`].
+    pub frames_burst: u64,
+    /// Bytes a member may hand in per second, and at once.
+    pub bytes_per_second: u64,
+    /// See [`RelayConfig::bytes_per_second`].
+    pub bytes_burst: u64,
+}
+
+impl Default for RelayConfig {
+    fn default() -> RelayConfig {
+        RelayConfig {
+            members_max: 10_000,
+            unproven_max: 1_000,
+            room_members_max: 64,
+            prove_within: Micros::from_secs(5),
+            epoch_grace: Micros::from_secs(5),
+            silent_max: Micros::from_secs(30),
+            // A full room at 60 Hz, and the same again for acknowledgements and transfers.
+            frames_per_second: 8_000,
+            frames_burst: 4_000,
+            // Game traffic is far below this; snapshots for those who join need it now and then.
+            bytes_per_second: 2 << 20,
+            bytes_burst: 2 << 20,
+        }
+    }
+}
+
+/// What goes out over a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Out<'a> {
+    /// A frame with a datagram: if there is no room, it or an older one may be dropped.
+    Data(&'a [u8]),
+    /// A frame that must not get lost.
+    Word(&'a [u8]),
+    /// The connection ends after what was said before.
+    End,
+}
+
+/// What a member asks for that a relay without sockets cannot give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// A channel: the description it offers.
+    Channel(String),
+}
+
+#[derive(Debug)]
+struct Connection {
+    leg: Leg,
+    member: Option<MemberId>,
+    since: Micros,
+}
+
+#[derive(Debug)]
+struct Room {
+    epoch: u32,
+    /// Since when members of an earlier epoch may still talk.
+    raised_at: Option<Micros>,
+    members: BTreeMap<PeerId, MemberId>,
+}
+
+/// Takes what goes out, and over which connection.
+type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Out<'_>);
+
+/// The relay.
+#[derive(Debug)]
+pub struct Relay {
+    key: TicketKey,
+    config: RelayConfig,
+    instance: u64,
+    has_channels: bool,
+    connections: BTreeMap<ConnectionId, Connection>,
+    members: Vec<Option<Member>>,
+    free: Vec<MemberId>,
+    rooms: BTreeMap<RoomId, Room>,
+    unproven: usize,
+    totals: Totals,
+    frame: Vec<u8>,
+}
+
+impl Relay {
+    /// A relay for tickets of this key. The instance is a number no earlier life of it had.
+    pub fn new(key: TicketKey, config: RelayConfig, instance: u64, has_channels: bool) -> Relay {
+        Relay {
+            key,
+            config,
+            instance,
+            has_channels,
+            connections: BTreeMap::new(),
+            members: Vec::new(),
+            free: Vec::new(),
+            rooms: BTreeMap::new(),
+            unproven: 0,
+            totals: Totals::default(),
+            frame: Vec::new(),
+        }
+    }
+
+    /// What happened so far.
+    pub fn totals(&self) -> Totals {
+        let members = self.members.len() - self.free.len();
+        Totals { members: members as u64, rooms: self.rooms.len() as u64, ..self.totals }
+    }
+
+    /// Counts datagrams that the sockets had no room for.
+    pub fn count_slow(&mut self, datagrams: u64) {
+        self.totals.dropped_slow += datagrams;
+    }
+
+    /// A socket is open. It has to prove itself; false if there is no place for it.
+    pub fn socket_opened(&mut self, now: Micros, connection: ConnectionId) -> bool {
+        self.totals.connections += 1;
+        if self.unproven >= self.config.unproven_max {
+            self.totals.refused_full += 1;
+            return false;
+        }
+        self.unproven += 1;
+        self.connections.insert(connection, Connection { leg: Leg::Socket, member: None, since: now });
+        true
+    }
+
+    /// A channel is open that was asked for over this socket. False if the member is gone.
+    pub fn channel_opened(
+        &mut self,
+        now: Micros,
+        socket: ConnectionId,
+        channel: ConnectionId,
+        out: Sink<'_>,
+    ) -> bool {
+        let Some(member) = self.connections.get(&socket).and_then(|connection| connection.member) else {
+            return false;
+        };
+        self.connections.insert(channel, Connection { leg: Leg::Channel, member: Some(member), since: now });
+        if let Some(older) = self.member(member).set_connection(Leg::Channel, Some(channel)) {
+            self.connections.remove(&older);
+            out(older, Out::End);
+        }
+        true
+    }
+
+    /// A connection has ended.
+    pub fn closed(&mut self, connection: ConnectionId, out: Sink<'_>) {
+        let Some(Connection { leg, member, .. }) = self.connections.remove(&connection) else { return };
+        let Some(id) = member else {
+            self.unproven -= 1;
+            return;
+        };
+        self.member(id).set_connection(leg, None);
+        if self.member(id).connections().next().is_none() {
+            self.remove(id, out);
+        }
+    }
+
+    /// A frame came over a socket. If the connection is not to be served any more, `out` is told so.
+    pub fn handle_socket(
+        &mut self,
+        now: Micros,
+        unix_seconds: u64,
+        connection: ConnectionId,
+        bytes: &[u8],
+        out: Sink<'_>,
+    ) -> Option<Request> {
+        let member = self.connections.get(&connection)?.member;
+        let handled = match (RelayFrame::read(bytes), member) {
+            (Err(_), _) => Err(RelayRefusal::Malformed),
+            (Ok(RelayFrame::Prove { ticket }), _) => {
+                self.prove(now, unix_seconds, connection, ticket, out).map(|()| None)
+            }
+            (Ok(_), None) => Err(RelayRefusal::Malformed),
+            (Ok(frame), Some(member)) => self.handle_frame(now, member, frame, out),
+        };
+        handled.unwrap_or_else(|reason| {
+            self.refuse(connection, reason, out);
+            None
+        })
+    }
+
+    /// A frame came over a channel. What is no datagram is counted and left alone: anybody may have sent it.
+    pub fn handle_channel(&mut self, now: Micros, connection: ConnectionId, bytes: &[u8], out: Sink<'_>) {
+        let Some(member) = self.connections.get(&connection).and_then(|connection| connection.member) else {
+            return;
+        };
+        match RelayFrame::read(bytes) {
+            Ok(RelayFrame::Data { peer, datagram }) => {
+                self.forward(now, member, Leg::Channel, Some(peer), datagram, out);
+            }
+            Ok(RelayFrame::Everyone { datagram }) => {
+                self.forward(now, member, Leg::Channel, None, datagram, out);
+            }
+            _ => self.totals.malformed += 1,
+        }
+    }
+
+    /// Lets time pass: call it several times a second.
+    pub fn handle_timeout(&mut self, now: Micros, unix_seconds: u64, out: Sink<'_>) {
+        let late = |connection: &Connection| {
+            connection.member.is_none() && now.since(connection.since) >= self.config.prove_within
+        };
+        let late: Vec<ConnectionId> =
+            self.connections.iter().filter(|(_, connection)| late(connection)).map(|(id, _)| *id).collect();
+        for connection in late {
+            self.refuse(connection, RelayRefusal::Malformed, out);
+        }
+        let (grace, silent_max) = (self.config.epoch_grace, self.config.silent_max);
+        for index in 0..self.members.len() {
+            let Some(member) = &self.members[index] else { continue };
+            let room = &self.rooms[&member.room];
+            let behind =
+                member.epoch < room.epoch && room.raised_at.is_none_or(|raised| now.since(raised) >= grace);
+            let is_lost =
+                member.connection(Leg::Socket).is_none() && now.since(member.heard_at) >= silent_max;
+            let reason = match () {
+                () if behind => RelayRefusal::OldEpoch,
+                () if member.expires <= unix_seconds => RelayRefusal::Expired,
+                () if is_lost => RelayRefusal::Stopping,
+                () => continue,
+            };
+            self.expel(index, reason, out);
+        }
+    }
+
+    /// Ends everything, and tells everybody.
+    pub fn stop(&mut self, out: Sink<'_>) {
+        for index in 0..self.members.len() {
+            if self.members[index].is_some() {
+                self.expel(index, RelayRefusal::Stopping, out);
+            }
+        }
+    }
+
+    fn prove(
+        &mut self,
+        now: Micros,
+        unix_seconds: u64,
+        connection: ConnectionId,
+        ticket: &str,
+        out: Sink<'_>,
+    ) -> Result<(), RelayRefusal> {
+        let claims = self.key.open(ticket, unix_seconds).map_err(|error| match error {
+            TicketError::Expired { .. } => RelayRefusal::Expired,
+            _ => RelayRefusal::Ticket,
+        })?;
+        let before = self.connections.get(&connection).and_then(|connection| connection.member);
+        let id = match before {
+            Some(id) => self.renew(id, &claims)?,
+            None => self.admit(now, connection, &claims, out)?,
+        };
+        self.raise_epoch(now, &claims);
+        let (instance, channels) = (self.instance, self.has_channels);
+        word(out, connection, RelayFrame::Proven { instance, channels });
+        if before.is_none() {
+            self.totals.proven += 1;
+            for pair in self.member(id).pairs().iter().filter(|pair| pair.open.is_some()) {
+                word(out, connection, RelayFrame::Opened { peer: pair.peer });
+            }
+            self.answer_calls(id, out);
+        }
+        Ok(())
+    }
+
+    /// A newer ticket of a member that is here.
+    fn renew(&mut self, id: MemberId, claims: &Claims) -> Result<MemberId, RelayRefusal> {
+        let member = self.member(id);
+        if (claims.room, claims.peer) != (member.room, member.peer) {
+            return Err(RelayRefusal::Ticket);
+        }
+        // An older one changes nothing.
+        member.epoch = member.epoch.max(claims.epoch);
+        member.expires = member.expires.max(claims.expires);
+        Ok(id)
+    }
+
+    /// A connection that proved to be a member of a room.
+    fn admit(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        claims: &Claims,
+        out: Sink<'_>,
+    ) -> Result<MemberId, RelayRefusal> {
+        let room = self.rooms.get(&claims.room);
+        if room.is_some_and(|room| claims.admit(claims.room, room.epoch).is_err()) {
+            return Err(RelayRefusal::OldEpoch);
+        }
+        let known = room.and_then(|room| room.members.get(&claims.peer).copied());
+        let id = match known {
+            Some(id) => self.renew(id, claims)?,
+            None => {
+                let is_full = self.members.len() - self.free.len() >= self.config.members_max
+                    || room.is_some_and(|room| room.members.len() >= self.config.room_members_max);
+                if is_full {
+                    return Err(RelayRefusal::Full);
+                }
+                self.insert(now, claims)
+            }
+        };
+        if let Some(held) = self.connections.get_mut(&connection) {
+            held.member = Some(id);
+            self.unproven -= 1;
+        }
+        let older = self.member(id).set_connection(Leg::Socket, Some(connection));
+        if let Some(older) = older {
+            self.connections.remove(&older);
+            self.totals.replaced += 1;
+            word(out, older, RelayFrame::Refused { reason: RelayRefusal::Replaced });
+            out(older, Out::End);
+        }
+        Ok(id)
+    }
+
+    fn insert(&mut self, now: Micros, claims: &Claims) -> MemberId {
+        let member = Member::new(claims.peer, claims.room, claims.epoch, claims.expires, now, &self.config);
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.members.push(None);
+            self.members.len() - 1
+        });
+        self.members[id] = Some(member);
+        let new = || Room { epoch: claims.epoch, raised_at: None, members: BTreeMap::new() };
+        self.rooms.entry(claims.room).or_insert_with(new).members.insert(claims.peer, id);
+        id
+    }
+
+    fn raise_epoch(&mut self, now: Micros, claims: &Claims) {
+        if let Some(room) = self.rooms.get_mut(&claims.room).filter(|room| room.epoch < claims.epoch) {
+            room.epoch = claims.epoch;
+            room.raised_at = Some(now);
+        }
+    }
+
+    fn handle_frame(
+        &mut self,
+        now: Micros,
+        id: MemberId,
+        frame: RelayFrame<'_>,
+        out: Sink<'_>,
+    ) -> Result<Option<Request>, RelayRefusal> {
+        match frame {
+            RelayFrame::Data { peer, datagram } => {
+                self.forward(now, id, Leg::Socket, Some(peer), datagram, out);
+            }
+            RelayFrame::Everyone { datagram } => self.forward(now, id, Leg::Socket, None, datagram, out),
+            RelayFrame::Call { peer } => self.call(id, peer, out),
+            RelayFrame::HangUp { peer } => self.hang_up(id, peer, out),
+            RelayFrame::Offer { description } => {
+                if self.has_channels && self.member(id).offers.take(now, 1) {
+                    return Ok(Some(Request::Channel(description.to_string())));
+                }
+            }
+            // A member does not say these.
+            _ => return Err(RelayRefusal::Malformed),
+        }
+        Ok(None)
+    }
+
+    fn call(&mut self, id: MemberId, peer: PeerId, out: Sink<'_>) {
+        let max = self.config.room_members_max;
+        let member = self.member(id);
+        let (me, room) = (member.peer, member.room);
+        match member.pair(peer, max) {
+            Some(pair) if me != peer => pair.called = true,
+            _ => {
+                self.totals.refused_full += 1;
+                return;
+            }
+        }
+        match self.rooms[&room].members.get(&peer).copied() {
+            Some(other) => self.open(id, other, out),
+            None => self.tell(id, RelayFrame::Closed { peer }, out),
+        }
+    }
+
+    /// Opens what others called for while this member was away.
+    fn answer_calls(&mut self, id: MemberId, out: Sink<'_>) {
+        let member = self.member(id);
+        let (me, room) = (member.peer, member.room);
+        let others: Vec<MemberId> = self.rooms[&room].members.values().copied().collect();
+        for other in others.into_iter().filter(|other| *other != id) {
+            let wanted = self.member(other).find(me).is_some_and(|pair| pair.called && pair.open.is_none());
+            if wanted {
+                self.open(id, other, out);
+            }
+        }
+    }
+
+    fn open(&mut self, id: MemberId, other: MemberId, out: Sink<'_>) {
+        let max = self.config.room_members_max;
+        let (me, peer) = (self.member(id).peer, self.member(other).peer);
+        let Some(pair) = self.member(id).pair(peer, max) else { return };
+        let is_new = pair.open.is_none();
+        let Some(back) = self.member(other).pair(me, max) else { return };
+        back.open = Some(id);
+        if is_new {
+            back.leg = None;
+            self.tell(other, RelayFrame::Opened { peer: me }, out);
+        }
+        if let Some(pair) = self.member(id).find_mut(peer) {
+            pair.open = Some(other);
+        }
+        self.tell(id, RelayFrame::Opened { peer }, out);
+    }
+
+    fn hang_up(&mut self, id: MemberId, peer: PeerId, out: Sink<'_>) {
+        let member = self.member(id);
+        let me = member.peer;
+        let Some(pair) = member.find_mut(peer) else { return };
+        pair.called = false;
+        let other = pair.open.take();
+        member.tidy();
+        if let Some(other) = other {
+            self.unpair(other, me, out);
+            // The other side has to ask anew, or it would be opened again at once.
+            if let Some(pair) = self.member(other).find_mut(me) {
+                pair.called = false;
+            }
+            self.member(other).tidy();
+        }
+    }
+
+    fn unpair(&mut self, id: MemberId, gone: PeerId, out: Sink<'_>) {
+        if let Some(pair) = self.member(id).find_mut(gone) {
+            pair.open = None;
+            pair.leg = None;
+            self.tell(id, RelayFrame::Closed { peer: gone }, out);
+        }
+    }
+
+    fn forward(
+        &mut self,
+        now: Micros,
+        id: MemberId,
+        leg: Leg,
+        to: Option<PeerId>,
+        datagram: &[u8],
+        out: Sink<'_>,
+    ) {
+        self.totals.received += 1;
+        let sender = self.members[id].as_mut().expect("connections name members that are here");
+        sender.heard_at = now;
+        let from = sender.peer;
+        self.frame.clear();
+        RelayFrame::Data { peer: from, datagram }.write(&mut self.frame);
+        let count = to.map_or(sender.pairs().len(), |_| 1);
+        for nth in 0..count {
+            let sender = self.members[id].as_mut().expect("connections name members that are here");
+            let peer = to.unwrap_or_else(|| sender.pairs()[nth].peer);
+            let Some(pair) = sender.find_mut(peer) else {
+                self.totals.dropped_nobody += 1;
+                continue;
+            };
+            pair.leg = Some(leg);
+            let Some(other) = pair.open else {
+                self.totals.dropped_nobody += 1;
+                continue;
+            };
+            if !sender.may_send(now, datagram.len()) {
+                self.totals.dropped_rate += 1;
+                continue;
+            }
+            match self.members[other].as_ref().and_then(|other| other.route(from)) {
+                Some(connection) => {
+                    self.totals.forwarded += 1;
+                    self.totals.forwarded_bytes += datagram.len() as u64;
+                    out(connection, Out::Data(&self.frame));
+                }
+                None => self.totals.dropped_nobody += 1,
+            }
+        }
+    }
+
+    fn refuse(&mut self, connection: ConnectionId, reason: RelayRefusal, out: Sink<'_>) {
+        self.totals.refuse(reason);
+        word(out, connection, RelayFrame::Refused { reason });
+        out(connection, Out::End);
+        self.closed(connection, out);
+    }
+
+    fn expel(&mut self, id: MemberId, reason: RelayRefusal, out: Sink<'_>) {
+        self.totals.refuse(reason);
+        self.tell(id, RelayFrame::Refused { reason }, out);
+        let connections: Vec<ConnectionId> = self.member(id).connections().collect();
+        for connection in connections {
+            out(connection, Out::End);
+            self.connections.remove(&connection);
+        }
+        self.remove(id, out);
+    }
+
+    /// Takes a member out, who has no connection any more.
+    fn remove(&mut self, id: MemberId, out: Sink<'_>) {
+        let Some(member) = self.members[id].take() else { return };
+        self.free.push(id);
+        if let Some(room) = self.rooms.get_mut(&member.room) {
+            room.members.remove(&member.peer);
+            if room.members.is_empty() {
+                self.rooms.remove(&member.room);
+            }
+        }
+        for other in member.pairs().iter().filter_map(|pair| pair.open) {
+            self.unpair(other, member.peer, out);
+            self.member(other).tidy();
+        }
+    }
+
+    fn member(&mut self, id: MemberId) -> &mut Member {
+        self.members[id].as_mut().expect("connections and pairs name members that are here")
+    }
+
+    /// Says something to a member, if its socket is there.
+    fn tell(&mut self, id: MemberId, frame: RelayFrame<'_>, out: Sink<'_>) {
+        if let Some(connection) = self.member(id).connection(Leg::Socket) {
+            word(out, connection, frame);
+        }
+    }
+}
+
+fn word(out: Sink<'_>, connection: ConnectionId, frame: RelayFrame<'_>) {
+    out(connection, Out::Word(&frame.to_bytes()));
+}

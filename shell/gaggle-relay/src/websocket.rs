@@ -1,0 +1,157 @@
+//! One WebSocket after its opening handshake: frames in and out of a stream of bytes.
+
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use gaggle_link::relay::RELAY_TEXT_BYTES_MAX;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
+use tungstenite::{Bytes, Error, Message};
+
+use crate::outbox::Outbox;
+
+/// Longest message taken: the longest frame there is.
+const MESSAGE_BYTES_MAX: usize = RELAY_TEXT_BYTES_MAX + 64;
+/// What is handed to the kernel at once. What waits beyond it can still be dropped.
+const WRITE_AT_ONCE: usize = 16 * 1024;
+const READ_AT_ONCE: usize = 16 * 1024;
+/// A client that was silent for this long is asked whether it is there, and given up if it still is after the same time again.
+const PING_AFTER: Duration = Duration::from_secs(20);
+/// How long the other side may take to read our last words.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// Serves a WebSocket until it ends: what comes goes to `handle`, what is in the outbox goes out.
+pub(crate) async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    outbox: &Outbox,
+    handle: impl Fn(&[u8]),
+) {
+    let (mut input, mut output) = tokio::io::split(stream);
+    let mut frames = Frames::new();
+    let mut clock = tokio::time::interval(PING_AFTER);
+    let (mut heard, mut asked) = (true, false);
+    let mut read = vec![0; READ_AT_ONCE];
+    let mut serving = true;
+    while serving {
+        let written = frames.pipe.output.len();
+        tokio::select! {
+            // What came first goes first: a full outbox must not keep us from reading.
+            came = input.read(&mut read) => match came {
+                Ok(0) | Err(_) => return,
+                Ok(count) => {
+                    heard = true;
+                    serving = frames.take(&read[..count], &handle);
+                }
+            },
+            done = output.write(&frames.pipe.output), if written > 0 => match done {
+                Ok(0) | Err(_) => return,
+                Ok(count) => drop(frames.pipe.output.drain(..count)),
+            },
+            () = outbox.wait(), if written < WRITE_AT_ONCE => {
+                serving = outbox.drain(WRITE_AT_ONCE, |frame| frames.put(frame));
+            }
+            _ = clock.tick() => {
+                if !heard && asked {
+                    return;
+                }
+                asked = !heard;
+                heard = false;
+                if asked {
+                    frames.ping();
+                }
+            }
+        }
+        if frames.pipe.output.is_empty() {
+            let _ = output.flush().await;
+        }
+    }
+    frames.close();
+    let last_words = async {
+        let _ = output.write_all(&frames.pipe.output).await;
+        let _ = output.shutdown().await;
+        // Unread bytes would make the kernel throw away what we said last.
+        while input.read(&mut read).await.is_ok_and(|count| count > 0) {}
+    };
+    let _ = tokio::time::timeout(LINGER, last_words).await;
+}
+
+/// The frames of a WebSocket between two buffers.
+struct Frames {
+    context: WebSocketContext,
+    pipe: Pipe,
+}
+
+#[derive(Default)]
+struct Pipe {
+    input: Vec<u8>,
+    at: usize,
+    output: Vec<u8>,
+}
+
+impl Frames {
+    fn new() -> Frames {
+        let config = WebSocketConfig::default()
+            .read_buffer_size(2 * 1024)
+            .write_buffer_size(0)
+            .max_message_size(Some(MESSAGE_BYTES_MAX))
+            .max_frame_size(Some(MESSAGE_BYTES_MAX));
+        Frames { context: WebSocketContext::new(Role::Server, Some(config)), pipe: Pipe::default() }
+    }
+
+    /// Passes on what is in these bytes. False when it is over.
+    fn take(&mut self, bytes: &[u8], handle: &impl Fn(&[u8])) -> bool {
+        self.pipe.input.extend_from_slice(bytes);
+        loop {
+            match self.context.read(&mut self.pipe) {
+                Ok(Message::Binary(frame)) => handle(&frame),
+                // The library answers pings itself.
+                Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => {}
+                Ok(Message::Text(_)) => return false,
+                Ok(Message::Close(_)) => {}
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let _ = self.context.flush(&mut self.pipe);
+                    return true;
+                }
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn put(&mut self, frame: &[u8]) {
+        let _ = self.context.write(&mut self.pipe, Message::Binary(Bytes::copy_from_slice(frame)));
+    }
+
+    fn ping(&mut self) {
+        let _ = self.context.write(&mut self.pipe, Message::Ping(Bytes::new()));
+    }
+
+    fn close(&mut self) {
+        let _ = self.context.close(&mut self.pipe, None);
+        let _ = self.context.flush(&mut self.pipe);
+    }
+}
+
+impl Read for Pipe {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = (self.input.len() - self.at).min(buffer.len());
+        if count == 0 {
+            self.input.clear();
+            self.at = 0;
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        buffer[..count].copy_from_slice(&self.input[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! What a relay does and refuses, told to the machine without a socket.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::relay::{RelayFrame, RelayRefusal};
+use gaggle_lobby::TicketSigner;
+use gaggle_relay::loopback::claims;
+use gaggle_relay::{ConnectionId, Out, Relay, RelayConfig, Request};
+
+const NOW: u64 = 1_000;
+const ADA: PeerId = PeerId::from_u128(1);
+const BEN: PeerId = PeerId::from_u128(2);
+const EVE: PeerId = PeerId::from_u128(3);
+
+/// A relay and everything it said, by connection.
+struct Rig {
+    relay: Relay,
+    signer: TicketSigner,
+    now: Micros,
+    said: BTreeMap<ConnectionId, Vec<Vec<u8>>>,
+    ended: Vec<ConnectionId>,
+    connections: u64,
+}
+
+impl Rig {
+    fn new(config: RelayConfig) -> Rig {
+        let signer = TicketSigner::from_secret(&[7; 32]);
+        let relay = Relay::new(signer.key(), config, 42, true);
+        let (said, ended) = (BTreeMap::new(), vec![]);
+        Rig { relay, signer, now: Micros::from_secs(10), said, ended, connections: 0 }
+    }
+
+    fn act<T>(&mut self, act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T) -> T {
+        let Rig { relay, said, ended, .. } = self;
+        act(relay, &mut |connection, out| match out {
+            Out::Data(frame) | Out::Word(frame) => said.entry(connection).or_default().push(frame.to_vec()),
+            Out::End => ended.push(connection),
+        })
+    }
+
+    fn open(&mut self) -> ConnectionId {
+        self.connections += 1;
+        let id = ConnectionId(self.connections);
+        assert!(self.relay.socket_opened(self.now, id));
+        id
+    }
+
+    fn say(&mut self, from: ConnectionId, frame: RelayFrame<'_>) -> Option<Request> {
+        self.say_bytes(from, &frame.to_bytes())
+    }
+
+    fn say_bytes(&mut self, from: ConnectionId, bytes: &[u8]) -> Option<Request> {
+        let now = self.now;
+        self.act(|relay, out| relay.handle_socket(now, NOW, from, bytes, out))
+    }
+
+    fn prove(&mut self, room: u64, peer: PeerId, epoch: u32) -> ConnectionId {
+        let connection = self.open();
+        let ticket = self.signer.sign(&claims(room, peer, epoch, NOW + 100));
+        self.say(connection, RelayFrame::Prove { ticket: &ticket });
+        connection
+    }
+
+    fn wait(&mut self, span: Micros) {
+        self.now += span;
+        let now = self.now;
+        self.act(|relay, out| relay.handle_timeout(now, NOW, out));
+    }
+
+    /// What a connection was told since it was last asked.
+    fn heard(&mut self, connection: ConnectionId) -> Vec<Vec<u8>> {
+        self.said.remove(&connection).unwrap_or_default()
+    }
+
+    fn expect(&mut self, connection: ConnectionId, frames: &[RelayFrame<'_>]) {
+        let heard = self.heard(connection);
+        let heard: Vec<_> = heard.iter().map(|bytes| RelayFrame::read(bytes).unwrap()).collect();
+        assert_eq!(heard, frames);
+    }
+
+    /// Ada and Ben, proven and open to each other.
+    fn pair(&mut self) -> (ConnectionId, ConnectionId) {
+        let (ada, ben) = (self.prove(1, ADA, 1), self.prove(1, BEN, 1));
+        self.say(ada, RelayFrame::Call { peer: BEN });
+        self.heard(ada);
+        self.heard(ben);
+        (ada, ben)
+    }
+}
+
+const PROVEN: RelayFrame<'static> = RelayFrame::Proven { instance: 42, channels: true };
+
+fn refused(reason: RelayRefusal) -> RelayFrame<'static> {
+    RelayFrame::Refused { reason }
+}
+
+#[test]
+fn a_call_opens_both_sides_and_datagrams_carry_their_true_sender() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, ben) = (rig.prove(1, ADA, 1), rig.prove(1, BEN, 1));
+    rig.expect(ada, &[PROVEN]);
+    rig.expect(ben, &[PROVEN]);
+    rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"too early" });
+    assert!(rig.heard(ben).is_empty());
+    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.expect(ada, &[RelayFrame::Opened { peer: BEN }]);
+    rig.expect(ben, &[RelayFrame::Opened { peer: ADA }]);
+    rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"honk" });
+    rig.expect(ben, &[RelayFrame::Data { peer: ADA, datagram: b"honk" }]);
+    rig.say(ben, RelayFrame::Everyone { datagram: b"honk honk" });
+    rig.expect(ada, &[RelayFrame::Data { peer: BEN, datagram: b"honk honk" }]);
+    rig.say(ben, RelayFrame::HangUp { peer: ADA });
+    rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
+    rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"gone" });
+    assert!(rig.heard(ben).is_empty());
+    assert_eq!((rig.relay.totals().forwarded, rig.relay.totals().dropped_nobody), (2, 2));
+}
+
+#[test]
+fn who_is_called_before_it_comes_is_opened_when_it_does() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let ada = rig.prove(1, ADA, 1);
+    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.expect(ada, &[PROVEN, RelayFrame::Closed { peer: BEN }]);
+    let ben = rig.prove(1, BEN, 1);
+    rig.expect(ada, &[RelayFrame::Opened { peer: BEN }]);
+    rig.expect(ben, &[PROVEN, RelayFrame::Opened { peer: ADA }]);
+    // Gone and back again, as after a broken connection.
+    rig.act(|relay, out| relay.closed(ben, out));
+    rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
+    rig.prove(1, BEN, 1);
+    rig.expect(ada, &[RelayFrame::Opened { peer: BEN }]);
+}
+
+#[test]
+fn forged_expired_and_foreign_tickets_are_refused() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let stranger = TicketSigner::from_secret(&[8; 32]);
+    let forged = stranger.sign(&claims(1, ADA, 1, NOW + 100));
+    let expired = rig.signer.sign(&claims(1, ADA, 1, NOW));
+    for (ticket, reason) in [
+        (forged.as_str(), RelayRefusal::Ticket),
+        ("nonsense", RelayRefusal::Ticket),
+        (&expired, RelayRefusal::Expired),
+    ] {
+        let connection = rig.open();
+        rig.say(connection, RelayFrame::Prove { ticket });
+        rig.expect(connection, &[refused(reason)]);
+        assert!(rig.ended.contains(&connection));
+    }
+    // A ticket for another room does not turn a member into one of that room.
+    let (ada, _) = rig.pair();
+    let foreign = rig.signer.sign(&claims(2, ADA, 1, NOW + 100));
+    rig.say(ada, RelayFrame::Prove { ticket: &foreign });
+    rig.expect(ada, &[refused(RelayRefusal::Ticket)]);
+    let totals = rig.relay.totals();
+    assert_eq!((totals.refused_ticket, totals.refused_old, totals.members), (3, 1, 1));
+}
+
+#[test]
+fn nobody_is_reached_in_another_room() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, ben) = rig.pair();
+    let eve = rig.prove(2, EVE, 1);
+    rig.heard(eve);
+    rig.say(eve, RelayFrame::Call { peer: ADA });
+    rig.expect(eve, &[RelayFrame::Closed { peer: ADA }]);
+    rig.say(eve, RelayFrame::Data { peer: ADA, datagram: b"psst" });
+    rig.say(eve, RelayFrame::Everyone { datagram: b"psst" });
+    assert!(rig.heard(ada).is_empty() && rig.heard(ben).is_empty());
+}
+
+#[test]
+fn who_was_sent_away_has_a_few_seconds_and_never_comes_back() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, ben) = rig.pair();
+    let newer = rig.signer.sign(&claims(1, ADA, 2, NOW + 100));
+    rig.say(ada, RelayFrame::Prove { ticket: &newer });
+    rig.expect(ada, &[PROVEN]);
+    rig.wait(Micros::from_secs(4));
+    rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"still here" });
+    assert_eq!(rig.heard(ada).len(), 1, "new tickets take a moment to reach everybody");
+    rig.wait(Micros::from_secs(2));
+    rig.expect(ben, &[refused(RelayRefusal::OldEpoch)]);
+    rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
+    let again = rig.prove(1, BEN, 1);
+    rig.expect(again, &[refused(RelayRefusal::OldEpoch)]);
+    let renewed = rig.prove(1, BEN, 2);
+    rig.expect(renewed, &[PROVEN, RelayFrame::Opened { peer: ADA }]);
+}
+
+#[test]
+fn nonsense_ends_a_connection_and_silence_does_too() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (_, ben) = rig.pair();
+    for bytes in [&[][..], &[0], &[99; 40], &[4; 16], &[4; 2_000], &PROVEN.to_bytes()] {
+        let eve = rig.prove(1, EVE, 1);
+        rig.heard(eve);
+        rig.say_bytes(eve, bytes);
+        rig.expect(eve, &[refused(RelayRefusal::Malformed)]);
+        assert!(rig.ended.contains(&eve));
+    }
+    let unproven = rig.open();
+    rig.say(unproven, RelayFrame::Data { peer: BEN, datagram: b"let me in" });
+    rig.expect(unproven, &[refused(RelayRefusal::Malformed)]);
+    let silent = rig.open();
+    rig.wait(Micros::from_secs(5));
+    rig.expect(silent, &[refused(RelayRefusal::Malformed)]);
+    assert!(rig.heard(ben).is_empty());
+    assert_eq!(rig.relay.totals().members, 2);
+}
+
+#[test]
+fn a_flood_is_cut_to_the_rate_and_costs_nobody_else_anything() {
+    let mut rig =
+        Rig::new(RelayConfig { frames_per_second: 100, frames_burst: 50, ..RelayConfig::default() });
+    let (ada, ben) = rig.pair();
+    for _ in 0..10_000 {
+        rig.say(ada, RelayFrame::Data { peer: BEN, datagram: &[0; 1_000] });
+    }
+    assert_eq!(rig.heard(ben).len(), 50);
+    rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"fine" });
+    assert_eq!(rig.heard(ada).len(), 1, "who did not flood is not limited");
+    rig.wait(Micros::from_millis(500));
+    (0..100).for_each(|_| _ = rig.say(ada, RelayFrame::Data { peer: BEN, datagram: &[0; 1_000] }));
+    assert_eq!(rig.heard(ben).len(), 50);
+    assert_eq!(rig.relay.totals().dropped_rate, 9_950 + 50);
+}
+
+#[test]
+fn places_are_bounded() {
+    let config =
+        RelayConfig { members_max: 3, room_members_max: 2, unproven_max: 4, ..RelayConfig::default() };
+    let mut rig = Rig::new(config);
+    rig.pair();
+    let eve = rig.prove(1, EVE, 1);
+    rig.expect(eve, &[refused(RelayRefusal::Full)]);
+    rig.prove(2, EVE, 1);
+    let last = rig.prove(3, EVE, 1);
+    rig.expect(last, &[refused(RelayRefusal::Full)]);
+    (0..4).for_each(|_| _ = rig.open());
+    assert!(!rig.relay.socket_opened(rig.now, ConnectionId(1_000)));
+    // Calls are bounded, too.
+    let (ada, _) = (ConnectionId(1), ());
+    (10..100).for_each(|n| _ = rig.say(ada, RelayFrame::Call { peer: PeerId::from_u128(n) }));
+    assert!(rig.relay.totals().refused_full >= 88);
+}
+
+#[test]
+fn the_same_machine_again_takes_its_own_place() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, ben) = rig.pair();
+    let again = rig.prove(1, ADA, 1);
+    rig.expect(ada, &[refused(RelayRefusal::Replaced)]);
+    assert!(rig.ended.contains(&ada));
+    rig.expect(again, &[PROVEN, RelayFrame::Opened { peer: BEN }]);
+    rig.act(|relay, out| relay.closed(ada, out));
+    rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"which one" });
+    assert_eq!(rig.heard(again).len(), 1);
+    rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"a ghost" });
+    assert!(rig.heard(ben).is_empty());
+}
+
+#[test]
+fn answers_go_to_the_leg_on_which_a_member_last_spoke() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, ben) = rig.pair();
+    let request = rig.say(ada, RelayFrame::Offer { description: "v=0" });
+    assert_eq!(request, Some(Request::Channel("v=0".to_string())));
+    let (channel, now) = (ConnectionId(500), rig.now);
+    assert!(rig.act(|relay, out| relay.channel_opened(now, ada, channel, out)));
+    let to_ada = RelayFrame::Data { peer: ADA, datagram: b"x" };
+    let to_ben = RelayFrame::Data { peer: BEN, datagram: b"y" };
+    rig.say(ben, to_ada);
+    assert_eq!((rig.heard(channel).len(), rig.heard(ada).len()), (1, 0), "the better leg at first");
+    rig.say(ada, to_ben);
+    rig.say(ben, to_ada);
+    assert_eq!((rig.heard(channel).len(), rig.heard(ada).len()), (0, 1));
+    rig.act(|relay, out| relay.handle_channel(now, channel, &to_ben.to_bytes(), out));
+    rig.say(ben, to_ada);
+    assert_eq!((rig.heard(channel).len(), rig.heard(ada).len()), (1, 0));
+    // Without the channel the socket is left, and without the socket the channel.
+    rig.act(|relay, out| relay.closed(channel, out));
+    rig.say(ben, to_ada);
+    assert_eq!(rig.heard(ada).len(), 1);
+    // A channel says nothing but datagrams.
+    let before = rig.relay.totals().malformed;
+    assert!(rig.act(|relay, out| relay.channel_opened(now, ada, channel, out)));
+    rig.act(|relay, out| {
+        relay.handle_channel(now, channel, &RelayFrame::HangUp { peer: BEN }.to_bytes(), out);
+    });
+    assert_eq!(rig.relay.totals().malformed, before + 1);
+    rig.act(|relay, out| relay.closed(ada, out));
+    rig.heard(ben);
+    rig.say(ben, to_ada);
+    assert_eq!(rig.heard(channel).len(), 1, "a lost socket does not end a living channel");
+    rig.wait(Micros::from_secs(31));
+    assert_eq!(rig.relay.totals().members, 1, "a silent one does end");
+}
