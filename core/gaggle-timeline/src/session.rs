@@ -3,11 +3,12 @@
 //! This file owns the state and what a tick does; its neighbours own one thing each: `receive.rs` what
 //! comes in, `send.rs` what goes out, `requests.rs` what the game must do, `checks.rs` comparing states,
 //! `presence.rs` what follows from who is there, `standing.rs` what others are told of us, `joining.rs` coming
-//! in, `donating.rs` helping others in, `relaying.rs` those who cannot hear each other.
+//! in, `donating.rs` helping others in, `liveness.rs` who is heard, `relaying.rs` those who cannot hear each other.
 
 mod checks;
 mod donating;
 mod joining;
+mod liveness;
 mod presence;
 mod receive;
 mod relaying;
@@ -23,7 +24,7 @@ use crate::delay::DelayControl;
 use crate::event::{Event, Events};
 use crate::ledger::Ledger;
 use crate::membership::{self, Membership, Mode, Settings};
-use crate::remote::{Handshake, Liveness, Remote};
+use crate::remote::{Handshake, Remote};
 use crate::roster::{Incarnation, Row, StreamId};
 use crate::stats::{PeerStats, SessionStats};
 use crate::time_sync::{FRAME_Q16, Speed, frames_to_make_up};
@@ -756,66 +757,6 @@ impl<I: Input> Session<I> {
         if self.stalled_ticks > 0 {
             self.events.push(Event::Unstalled { ticks: self.stalled_ticks });
             self.stalled_ticks = 0;
-        }
-    }
-
-    fn watch_liveness(&mut self) {
-        let gathering = !self.seats.is_empty();
-        for index in 0..self.remotes.len() {
-            let remote = &mut self.remotes[index];
-            let silent = self.now.since(remote.heard_at);
-            if remote.is_trusted() {
-                if remote.liveness == Liveness::Heard && silent >= self.config.interrupted_after {
-                    remote.liveness = Liveness::Interrupted;
-                    if remote.is_open || gathering {
-                        self.events.push(Event::Interrupted { peer: remote.peer });
-                    }
-                }
-                let remote = &self.remotes[index];
-                if remote.liveness == Liveness::Interrupted
-                    && silent >= self.config.dead_after
-                    && !self.is_heard_via(index)
-                {
-                    self.set_gone(index);
-                }
-            } else if remote.is_open && !self.is_heard_via(index) {
-                self.set_gone(index);
-            }
-            self.judge_reachable(index);
-        }
-    }
-
-    /// Tells the membership machine who can be talked to.
-    fn judge_reachable(&mut self, index: usize) {
-        let direct = self.remotes[index].is_trusted() && self.remotes[index].liveness != Liveness::Gone;
-        let reachable = direct || self.is_heard_via(index);
-        let remote = &mut self.remotes[index];
-        if remote.reachable != reachable {
-            remote.reachable = reachable;
-            self.membership.set_reachable(remote.peer, reachable);
-        }
-    }
-
-    fn set_gone(&mut self, index: usize) {
-        let remote = &mut self.remotes[index];
-        if remote.liveness != Liveness::Gone {
-            remote.liveness = Liveness::Gone;
-            if remote.is_open || !self.seats.is_empty() {
-                self.events.push(Event::Gone { peer: remote.peer });
-            }
-        }
-        self.judge_reachable(index);
-    }
-
-    /// A machine without a link that nobody needs to know about any more.
-    fn forget_idle_remote(&mut self, index: usize) {
-        let remote = &self.remotes[index];
-        let (peer, refused) = (remote.peer, remote.handshake == Handshake::Refused);
-        let seated = self.seats.iter().any(|seat| seat.peer == peer);
-        if !seated && !refused && !self.membership.known().iter().any(|row| row.stream.peer == peer) {
-            self.remotes.remove(index);
-            self.outbox.close();
-            self.membership.forget_peer(peer);
         }
     }
 }

@@ -199,6 +199,18 @@ fn a_link_that_goes_dead_without_a_word_is_made_up_for_by_a_third() {
 }
 
 #[test]
+fn somebody_who_does_not_reach_everybody_plays_with_all() {
+    let mut company = Company::of(4, 3, 26);
+    company.run_ms(2_000);
+    company.join_via(3, &[0, 1]).run_until("it is a member", 4_000, |c| c.session(3).is_member());
+    let history = company.session(0).history();
+    company.run_ms(8_000).expect_together(&[0, 1, 2, 3]);
+    assert_eq!(company.session(0).history(), history, "nobody is cut:\n{}", company.describe());
+    let stalled: u64 = company.stalls().iter().sum();
+    assert!(stalled < 200, "{stalled} ticks stalled:\n{}", company.describe());
+}
+
+#[test]
 fn a_match_that_splits_becomes_one_again() {
     let mut company = Company::of(5, 5, 14);
     company.run_ms(3_000);
