@@ -35,7 +35,9 @@ impl Track {
 
     /// Up to which frame nobody needs to wait for this stream.
     fn horizon(&self) -> Frame {
-        if self.have >= self.row.last { Frame::NEVER } else { self.have.max(self.row.first.previous()) }
+        // Frames before the first one count for nobody; a row cut before it counts for none at all.
+        let have = self.have.max(self.row.first.previous());
+        if have >= self.row.last { Frame::NEVER } else { have }
     }
 }
 
@@ -114,6 +116,11 @@ impl<I: Input> Ledger<I> {
         self.log.restart(frame);
         self.current = frame;
         self.changed = Frame::NEVER;
+    }
+
+    /// The own stream begins anew under another name.
+    pub(crate) fn rename(&mut self, me: StreamId) {
+        self.me = me;
     }
 
     pub(crate) fn own(&self) -> Option<&Row> {
@@ -280,6 +287,9 @@ impl<I: Input> Ledger<I> {
         self.own = rows.iter().find(|row| row.stream == self.me).copied();
         self.tracks.extend(rows.iter().filter(|row| row.stream != self.me).map(|row| {
             let (first, have) = held(row.stream).unwrap_or((row.first, row.first.previous()));
+            // Whatever counts in what is confirmed was held, even if it is forgotten by now.
+            let was_held = if row.first <= confirmed { confirmed.min(row.last) } else { have };
+            let have = have.max(was_held);
             let before = old.iter().find(|track| track.row.stream == row.stream);
             let since = before.map_or(first, |track| track.since.min(first));
             Track { row: *row, have, since: since.max(row.first) }

@@ -458,6 +458,11 @@ impl Membership {
         self.streams.get(stream)
     }
 
+    /// Of the stream most is held of, how many entries.
+    pub(crate) fn entries_held_most(&self) -> u32 {
+        self.streams.iter().map(|(_, held)| held.len()).max().unwrap_or(0)
+    }
+
     pub(crate) fn confirmed(&self) -> Frame {
         self.confirmed
     }

@@ -331,6 +331,8 @@ impl<I: Input> Session<I> {
         }
         remote.handshake = Handshake::Linked;
         remote.told.forget();
+        // It may have forgotten us meanwhile: what it holds it will say.
+        remote.acked = None;
         remote.heard_at = now;
         self.events.push(Event::Synchronizing { peer, count: 0, total: HANDSHAKE_STEPS });
         self.say_hello(peer);
@@ -607,6 +609,7 @@ impl<I: Input> Session<I> {
             apart_thousandths: (self.speed.apart() * 1_000 / FRAME_Q16) as i32,
             events_lost: self.events.lost(),
             corrections_harmless: self.ledger.harmless,
+            entries_held_most: self.membership.entries_held_most(),
             ..self.stats
         }
     }

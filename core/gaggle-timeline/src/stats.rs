@@ -30,6 +30,10 @@ pub struct SessionStats {
     pub starts_over: u64,
     /// States given to somebody who came in.
     pub states_given: u64,
+    /// States taken from somebody else.
+    pub states_taken: u64,
+    /// The most entries that are held of one stream right now: bounded, whatever happens.
+    pub entries_held_most: u32,
     /// Messages passed on by others that made no sense.
     pub letters_refused: u64,
     /// How far the newest local input is ahead of the simulation.

@@ -164,6 +164,15 @@ impl Membership {
         Ok(Followed::Yes)
     }
 
+    /// An observer whose stream nobody can follow any more begins another, under another name.
+    pub(crate) fn rename(&mut self, incarnation: Incarnation, entries: &mut dyn Entries) {
+        let former = self.me;
+        self.streams.retain(entries, |stream| stream != former);
+        self.me = StreamId { peer: former.peer, incarnation };
+        self.begun_at = None;
+        self.epoch.advance();
+    }
+
     /// Founds a match from the state at hand, after the last confirmed frame.
     pub(crate) fn found(
         &mut self,
@@ -188,6 +197,9 @@ impl Membership {
         self.me = StreamId { peer: self.me.peer, incarnation };
         self.streams.clear(entries);
         self.rows.clear();
+        // Even if the roster turns out the same: whoever follows it has begun anew, too.
+        self.known.clear();
+        self.roster_changed = true;
         self.begun_at = None;
         self.collection = None;
         self.accepted = None;

@@ -73,7 +73,6 @@ impl Held {
         self.through < self.first
     }
 
-    #[cfg(test)]
     pub(crate) fn len(&self) -> u32 {
         (self.through.next()).since(self.first)
     }

@@ -18,6 +18,8 @@ const GATHER_DONORS: Micros = Micros::from_millis(120);
 const DONOR_PATIENCE: Micros = Micros::from_millis(1_500);
 /// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of use.
 const FEEDS_MAX: usize = 4_096;
+/// Whoever is ready for so long and not admitted looks for the reason.
+const ADMISSION_PATIENCE: Micros = Micros::from_secs(4);
 /// How much of the progress is the transfer of the state.
 const TRANSFER_PERCENT: u64 = 80;
 
@@ -32,8 +34,8 @@ pub(super) struct Joining {
     /// Since when there has been nobody.
     alone_since: Option<Micros>,
     percent_told: Option<u8>,
-    /// Our own stream has begun.
-    begun: bool,
+    /// When our own stream began.
+    begun: Option<Micros>,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +75,7 @@ impl Joining {
     fn settle(&mut self) {
         self.stage = Stage::Idle;
         self.feeds.clear();
-        self.begun = false;
+        self.begun = None;
     }
 
     /// The state the game must take next.
@@ -91,7 +93,7 @@ impl Joining {
 
     /// Whether our own stream has begun.
     pub(super) fn has_begun(&self) -> bool {
-        self.begun
+        self.begun.is_some()
     }
 }
 
@@ -166,7 +168,8 @@ impl<I: Input> Session<I> {
     /// Nobody is there who plays. Whoever has a state goes on with it, in a match of its own.
     fn wait_alone(&mut self) {
         let since = *self.joining.alone_since.get_or_insert(self.now);
-        if self.running && self.now.since(since) >= super::FEED_TIMEOUT {
+        let caught_up = self.ledger.current >= self.membership.confirmed();
+        if self.running && caught_up && self.now.since(since) >= super::FEED_TIMEOUT {
             self.joining.alone_since = None;
             self.found_match();
         }
@@ -181,6 +184,9 @@ impl<I: Input> Session<I> {
         let name = self.draw_name();
         self.membership.found(self.now, game, name, &mut self.ledger);
         let confirmed = self.membership.confirmed();
+        if self.ledger.current > confirmed {
+            self.plan.go_back(confirmed);
+        }
         self.restart_ledger(confirmed);
         self.joining.seek();
         self.begin_running();
@@ -348,6 +354,7 @@ impl<I: Input> Session<I> {
             }
             return;
         }
+        self.stats.states_taken += 1;
         let had_match = self.membership.mode() == Mode::Member;
         let (name, frame) = (self.draw_name(), offer.tidings.confirmed);
         let feeds = std::mem::take(&mut self.joining.feeds);
@@ -396,7 +403,8 @@ impl<I: Input> Session<I> {
         if let Some(donor) = donor {
             self.follow_feeds(donor);
         }
-        if self.joining.begun {
+        if let Some(begun) = self.joining.begun {
+            self.watch_own_stream(begun);
             return;
         }
         let Some(present) = self.present_frame() else { return };
@@ -412,17 +420,33 @@ impl<I: Input> Session<I> {
         self.pace_frame = present.max(self.ledger.current);
         let before = self.pace_frame.saturating_add(self.delay.target());
         self.ledger.local.begin_after(before);
-        self.joining.begun = true;
+        self.joining.begun = Some(self.now);
         self.told_for = Frame::START;
         self.newest_change = before;
         // Nobody can hold anything of a stream that begins: everything goes out at once.
         self.remotes.iter_mut().for_each(|remote| remote.acked = Some(before));
     }
 
+    /// A lead we have reached only lately can follow our stream no more if its beginning is forgotten: it gets another.
+    fn watch_own_stream(&mut self, begun: Micros) {
+        if self.now.since(begun) < ADMISSION_PATIENCE {
+            return;
+        }
+        let lead = self.lead_at(self.membership.confirmed()).and_then(|lead| self.remote_index(lead));
+        let Some(lead) = lead.map(|index| &self.remotes[index]).filter(|lead| lead.is_trusted()) else {
+            return;
+        };
+        if lead.acked.is_none_or(|acked| acked < self.ledger.local.oldest()) {
+            let name = self.draw_name();
+            self.membership.rename(name, &mut self.ledger);
+            self.ledger.rename(self.membership.me());
+            self.joining.begun = None;
+        }
+    }
+
     /// A member needs nobody to feed it once it is full; the first ticks as a member catch up.
     fn settle_in(&mut self) {
-        if self.joining.begun {
-            self.joining.begun = false;
+        if self.joining.begun.take().is_some() {
             self.catching_up = true;
         }
         if let Stage::Fed { donor, .. } = self.joining.stage
@@ -444,7 +468,7 @@ impl<I: Input> Session<I> {
                 state.len() as u64 * TRANSFER_PERCENT / offer.state_bytes.max(1)
             }
             Stage::Complete { .. } => TRANSFER_PERCENT,
-            Stage::Fed { .. } if self.joining.begun => 99,
+            Stage::Fed { .. } if self.joining.begun.is_some() => 99,
             Stage::Fed { .. } => {
                 let behind = self.present_frame().map_or(60, |present| present.since(self.ledger.current));
                 TRANSFER_PERCENT + 18 * u64::from(60 - behind.min(60)) / 60

@@ -13,6 +13,8 @@ pub(super) struct Plan {
     target: Frame,
     /// The state that was saved last in this pass, so that it is not saved twice.
     saved: Option<Frame>,
+    /// What was simulated beyond this frame is void, whatever comes next.
+    back_to: Option<Frame>,
     /// A hash was asked for and its answer is due.
     asked: Option<Asked>,
     /// Where an answer is put.
@@ -36,6 +38,11 @@ impl Plan {
     pub(super) fn begin(&mut self, target: Frame) {
         self.target = target;
         self.saved = None;
+    }
+
+    /// The game must go back to this state first.
+    pub(super) fn go_back(&mut self, frame: Frame) {
+        self.back_to = Some(frame);
     }
 }
 
@@ -90,6 +97,10 @@ impl<I: Input> Session<I> {
 
     fn next_step(&mut self) -> Option<Step> {
         let current = self.ledger.current;
+        if let Some(frame) = self.plan.back_to.take() {
+            self.plan.saved = Some(frame);
+            return Some(Step::Load(frame));
+        }
         if self.ledger.changed <= current {
             return Some(Step::Load(self.roll_back()));
         }
@@ -140,7 +151,7 @@ impl<I: Input> Session<I> {
         self.stats.rollback_frames_last = depth;
         self.stats.rollback_frames_max = self.stats.rollback_frames_max.max(depth);
         self.stats.frames_again += u64::from(depth);
-        self.stats.frames -= u64::from(depth);
+        self.stats.frames = self.stats.frames.saturating_sub(depth.into());
         let to = changed.previous();
         self.plan.target = self.plan.target.max(current);
         self.ledger.current = to;
