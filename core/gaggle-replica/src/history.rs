@@ -35,13 +35,79 @@ pub(crate) enum History {
 pub(crate) struct Histories {
     words: usize,
     few: Pool,
-    all: Pool,
+    all: Pages,
+}
+
+/// Objects whose slots lie together.
+const PAGE: usize = 16;
+
+/// All slots of many objects. What objects side by side said in one tick lies side by side, because that is what a packet is
+/// written and read from: otherwise nearly all of the time would go into waiting for memory.
+#[derive(Debug, Clone)]
+struct Pages {
+    /// Of an entry: its tick and its value.
+    words: usize,
+    entries: Vec<i32>,
+    given: usize,
+    free: Vec<Block>,
+}
+
+impl Pages {
+    fn new(value_words: usize) -> Pages {
+        Pages { words: value_words + 1, entries: Vec::new(), given: 0, free: Vec::new() }
+    }
+
+    /// A block whose slots are empty.
+    fn take(&mut self) -> Block {
+        let block = self.free.pop().unwrap_or_else(|| {
+            if self.given.is_multiple_of(PAGE) {
+                self.entries.resize(self.entries.len() + SLOTS as usize * PAGE * self.words, 0);
+            }
+            self.given += 1;
+            self.given as Block - 1
+        });
+        for slot in 0..SLOTS {
+            self.entry_mut(block, slot)[0] = NEVER as i32;
+        }
+        block
+    }
+
+    fn give(&mut self, block: Block) {
+        self.free.push(block);
+    }
+
+    #[inline]
+    fn start(&self, block: Block, slot: u32) -> usize {
+        let (page, row) = (block as usize / PAGE, block as usize % PAGE);
+        ((page * SLOTS as usize + (slot % SLOTS) as usize) * PAGE + row) * self.words
+    }
+
+    #[inline]
+    fn entry(&self, block: Block, slot: u32) -> &[i32] {
+        &self.entries[self.start(block, slot)..][..self.words]
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, block: Block, slot: u32) -> &mut [i32] {
+        let start = self.start(block, slot);
+        &mut self.entries[start..][..self.words]
+    }
+
+    #[inline]
+    fn put(&mut self, block: Block, tick: u32, value: &[i32]) {
+        let entry = self.entry_mut(block, slot_of(tick));
+        let held = entry[0] as u32;
+        if held == NEVER || held <= tick {
+            entry[0] = tick as i32;
+            entry[1..].copy_from_slice(value);
+        }
+    }
 }
 
 impl Histories {
     /// For values of so many words.
     pub(crate) fn new(words: usize) -> Histories {
-        Histories { words, few: Pool::new(FEW * (words + 1)), all: Pool::new(SLOTS as usize * (words + 1)) }
+        Histories { words, few: Pool::new(FEW * (words + 1)), all: Pages::new(words) }
     }
 
     /// Notes the value of a tick. A newer tick replaces what is in its slot, an older one does not.
@@ -49,9 +115,7 @@ impl Histories {
     pub(crate) fn put(&mut self, history: &mut History, tick: u32, value: &[i32]) {
         let value = &value[..self.words];
         match *history {
-            History::All(block) => {
-                put_into(self.all.get_mut(block), slot_of(tick) as usize, SLOTS as usize, tick, value);
-            }
+            History::All(block) => self.all.put(block, tick, value),
             History::Few(block) => {
                 let entries = self.few.get_mut(block);
                 let fits = |held: i32| held as u32 == NEVER || slot_of(held as u32) == slot_of(tick);
@@ -62,7 +126,7 @@ impl Histories {
                     })
                     .or_else(|| (0..FEW).find(|&place| fits(entries[place])));
                 match place {
-                    Some(place) => put_into(entries, place, FEW, tick, value),
+                    Some(place) => put_into(entries, place, tick, value),
                     None => {
                         self.grow(history, block);
                         self.put(history, tick, value);
@@ -80,13 +144,10 @@ impl Histories {
 
     fn grow(&mut self, history: &mut History, few: Block) {
         let all = self.all.take();
-        let room = self.all.get_mut(all);
-        room[..SLOTS as usize].fill(NEVER as i32);
         let entries = self.few.get(few);
         for place in 0..FEW {
-            let tick = entries[place] as u32;
             let value = &entries[FEW + place * self.words..][..self.words];
-            put_into(room, slot_of(tick) as usize, SLOTS as usize, tick, value);
+            self.all.put(all, entries[place] as u32, value);
         }
         self.few.give(few);
         *history = History::All(all);
@@ -95,18 +156,20 @@ impl Histories {
     /// What is in a slot, and of which tick it is.
     #[inline]
     pub(crate) fn in_slot(&self, history: History, slot: u32) -> Option<(u32, &[i32])> {
-        let (entries, places, place) = match history {
-            History::Empty => return None,
-            History::All(block) => (self.all.get(block), SLOTS as usize, (slot % SLOTS) as usize),
+        match history {
+            History::Empty => None,
+            History::All(block) => {
+                let (tick, value) = self.all.entry(block, slot).split_first()?;
+                (*tick as u32 != NEVER).then_some((*tick as u32, value))
+            }
             History::Few(block) => {
                 let entries = self.few.get(block);
                 let is_it =
                     |&place: &usize| entries[place] as u32 != NEVER && slot_of(entries[place] as u32) == slot;
-                (entries, FEW, (0..FEW).find(is_it)?)
+                let place = (0..FEW).find(is_it)?;
+                Some((entries[place] as u32, &entries[FEW + place * self.words..][..self.words]))
             }
-        };
-        let tick = entries[place] as u32;
-        (tick != NEVER).then(|| (tick, &entries[places + place * self.words..][..self.words]))
+        }
     }
 
     /// The value of a tick, if its slot still holds it.
@@ -126,11 +189,11 @@ impl Histories {
 }
 
 #[inline]
-fn put_into(entries: &mut [i32], place: usize, places: usize, tick: u32, value: &[i32]) {
+fn put_into(entries: &mut [i32], place: usize, tick: u32, value: &[i32]) {
     let held = entries[place] as u32;
     if held == NEVER || held <= tick {
         entries[place] = tick as i32;
-        entries[places + place * value.len()..][..value.len()].copy_from_slice(value);
+        entries[FEW + place * value.len()..][..value.len()].copy_from_slice(value);
     }
 }
 

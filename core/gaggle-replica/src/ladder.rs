@@ -8,11 +8,10 @@
 //! | `110` | 10 | −512 to 511 |
 //! | `111` | as the range takes | any: the value itself |
 
-use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
+use gaggle_kit::{BitReader, BufferFull, DecodeError};
 
 use crate::Axis;
-
-const RUNGS: [u32; 3] = [3, 6, 10];
+use crate::sink::Sink;
 
 #[inline]
 fn zigzag(difference: i32) -> u32 {
@@ -26,7 +25,7 @@ fn unzigzag(code: u32) -> i32 {
 
 /// Writes a value of the range, given what was expected of it, also of the range.
 #[inline]
-pub(crate) fn write(w: &mut BitWriter<'_>, axis: &Axis, value: i32, expected: i32) -> Result<(), BufferFull> {
+pub(crate) fn write(w: &mut impl Sink, axis: &Axis, value: i32, expected: i32) -> Result<(), BufferFull> {
     // Both lie in a range of at most 31 bits, so the difference fits.
     let code = u64::from(zigzag(value.wrapping_sub(expected)));
     if code < 1 << 3 {
@@ -49,27 +48,31 @@ pub(crate) fn read(
     axis: &Axis,
     expected: i32,
 ) -> Result<i32, DecodeError> {
-    let mut smaller = 0;
-    for bits in RUNGS {
-        if !r.bool(what)? {
-            let code = r.bits(what, bits)? as u32;
-            if code < smaller {
-                return Err(DecodeError::NotCanonical { what });
-            }
-            return in_range(what, axis, i64::from(expected) + i64::from(unzigzag(code)));
+    // Every form has at least four bits, and they tell which it is.
+    let head = r.bits(what, 4)?;
+    let (code, least) = if head & 0b1 == 0 {
+        (head >> 1, 0)
+    } else if head & 0b10 == 0 {
+        (head >> 2 | r.bits(what, 4)? << 2, 1 << 3)
+    } else if head & 0b100 == 0 {
+        (head >> 3 | r.bits(what, 9)? << 1, 1 << 6)
+    } else {
+        let rest = r.bits(what, axis.bits().saturating_sub(1))?;
+        let value = in_range(what, axis, i64::from(axis.steps().0) + (head >> 3 | rest << 1) as i64)?;
+        if zigzag(value.wrapping_sub(expected)) < 1 << 10 {
+            return Err(DecodeError::NotCanonical { what });
         }
-        smaller = 1 << bits;
-    }
-    let value = read_whole(r, what, axis)?;
-    if zigzag(value.wrapping_sub(expected)) < smaller {
+        return Ok(value);
+    };
+    if code < least {
         return Err(DecodeError::NotCanonical { what });
     }
-    Ok(value)
+    in_range(what, axis, i64::from(expected) + i64::from(unzigzag(code as u32)))
 }
 
 /// Writes a value of the range without any expectation.
 #[inline]
-pub(crate) fn write_whole(w: &mut BitWriter<'_>, axis: &Axis, value: i32) -> Result<(), BufferFull> {
+pub(crate) fn write_whole(w: &mut impl Sink, axis: &Axis, value: i32) -> Result<(), BufferFull> {
     w.bits(u64::from(value.wrapping_sub(axis.steps().0) as u32), axis.bits())
 }
 
@@ -82,12 +85,7 @@ pub(crate) fn read_whole(r: &mut BitReader<'_>, what: &'static str, axis: &Axis)
 
 /// Writes a value that goes round: only the low bits count, and the shorter way is told.
 #[inline]
-pub(crate) fn write_turn(
-    w: &mut BitWriter<'_>,
-    bits: u32,
-    value: i32,
-    expected: i32,
-) -> Result<(), BufferFull> {
+pub(crate) fn write_turn(w: &mut impl Sink, bits: u32, value: i32, expected: i32) -> Result<(), BufferFull> {
     let axis = Axis::whole(0, (1 << bits) - 1);
     let away = turned(bits, value.wrapping_sub(expected));
     // Around the middle of the range, nothing goes beyond its ends.
@@ -127,6 +125,7 @@ fn in_range(what: &'static str, axis: &Axis, value: i64) -> Result<i32, DecodeEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gaggle_kit::BitWriter;
 
     fn written(write: impl Fn(&mut BitWriter<'_>) -> Result<(), BufferFull>) -> (Vec<u8>, usize) {
         let mut buffer = [0; 16];

@@ -1,11 +1,12 @@
 //! What was not expected of a value.
 
-use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
+use gaggle_kit::{BitReader, BufferFull, DecodeError};
 
 use super::{Baselines, component_axis};
 use crate::ladder;
 use crate::layout::{Glide, Layout};
 use crate::rotation::{self, Prediction};
+use crate::sink::Sink;
 
 /// Up to so many bits a count is written whole: a difference would not be shorter.
 const SMALL_COUNT_BITS: u32 = 5;
@@ -17,7 +18,7 @@ impl Layout {
     /// one for everything that glides. What glides and did not move at all has the same right to be left out.
     pub(crate) fn write_difference(
         &self,
-        w: &mut BitWriter<'_>,
+        w: &mut impl Sink,
         value: &[i32],
         base: &Baselines<'_>,
     ) -> Result<(), BufferFull> {
@@ -38,7 +39,9 @@ impl Layout {
             }
         }
         if glides {
-            self.glides.iter().try_for_each(|glide| self.write_glide(w, glide, value, base))?;
+            for glide in &self.glides {
+                self.write_glide(w, glide, value, base)?;
+            }
         }
         for jump in self.jumps.iter().filter(|jump| jump.changed(value, base.newer)) {
             for word in jump.words() {
@@ -67,7 +70,7 @@ impl Layout {
     #[inline]
     fn write_glide(
         &self,
-        w: &mut BitWriter<'_>,
+        w: &mut impl Sink,
         glide: &Glide,
         value: &[i32],
         base: &Baselines<'_>,
@@ -127,7 +130,9 @@ impl Layout {
             }
         }
         if glides {
-            self.glides.iter().try_for_each(|glide| self.read_glide(r, glide, value, base))?;
+            for glide in &self.glides {
+                self.read_glide(r, glide, value, base)?;
+            }
             if changed != 0 && self.rests(value, base.newer) {
                 return Err(DecodeError::NotCanonical { what: "fields" });
             }

@@ -11,6 +11,7 @@ mod tests;
 mod whole;
 
 use crate::layout::{Glide, Jump, Layout, PER_TICK_BITS};
+use crate::quotient::quotient;
 use crate::{Axis, ladder, rotation};
 
 /// What sender and receiver both have of an object.
@@ -40,13 +41,19 @@ impl Baselines<'_> {
         (u64::from(self.k) <= 3 * u64::from(g)).then_some((older, i64::from(g)))
     }
 
+    /// How far something goes in `k` ticks that went so far in `g`. Mostly these are the same.
+    #[inline]
+    fn onward(&self, way: i64, g: i64) -> i64 {
+        if self.k() == g { way } else { quotient(way * self.k(), g) }
+    }
+
     /// Where a number on a line is now.
     #[inline]
     fn number(&self, axis: &Axis, word: usize) -> i32 {
         let newer = i64::from(self.newer[word]);
         match self.line() {
             None => self.newer[word],
-            Some((older, g)) => axis.clamp(newer + (newer - i64::from(older[word])) * self.k() / g),
+            Some((older, g)) => axis.clamp(newer + self.onward(newer - i64::from(older[word]), g)),
         }
     }
 
@@ -58,7 +65,7 @@ impl Baselines<'_> {
             None => newer,
             Some((older, g)) => {
                 let way = i64::from(ladder::turned(bits, newer.wrapping_sub(older[word])));
-                newer.wrapping_add((way * self.k() / g) as i32) & ((1 << bits) - 1)
+                newer.wrapping_add(self.onward(way, g) as i32) & ((1 << bits) - 1)
             }
         }
     }

@@ -6,6 +6,7 @@
 //! travels beside the objects.
 
 mod claims;
+mod copies;
 mod decode;
 mod display;
 mod duty;

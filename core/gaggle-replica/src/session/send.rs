@@ -3,15 +3,18 @@
 use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId};
 
 use super::Session;
+use super::copies::{Base, Copies, Written};
 use super::select::Candidate;
 use crate::codec::Baselines;
 use crate::history::{NEVER, slot_of};
 use crate::input_queue::INPUT_BITS_MAX;
 use crate::interest::{Everything, Interest};
+use crate::layout::Layout;
 use crate::link::Phase;
 use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
 use crate::record::{Authority, Form, Identity, Origin, write_handle};
 use crate::sent::SentRecord;
+use crate::sink::{Register, Sink};
 use crate::store::Place;
 use crate::version::Record;
 
@@ -42,6 +45,7 @@ pub(super) struct Round {
     /// Whom we are sending to, and whether anything went out in this round.
     serving: Option<(PeerId, bool)>,
     phase: u8,
+    copies: Copies,
     pub(super) candidates: Vec<Candidate>,
     /// Objects that nobody may know any more.
     pub(super) dropped: Vec<Place>,
@@ -305,7 +309,7 @@ impl Session {
         index: usize,
         place: Place,
         (before, handle): (i32, u16),
-        base: &mut Option<(u32, Option<u32>)>,
+        base: &mut Option<Base>,
         seq: u32,
     ) -> Result<(), BufferFull> {
         write_handle(w, before, handle)?;
@@ -354,10 +358,12 @@ impl Session {
         index: usize,
         place: Place,
         record: &Record,
-        base: &mut Option<(u32, Option<u32>)>,
+        base: &mut Option<Base>,
     ) -> Result<(), BufferFull> {
         // Whatever is told in a tick can be built on under that tick.
-        self.store.capture(place, self.tick);
+        if self.store[place].captured != self.tick {
+            self.store.capture(place, self.tick);
+        }
         let out = self.links[index].out[place as usize];
         let object = &self.store[place];
         if !out.known || out.acked_stamp != object.stamp || record.gone {
@@ -374,32 +380,70 @@ impl Session {
             }
             return Ok(());
         }
-        let kind = &self.store.kinds[usize::from(record.kind)];
-        let value = self.store.value(place);
         let newer = Some(out.newest).filter(|&tick| tick != NEVER && tick < self.tick);
-        let Some((newer, newer_value)) =
-            newer.and_then(|tick| self.store.told_at(place, tick).map(|value| (tick, value)))
-        else {
-            self.stats.updates_whole += 1;
-            Form::Absolute.write(w)?;
-            return kind.layout.write_whole(w, value);
+        let older = newer.and_then(|newer| out.older_for(self.tick - newer));
+        let key = (self.tick, newer.unwrap_or(NEVER), older.unwrap_or(NEVER));
+        let copy = match self.round.copies.get(place, key) {
+            Some(copy) => copy,
+            None => {
+                let Some(copy) = self.difference(place, record, newer, older) else {
+                    self.stats.updates_whole += 1;
+                    Form::Absolute.write(w)?;
+                    let kind = &self.store.kinds[usize::from(record.kind)];
+                    return kind.layout.write_whole(w, self.store.value(place));
+                };
+                if self.links.len() > 1 {
+                    self.round.copies.put(place, key, copy);
+                }
+                copy
+            }
         };
-        let k = self.tick - newer;
-        let older =
-            out.older_for(k).and_then(|tick| self.store.told_at(place, tick).map(|value| (tick, value)));
-        let ticks = (newer, older.map(|(tick, _)| tick));
-        let form = match ticks {
-            _ if *base == Some(ticks) => Form::Plain,
+        let form = match copy.base {
+            _ if *base == Some(copy.base) => Form::Plain,
             (newer, Some(older)) => Form::Pair(slot_of(newer), slot_of(older)),
             (newer, None) => Form::Single(slot_of(newer)),
         };
+        *base = Some(copy.base);
         form.write(w)?;
-        *base = Some(ticks);
-        let baselines =
-            Baselines { newer: newer_value, k, older: older.map(|(tick, value)| (value, newer - tick)) };
-        let expected = kind.layout.is_expected(value, &baselines);
-        w.bool(expected)?;
-        if expected { Ok(()) } else { kind.layout.write_difference(w, value, &baselines) }
+        match copy.bits {
+            Some(bits) => bits.write(w),
+            None => self.write_long_difference(w, place, record, copy.base),
+        }
+    }
+
+    /// An object's value as a difference to values of these ticks, as far as they can still be built on.
+    fn difference(
+        &self,
+        place: Place,
+        record: &Record,
+        newer: Option<u32>,
+        older: Option<u32>,
+    ) -> Option<Written> {
+        let newer = newer?;
+        let newer_value = self.store.told_at(place, newer)?;
+        let older = older.and_then(|tick| self.store.told_at(place, tick).map(|value| (tick, value)));
+        let base = (newer, older.map(|(tick, _)| tick));
+        let older = older.map(|(tick, value)| (value, newer - tick));
+        let baselines = Baselines { newer: newer_value, k: self.tick - newer, older };
+        let layout = &self.store.kinds[usize::from(record.kind)].layout;
+        let mut bits = Register::default();
+        let written = write_difference(&mut bits, layout, self.store.value(place), &baselines);
+        Some(Written { base, bits: written.is_ok().then_some(bits) })
+    }
+
+    /// A difference that is too long to be kept.
+    fn write_long_difference(
+        &self,
+        w: &mut BitWriter<'_>,
+        place: Place,
+        record: &Record,
+        (newer, older): Base,
+    ) -> Result<(), BufferFull> {
+        let told = |tick| self.store.told_at(place, tick).expect("it was there a moment ago");
+        let older = older.map(|older| (told(older), newer - older));
+        let baselines = Baselines { newer: told(newer), k: self.tick - newer, older };
+        let layout = &self.store.kinds[usize::from(record.kind)].layout;
+        write_difference(w, layout, self.store.value(place), &baselines)
     }
 
     /// Somebody else's record.
@@ -422,6 +466,17 @@ impl Session {
         authority(record).write(w)?;
         if record.gone { Ok(()) } else { self.store.write_whole(w, place, !out.known) }
     }
+}
+
+fn write_difference(
+    w: &mut impl Sink,
+    layout: &Layout,
+    value: &[i32],
+    baselines: &Baselines<'_>,
+) -> Result<(), BufferFull> {
+    let expected = layout.is_expected(value, baselines);
+    w.bool(expected)?;
+    if expected { Ok(()) } else { layout.write_difference(w, value, baselines) }
 }
 
 fn identity(id: crate::ObjectId, record: &Record) -> Identity {

@@ -1,0 +1,44 @@
+//! `cargo xtask bench replica [--json]`: the replica engine beside bevy_replicon.
+
+mod ages;
+#[path = "../../../core/gaggle-replica/tests/bodies/mod.rs"]
+mod bodies;
+mod course;
+mod gaggle;
+mod post;
+mod replicon;
+mod rows;
+
+use std::process::ExitCode;
+
+use bench_report::{CountingAllocator, Report};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// A part of the report.
+type Rows = fn(&mut Report);
+
+const PARTS: [(&str, Rows); 5] = [
+    ("moving", rows::moving),
+    ("mostly-resting", rows::mostly_resting),
+    ("rest", rows::rest),
+    ("budget", rows::budget),
+    ("scale", rows::scale),
+];
+
+fn main() -> ExitCode {
+    let mut report = Report::from_args();
+    // Naming parts runs only those: `replica moving rest`.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(file) = words.iter().find_map(|word| word.strip_prefix("--plot=")) {
+        return ages::plot(file);
+    }
+    let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
+    for (name, rows) in PARTS {
+        if wanted.is_empty() || wanted.iter().any(|word| *word == name) {
+            rows(&mut report);
+        }
+    }
+    report.finish()
+}
