@@ -165,21 +165,33 @@ impl Canvas {
         (fill, share): (Color, u32),
         edge: Option<Color>,
     ) {
-        for row in 0..height {
-            let up = row.min(height - 1 - row);
-            for column in 0..width {
-                let side = column.min(width - 1 - column);
-                if side + up < 2 {
-                    continue;
-                }
-                let on_edge = side == 0 || up == 0 || side + up == 2;
-                let (color, share) = match edge {
-                    Some(edge) if on_edge => (edge, 256),
-                    _ => (fill, share),
-                };
-                self.rect(left + column * scale, top + row * scale, scale, scale, color, share);
-            }
+        if width < 4 || height < 4 {
+            // Nothing but corners: too small to have an inside.
+            let color = edge.unwrap_or(fill);
+            let share = if edge.is_some() { 256 } else { share };
+            let inside = (width - 2, height - 2);
+            self.rect(left + scale, top + scale, inside.0 * scale, inside.1 * scale, color, share);
+            return;
         }
+        let mut run = |column: i32, row: i32, across: i32, down: i32, on_edge: bool| {
+            let (color, share) = match edge {
+                Some(edge) if on_edge => (edge, 256),
+                _ => (fill, share),
+            };
+            self.rect(left + column * scale, top + row * scale, across * scale, down * scale, color, share);
+        };
+        // Whole stretches at once: a panel may cover a third of the screen, in every frame.
+        for row in [0, height - 1] {
+            run(2, row, width - 4, 1, true);
+        }
+        for row in [1, height - 2] {
+            run(1, row, 1, 1, true);
+            run(2, row, width - 4, 1, false);
+            run(width - 2, row, 1, 1, true);
+        }
+        run(0, 2, 1, height - 4, true);
+        run(1, 2, width - 2, height - 4, false);
+        run(width - 1, 2, 1, height - 4, true);
     }
 
     fn rect(&mut self, x: i32, y: i32, width: i32, height: i32, color: Color, share: u32) {
@@ -251,6 +263,29 @@ mod tests {
                 scene.text("honk", x, y, palette::TEXT).outlined(palette::INK).bold().sized(3);
                 scene.panel((x as i32, y as i32, 40, 40), palette::INK, 0.5, Some(palette::MOON));
                 canvas.paint(&scene, &album);
+            }
+        }
+    }
+
+    #[test]
+    fn a_panel_is_a_rectangle_without_its_corners_and_with_an_edge() {
+        let view = View::at_scale(40, 30, 20, 15, 2, 2);
+        let mut canvas = Canvas::new(view);
+        let mut scene = Scene::default();
+        let (width, height) = (9, 7);
+        scene.panel((3, 2, width, height), palette::PEAT[3], 1.0, Some(palette::MOON));
+        canvas.paint(&scene, &Album::default());
+        for y in 0..15 {
+            for x in 0..20 {
+                let (column, row) = (x - 3, y - 2);
+                let (side, up) = (column.min(width - 1 - column), row.min(height - 1 - row));
+                let expected = match (side, up) {
+                    _ if side < 0 || up < 0 || side + up < 2 => 0,
+                    _ if side == 0 || up == 0 || side + up == 2 => palette::MOON.rgb(),
+                    _ => palette::PEAT[3].rgb(),
+                };
+                let seen = canvas.pixels()[(2 * y * 40 + 2 * x) as usize] & 0xff_ffff;
+                assert_eq!(seen, expected, "{x} {y}");
             }
         }
     }

@@ -1,11 +1,11 @@
 //! What one sees while joining a match: a goose that walks home, honest steps, the seats, and a way out.
 
-use gaggle_scene::{Color, Scene, View, font, palette};
+use gaggle_scene::{Color, Scene, View, chance, font, palette};
 use gander::arena::{LEDGE, PAD};
 use gander::stage::Figures;
 
-use crate::pen::{Pen, Rect, wrapped};
-use crate::pictures::{album, pictures};
+use crate::pen::{Pen, Rect, figure_size, fitted, unit, wrapped};
+use crate::pictures::pictures;
 
 /// How far joining has come.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,27 +54,27 @@ impl JoiningFacts<'_> {
         })
     }
 
-    fn lines(&self) -> [(String, String); 4] {
-        let players = match self.seats.iter().flatten().count() {
-            0 => String::new(),
-            1 => "one player".to_string(),
-            2 => "two players".to_string(),
-            3 => "three players".to_string(),
-            _ => "four players".to_string(),
-        };
+    /// What each step says, and beside it something longer or something shorter.
+    fn lines(&self) -> [(String, [String; 2]); 4] {
+        let players = ["", "one player", "two players", "three players", "four players"];
+        let players = players[self.seats.iter().flatten().count()];
         let about = match self.wave {
-            Some(wave) if players.is_empty() => format!("wave {wave}"),
-            Some(wave) => format!("wave {wave}, {players}"),
-            None => players,
+            Some(wave) if players.is_empty() => [format!("wave {wave}"), String::new()],
+            Some(wave) => [format!("wave {wave}, {players}"), format!("wave {wave}")],
+            None => [players.to_string(), String::new()],
         };
-        let slowest = self.slowest_ms.map_or(String::new(), |ms| format!("{ms} ms the slowest"));
+        let slowest = self
+            .slowest_ms
+            .map_or_else(<[String; 2]>::default, |ms| [format!("{ms} ms the slowest"), format!("{ms} ms")]);
         let copied = if self.percent > 0 { format!("{}%", self.percent.min(100)) } else { String::new() };
         let [found, linked, ..] = self.steps();
+        let found = if found == Step::Done { "Found the room" } else { "Looking for the room" };
+        let linked = if linked == Step::Done { links(self.linked_to) } else { "Linking".to_string() };
         [
-            (if found == Step::Done { "Found the room" } else { "Looking for the room" }.to_string(), about),
-            (if linked == Step::Done { links(self.linked_to) } else { "Linking".to_string() }, slowest),
-            ("Copying the fen".to_string(), copied),
-            ("Catching up".to_string(), String::new()),
+            (found.to_string(), about),
+            (linked, slowest),
+            ("Copying the fen".to_string(), [copied, String::new()]),
+            ("Catching up".to_string(), <[String; 2]>::default()),
         ]
     }
 
@@ -82,7 +82,7 @@ impl JoiningFacts<'_> {
     pub fn words(&self) -> String {
         let lines = self.lines();
         let now = self.steps().iter().position(|step| *step == Step::Now).unwrap_or(3);
-        let (step, detail) = &lines[now];
+        let (step, [detail, _]) = &lines[now];
         format!("Joining {}. {step} {detail}", self.code).trim_end().to_string()
     }
 }
@@ -99,99 +99,107 @@ fn links(names: &[String]) -> String {
 
 /// Draws the panel over the match that goes on without us.
 pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
-    let mut pen = Pen::new(scene);
-    pen.shade(view, 0.55);
+    let mut pen = Pen::new(scene, view);
+    pen.shade(0.55);
     let (width, height) = (view.word_width(), view.word_height());
     let wide = (width - 8).min(420);
     let roomy = wide >= 340;
     let inset = if roomy { 22 } else { 8 };
-    let lines_tall = if roomy { 15 } else { 13 };
-    let seats_tall = if roomy { 16 } else { 30 };
-    // Goose and lettering are left out where there is no room for them.
-    let body = 4 * lines_tall + 8 + seats_tall + 8 + 26 + 16;
-    let head = if height >= body + 44 { 36 } else { 14 };
-    let walk = if height >= body + head + 56 { 50 } else { 0 };
-    let tall = (body + head + walk + 8).min(height - 4);
+    let (step, seats_tall) = if roomy { (15, 18) } else { (13, 30) };
+    let promise = wrapped(&promise(facts), wide - 2 * inset, 2);
+    let figure = |rows: i32| (rows as f32 * unit(view)).ceil() as i32;
+    // The goose, the lettering and what will happen are left out where there is no room for them.
+    let body = 4 * step + 14 + seats_tall + 12 * promise.len() as i32 + 26;
+    let head = if height >= body + figure(28) + 10 { figure(28) + 4 } else { 16 };
+    let walk = if height >= body + head + figure(40) + 8 { figure(40) } else { 0 };
+    let tall = (body + head + walk).min(height - 4);
     let card = Rect::new((width - wide) / 2, (height - tall) / 2, wide, tall);
-    pen.card(card, palette::MIST[0]);
+    pen.card_behind(card, palette::MIST[0]);
     let inner = Rect::new(card.x + inset, card.y, card.wide - 2 * inset, card.tall);
-    heading(&mut pen, inner, head, facts.code);
+    heading(&mut pen, view, inner, head, facts.code);
     let mut y = card.y + head;
     if walk > 0 {
-        goose(&mut pen, Rect::new(inner.x, y, inner.wide, walk), facts);
+        goose(&mut pen, view, Rect::new(inner.x, y, inner.wide, walk), facts);
         y += walk;
     }
-    for (step, (text, detail)) in facts.steps().into_iter().zip(facts.lines()) {
-        line(&mut pen, Rect::new(inner.x, y + 4, inner.wide, lines_tall), step, &text, &detail);
-        y += lines_tall;
+    for (state, (text, details)) in facts.steps().into_iter().zip(facts.lines()) {
+        line(&mut pen, Rect::new(inner.x, y + 4, inner.wide, step), state, &text, &details);
+        y += step;
     }
-    y += 6;
-    pen.fill(Rect::new(inner.x, y, inner.wide, 1), palette::NIGHT[3], 1.0);
-    y += 7;
-    let foot = card.bottom() - 18;
-    if y + seats_tall <= foot {
+    let foot = card.bottom() - 20;
+    if y + 13 + seats_tall <= foot {
+        pen.fill(Rect::new(inner.x, y + 6, inner.wide, 1), palette::NIGHT[3], 1.0);
+        y += 14;
         seats(&mut pen, Rect::new(inner.x, y, inner.wide, seats_tall), facts, roomy);
-        y += seats_tall + 4;
+        y += seats_tall;
     }
-    for line in wrapped(&promise(facts), inner.wide, 2) {
+    for line in promise {
         if y + 9 <= foot {
             pen.text(&line, inner.x, y, inner.wide, palette::BONE);
             y += 12;
         }
     }
-    pen.key("Esc", "play alone instead", inner.x, card.bottom() - 13, inner.wide);
+    pen.key("Esc", "play alone instead", inner.x, card.bottom() - 15, inner.wide);
 }
 
-fn heading(pen: &mut Pen<'_>, inner: Rect, head: i32, code: &str) {
-    if head >= 30 {
-        let letters = pictures().joining;
-        pen.image(letters, inner.x - 2, inner.y + 8);
-        let left = album().image(letters).width();
-        let size = if inner.wide - left > 130 { 2 } else { 1 };
-        let y = inner.y + if size == 2 { 16 } else { 18 };
-        let room = (inner.wide - left) / size;
-        pen.bold(code, inner.right(), y, room, palette::FIRE[5]).right().sized(size as u8);
-    } else {
-        pen.bold("Joining", inner.x, inner.y + 5, inner.wide / 2, palette::TEXT);
-        pen.bold(code, inner.right(), inner.y + 5, inner.wide / 2, palette::FIRE[5]).right();
+fn heading(pen: &mut Pen<'_>, view: View, inner: Rect, head: i32, code: &str) {
+    if head < 28 {
+        pen.bold("Joining", inner.x, inner.y + 6, inner.wide / 2, palette::TEXT);
+        pen.bold(code, inner.right(), inner.y + 6, inner.wide / 2, palette::FIRE[5]).right();
+        return;
     }
+    let letters = pictures().joining;
+    pen.figure(letters, (inner.x - 2) as f32, (inner.y + 6) as f32, false);
+    let (letters_wide, letters_tall) = figure_size(view, letters);
+    let size = if inner.wide - letters_wide > 130 { 2 } else { 1 };
+    let room = (inner.wide - letters_wide) / size;
+    // On the line the lettering stands on: its last rows are for tails.
+    let y = inner.y + 6 + letters_tall * 2 / 5 - 3 * size;
+    pen.bold(code, inner.right(), y, room, palette::FIRE[5]).right().sized(size as u8);
 }
 
 /// The bar, and who walks along it.
-fn goose(pen: &mut Pen<'_>, place: Rect, facts: &JoiningFacts<'_>) {
+fn goose(pen: &mut Pen<'_>, view: View, place: Rect, facts: &JoiningFacts<'_>) {
     let pictures = pictures();
     let seat = facts.own_seat.unwrap_or(3);
-    let ground = place.bottom() - 6;
-    let length = place.wide - 24;
+    let ground = place.bottom() - 5;
+    let (nest_wide, nest_tall) = figure_size(view, pictures.nest);
+    let length = place.wide - nest_wide - 6;
     // Finding and linking are the first tenth of the way, catching up the last.
     let [found, linked, ..] = facts.steps().map(|step| i32::from(step == Step::Done));
-    let percent = 3 * found + 5 * linked + i32::from(facts.percent.min(100)) * 84 / 100;
+    let percent = 4 * found + 6 * linked + i32::from(facts.percent.min(100)) * 82 / 100;
     let gone = length * percent / 100;
     pen.fill(Rect::new(place.x, ground, length, 3), palette::PEAT[2], 1.0);
     pen.fill(Rect::new(place.x, ground, gone, 2), palette::SEDGE[4], 1.0);
     pen.fill(Rect::new(place.x, ground + 2, gone, 2), palette::SEDGE[2], 1.0);
-    for x in (0..length).filter(|x| (x * 7919) % 13 < 3) {
+    for x in (0..length).filter(|x| chance(*x, 2, 6) > 0.8) {
         let color = if x < gone { palette::SEDGE[3] } else { palette::PEAT[2] };
         pen.fill(Rect::new(place.x + x, ground - 1, 1, 1), color, 1.0);
     }
-    pen.image(pictures.nest, place.right() - 19, ground - 4);
+    let nest = (place.right() - nest_wide, ground + 3 - nest_tall);
+    pen.figure(pictures.nest, nest.0 as f32, nest.1 as f32, false);
     let image = pictures.figures.walking(seat, facts.since_ms / STEP_MS);
-    let x = (place.x + gone - 14).clamp(place.x, place.right() - Figures::WIDTH - 8);
-    pen.image(image, x, ground - Figures::FEET);
+    let (wide, _) = figure_size(view, image);
+    let x = (place.x + gone - wide * 2 / 5).clamp(place.x - 4, place.right() - wide);
+    let feet = Figures::FEET as f32 * unit(view);
+    pen.figure(image, x as f32, ground as f32 - feet, false);
 }
 
-fn line(pen: &mut Pen<'_>, place: Rect, step: Step, text: &str, detail: &str) {
+fn line(pen: &mut Pen<'_>, place: Rect, step: Step, text: &str, details: &[String; 2]) {
     let Rect { x, y, .. } = place;
     let color = if step == Step::Later { palette::FAINT } else { palette::TEXT };
     match step {
         Step::Done => pen.image(pictures().tick, x, y),
         Step::Now => pen.panel(Rect::new(x, y, 7, 7), palette::FIRE[4], 1.0, None),
-        Step::Later => pen.panel(Rect::new(x + 1, y + 1, 5, 5), palette::INK, 0.0, Some(palette::PEAT[4])),
+        Step::Later => pen.frame(Rect::new(x + 1, y + 1, 5, 5), palette::PEAT[4]),
     }
-    let detail_wide = font::width(detail, false, 0).min(place.wide / 2);
-    pen.text(text, x + 13, y, place.wide - 13 - detail_wide - 4, color);
+    let room = place.wide - 13;
+    pen.text(text, x + 13, y, room, color);
+    // What is beside it is whole or not there.
+    let left = room - font::width(&fitted(text, room, false), false, 0) - 8;
+    let detail = details.iter().find(|detail| font::width(detail, false, 0) <= left);
     let detail_color = if step == Step::Now { palette::FIRE[5] } else { palette::DIM };
-    pen.text(detail, place.right(), y, place.wide / 2, detail_color).right();
+    pen.text(detail.map_or("", |detail| detail), place.right(), y, room, detail_color).right();
 }
 
 fn seats(pen: &mut Pen<'_>, place: Rect, facts: &JoiningFacts<'_>, in_one_row: bool) {
@@ -279,7 +287,7 @@ mod tests {
                         };
                         let mut scene = Scene::default();
                         draw_joining(&mut scene, view, &facts);
-                        assert_inside(&scene, view, "joining");
+                        assert_inside(&scene, crate::album(), view, "joining");
                         assert!(scene.words.len() > 15);
                     }
                 }

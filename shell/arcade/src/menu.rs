@@ -12,6 +12,7 @@ use gander::Mode;
 use crate::Key;
 use crate::pen::Rect;
 use crate::pictures;
+use cabinets::Cabinets;
 use layout::Layout;
 
 pub use rooms::{RoomLine, keep_places};
@@ -79,32 +80,43 @@ pub struct Menu {
     rooms: Vec<(String, bool)>,
     /// The first room that is seen.
     first: usize,
+    /// Frames it has been shown for: what moves on it moves by this.
+    pub beat: u32,
+    album: Album,
+    cabinets: Cabinets,
 }
 
 impl Menu {
     /// A menu for a screen.
     pub fn new(view: View) -> Menu {
+        let layout = Layout::of(view);
+        let mut album = pictures::album().clone();
+        let cabinets = Cabinets::bake(&mut album, view, &layout);
         Menu {
             view,
-            layout: Layout::of(view),
+            layout,
             focus: Choice::Play,
             mode: Mode::Team,
             name: String::new(),
             code: String::new(),
             rooms: Vec::new(),
             first: 0,
+            beat: 0,
+            album,
+            cabinets,
         }
     }
 
-    /// The images its scenes refer to: those of all panels.
-    pub fn album(&self) -> &'static Album {
-        pictures::album()
+    /// The images its scenes refer to: those of all panels, and some of its own.
+    pub fn album(&self) -> &Album {
+        &self.album
     }
 
     /// The same menu on another screen.
     pub fn resize(&mut self, view: View) {
-        self.view = view;
-        self.layout = Layout::of(view);
+        let fresh = Menu::new(view);
+        (self.view, self.layout) = (view, fresh.layout);
+        (self.album, self.cabinets) = (fresh.album, fresh.cabinets);
         self.scroll();
     }
 
@@ -428,7 +440,7 @@ mod tests {
                         let mut scene = Scene::default();
                         menu.draw(&mut scene, &facts);
                         assert!(scene.words.len() > 20);
-                        assert_inside(&scene, view, "menu");
+                        assert_inside(&scene, menu.album(), view, "menu");
                     }
                 }
             }

@@ -273,7 +273,7 @@ mod tests {
                         let mut scene = Scene::default();
                         panel.draw(&mut scene, view, left_half);
                         assert!(!scene.words.is_empty());
-                        assert_inside(&scene, view, "net panel");
+                        assert_inside(&scene, crate::album(), view, "net panel");
                     }
                 }
             }

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use gaggle_scene::{Color, ImageId, Item, Scene, TextHandle, View, font, palette};
 
-use crate::pictures::pictures;
+use crate::pictures::{self, pictures};
+
+/// What everything is written on: `ink` on the way to the night.
+const CARD: Color = Color::hex(0x0a0e1e);
 
 /// A place on the screen, in word pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,21 +65,84 @@ impl Rect {
     }
 }
 
-/// Draws over a picture.
+/// Draws over a picture. What belongs to the page is drawn in word pixels; lettering, cabinets and geese in the larger
+/// pixels of the world where there is such a thing, and always behind the words.
 #[derive(Debug)]
 pub(crate) struct Pen<'a> {
     scene: &'a mut Scene,
+    view: View,
+}
+
+/// Whether figures are drawn in pixels of the world: where those are larger than the pixels of words.
+pub(crate) fn in_art(view: View) -> bool {
+    view.scale > view.word_scale
+}
+
+/// Word pixels of one pixel of a figure.
+pub(crate) fn unit(view: View) -> f32 {
+    if in_art(view) { view.scale as f32 / view.word_scale as f32 } else { 1.0 }
+}
+
+/// How large a figure is, in word pixels.
+pub(crate) fn figure_size(view: View, image: ImageId) -> (i32, i32) {
+    let image = pictures::album().image(image);
+    let scaled = |pixels: i32| (pixels as f32 * unit(view)).ceil() as i32;
+    (scaled(image.width()), scaled(image.height()))
 }
 
 impl<'a> Pen<'a> {
-    pub(crate) fn new(scene: &'a mut Scene) -> Pen<'a> {
-        Pen { scene }
+    pub(crate) fn new(scene: &'a mut Scene, view: View) -> Pen<'a> {
+        Pen { scene, view }
     }
 
     /// Everything behind steps back: `share` of it turns to ink.
-    pub(crate) fn shade(&mut self, view: View, share: f32) {
-        // The last column and row of words may be cut.
-        self.fill(Rect::new(0, 0, view.word_width() + 1, view.word_height() + 1), palette::INK, share);
+    pub(crate) fn shade(&mut self, share: f32) {
+        let View { art_width, art_height, left, top, .. } = self.view;
+        let (x, y) = (-left as f32, -top as f32);
+        self.scene.blend(x, y, art_width as f32, art_height as f32, palette::INK, share);
+    }
+
+    /// A figure with its top left corner at a place in word pixels.
+    pub(crate) fn figure(&mut self, image: ImageId, x: f32, y: f32, mirrored: bool) {
+        let mut item = Item::Image { image, x, y, mirrored, shown: 16, flash: None };
+        if !in_art(self.view) {
+            self.scene.words.push(item);
+            return;
+        }
+        if let Item::Image { x, y, .. } = &mut item {
+            (*x, *y) =
+                (*x / unit(self.view) - self.view.left as f32, *y / unit(self.view) - self.view.top as f32);
+        }
+        self.scene.art.push(item);
+    }
+
+    /// A card that figures can be drawn on: it lies behind the words, and looks like one of theirs.
+    pub(crate) fn card_behind(&mut self, rect: Rect, edge: Color) {
+        if !in_art(self.view) {
+            self.card(rect, edge);
+            return;
+        }
+        let Rect { x, y, wide, tall } = rect;
+        let inside = [(2, 1, wide - 4, 1), (1, 2, wide - 2, tall - 4), (2, tall - 2, wide - 4, 1)];
+        inside.into_iter().for_each(|part| self.fill_behind(rect, part, CARD, 0.92));
+        for up in [0, tall - 1] {
+            self.fill_behind(rect, (2, up, wide - 4, 1), edge, 1.0);
+        }
+        for side in [0, wide - 1] {
+            self.fill_behind(rect, (side, 2, 1, tall - 4), edge, 1.0);
+        }
+        for (side, up) in [(1, 1), (wide - 2, 1), (1, tall - 2), (wide - 2, tall - 2)] {
+            self.fill_behind(rect, (side, up, 1, 1), edge, 1.0);
+        }
+        debug_assert!(x >= 0 && y >= 0, "a card lies on the screen");
+    }
+
+    fn fill_behind(&mut self, card: Rect, part: (i32, i32, i32, i32), color: Color, share: f32) {
+        let unit = unit(self.view);
+        let art = |word: i32| word as f32 / unit;
+        let (x, y) =
+            (art(card.x + part.0) - self.view.left as f32, art(card.y + part.1) - self.view.top as f32);
+        self.scene.blend(x, y, art(part.2), art(part.3), color, share);
     }
 
     pub(crate) fn fill(&mut self, rect: Rect, color: Color, share: f32) {
@@ -95,9 +161,20 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// The edge of a square, with its corners.
+    pub(crate) fn frame(&mut self, rect: Rect, color: Color) {
+        let Rect { x, y, wide, tall } = rect;
+        for edge in [Rect::new(x, y, wide, 1), Rect::new(x, y + tall - 1, wide, 1)] {
+            self.fill(edge, color, 1.0);
+        }
+        for edge in [Rect::new(x, y + 1, 1, tall - 2), Rect::new(x + wide - 1, y + 1, 1, tall - 2)] {
+            self.fill(edge, color, 1.0);
+        }
+    }
+
     /// The panel everything is written on.
     pub(crate) fn card(&mut self, rect: Rect, edge: Color) {
-        self.panel(rect, palette::INK.mix(palette::NIGHT[0], 0.5), 0.92, Some(edge));
+        self.panel(rect, CARD, 0.92, Some(edge));
     }
 
     /// The mark of what is in focus, around it with a gap.
@@ -202,6 +279,7 @@ pub(crate) fn grouped(number: i64) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use gaggle_scene::Album;
 
     /// Screens of all kinds: laptop, desktop, wide, old, phones both ways, and a stamp.
     pub(crate) fn views() -> Vec<View> {
@@ -225,19 +303,32 @@ pub(crate) mod tests {
     }
 
     /// Panics if anything written lies outside of the screen.
-    pub(crate) fn assert_inside(scene: &Scene, view: View, what: &str) {
+    pub(crate) fn assert_inside(scene: &Scene, album: &Album, view: View, what: &str) {
         use gaggle_scene::Align;
         let (wide, tall) = (view.word_width(), view.word_height());
+        for item in &scene.art {
+            let (x, y, width, height) = match *item {
+                Item::Image { image, x, y, .. } => {
+                    let image = album.image(image);
+                    (x, y, image.width() as f32, image.height() as f32)
+                }
+                Item::Fill { x, y, width, height, .. } => (x, y, width, height),
+                _ => panic!("{what}: {item:?} should be among the words"),
+            };
+            let (left, top) = (x + view.left as f32, y + view.top as f32);
+            let (right, bottom) = (left + width, top + height);
+            let inside = left >= -0.01 && top >= -0.01;
+            // Half a pixel may be cut.
+            let inside = inside && right <= view.art_width as f32 && bottom <= view.art_height as f32;
+            assert!(inside, "{what} on {wide}×{tall}: {item:?}");
+        }
         for item in &scene.words {
             let (x, y, width, height) = match *item {
                 Item::Image { image, x, y, .. } => {
-                    let image = crate::pictures::album().image(image);
+                    let image = album.image(image);
                     (x as i32, y as i32, image.width(), image.height())
                 }
-                // Shades cover the cut pixels at the end as well.
-                Item::Fill { x, y, width, height, .. } => {
-                    (x as i32, y as i32, (width as i32).min(wide), (height as i32).min(tall))
-                }
+                Item::Fill { x, y, width, height, .. } => (x as i32, y as i32, width as i32, height as i32),
                 Item::Panel { x, y, width, height, .. } => (x, y, width, height),
                 Item::Text { words, x, y, align, bold, track, size, .. } => {
                     let width = font::width(scene.text_of(words), bold, i32::from(track)) * i32::from(size);

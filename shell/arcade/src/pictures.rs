@@ -11,8 +11,8 @@ use gander::stage::Figures;
 pub(crate) struct Pictures {
     album: Album,
     pub(crate) figures: Figures,
-    /// GAGGLE, large and small.
-    pub(crate) title: [ImageId; 2],
+    /// GAGGLE: large and dense, large, and small.
+    pub(crate) title: [ImageId; 3],
     /// WELL FLOWN.
     pub(crate) well_flown: ImageId,
     /// JOINING.
@@ -23,6 +23,8 @@ pub(crate) struct Pictures {
     pub(crate) nest: ImageId,
     /// A step that is done.
     pub(crate) tick: ImageId,
+    /// A speaker that is on, and one that is off.
+    pub(crate) speaker: [ImageId; 2],
 }
 
 /// The album of every panel: paint their scenes with it.
@@ -34,12 +36,14 @@ pub(crate) fn pictures() -> &'static Pictures {
     static PICTURES: LazyLock<Pictures> = LazyLock::new(|| {
         let mut album = Album::default();
         let figures = Figures::bake(&mut album);
-        let mut letters = |text, rounds| album.add(lettering(text, &palette::LETTERING, rounds, 1));
-        let title = [letters("GAGGLE", 2), letters("GAGGLE", 1)];
-        let (well_flown, joining) = (letters("WELL FLOWN", 1), letters("JOINING", 1));
+        let mut letters =
+            |text, rounds, track| album.add(lettering(text, &palette::LETTERING, rounds, track));
+        let title = [letters("GAGGLE", 2, 0), letters("GAGGLE", 2, 1), letters("GAGGLE", 1, 1)];
+        let (well_flown, joining) = (letters("WELL FLOWN", 1, 1), letters("JOINING", 1, 1));
         let mut sign = |rows: &[&str]| album.add(stamped(rows));
         let (eye, nest, tick) = (sign(EYE), sign(NEST), sign(TICK));
-        Pictures { album, figures, title, well_flown, joining, eye, nest, tick }
+        let speaker = [sign(SPEAKER_ON), sign(SPEAKER_OFF)];
+        Pictures { album, figures, title, well_flown, joining, eye, nest, tick, speaker }
     });
     &PICTURES
 }
@@ -74,6 +78,28 @@ const TICK: &[&str] = &[
     "..g.....",
 ];
 
+#[rustfmt::skip]
+const SPEAKER_ON: &[&str] = &[
+    "...t.....t.",
+    "..tt..t...t",
+    "tttt...t..t",
+    "tttt...t..t",
+    "tttt...t..t",
+    "..tt..t...t",
+    "...t.....t.",
+];
+
+#[rustfmt::skip]
+const SPEAKER_OFF: &[&str] = &[
+    "...d.......",
+    "..dd..d...d",
+    "dddd...d.d.",
+    "dddd....d..",
+    "dddd...d.d.",
+    "..dd..d...d",
+    "...d.......",
+];
+
 fn stamped(rows: &[&str]) -> Bitmap {
     let wide = rows.iter().map(|row| row.len()).max().unwrap_or(0);
     let mut bitmap = Bitmap::new(wide as i32, rows.len() as i32);
@@ -84,6 +110,7 @@ fn stamped(rows: &[&str]) -> Bitmap {
 fn color(letter: char) -> Color {
     match letter {
         'd' => palette::DIM,
+        't' => palette::TEXT,
         'm' => palette::MOON,
         's' => palette::MOON_SHADE,
         'h' => palette::PEAT[4],

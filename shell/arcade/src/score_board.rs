@@ -162,12 +162,19 @@ impl ScoreBoard {
 impl Layout {
     fn of(view: View) -> Layout {
         let (wide, tall) = (view.word_width(), view.word_height());
-        let mut layout = if wide >= 480 && tall >= 240 { roomy(wide, tall) } else { stacked(wide, tall) };
+        let mut layout = match (wide, tall) {
+            (480.., 240..) => roomy(wide, tall),
+            (360.., 150..240) => sideways(wide, tall),
+            _ => stacked(wide, tall),
+        };
         layout.buttons = layout.buttons.map(|button| button.within(view));
         layout.table = layout.table.within(view);
         layout
     }
 }
+
+/// Shares of the buttons' widths in one row.
+const BUTTONS: [i32; 4] = [106, 88, 73, 63];
 
 fn roomy(wide: i32, tall: i32) -> Layout {
     let margin = if wide >= 600 { 24 } else { 10 };
@@ -175,13 +182,30 @@ fn roomy(wide: i32, tall: i32) -> Layout {
     let table = Rect::new(left.x, 66, left.wide, 109);
     let bar = Rect::new(left.x, table.bottom() + 11, left.wide, 23);
     Layout {
-        title: Some((left.x + 6, 16)),
-        line: Rect::new(left.x + 6, 50, left.wide - 6, 9),
+        title: Some((left.x + 4, 11)),
+        line: Rect::new(left.x + 6, 51, left.wide - 6, 9),
         table,
         row: 20,
-        buttons: bar.columns([106, 88, 73, 63], 7),
+        buttons: bar.columns(BUTTONS, 7),
         note: Some(Rect::new(left.x + 2, bar.bottom() + 8, left.wide, 9)),
         board: Some(Rect::new(right.x, 20, right.wide, 220.min(right.tall))),
+    }
+}
+
+/// A phone on its side: little height, so the leaderboard is beside everything.
+fn sideways(wide: i32, tall: i32) -> Layout {
+    let [left, right] = Rect::new(4, 4, wide - 8, tall - 8).columns([230, 180], 6);
+    let buttons = in_two_rows(left.x, tall - 4 - 38, left.wide, 20);
+    let table_top = 46;
+    let table = Rect::new(left.x, table_top, left.wide, tall - 4 - 38 - 4 - table_top);
+    Layout {
+        title: Some((left.x + 2, 3)),
+        line: Rect::new(left.x + 2, 33, left.wide - 2, 9),
+        table,
+        row: ((table.tall - 20) / 4).clamp(9, 20),
+        buttons,
+        note: None,
+        board: Some(right),
     }
 }
 
@@ -189,27 +213,31 @@ fn roomy(wide: i32, tall: i32) -> Layout {
 fn stacked(wide: i32, tall: i32) -> Layout {
     let (left, room) = (4, wide - 8);
     let titled = tall >= 170;
-    let mut y = if titled { 36 } else { 3 };
-    let line = Rect::new(left + 2, y, room - 4, 9);
-    y += 12;
+    let mut y = if titled { 35 } else { 3 };
+    let line = Rect::new(left + 2, y, room - 4, if tall >= 300 { 22 } else { 9 });
+    y += line.tall + 3;
     // In two rows where one has no room for four words.
     let rows = if room >= 300 { 1 } else { 2 };
     let step = if tall >= 170 { 24 } else { 15 };
-    let row = ((tall - y - rows * step - 22) / 4).clamp(9, 17);
-    let table = Rect::new(left, y, room, (17 + 4 * row).min(tall - y - rows * step - 3));
+    let row = ((tall - y - rows * step - 24) / 4).clamp(9, 17);
+    let table = Rect::new(left, y, room, (20 + 4 * row).min(tall - y - rows * step - 3));
     y = table.bottom() + 4;
-    let bar = |nth: i32| Rect::new(left, y + nth * step, room, step - 3);
     let buttons = if rows == 1 {
-        bar(0).columns([106, 88, 73, 63], 4)
+        Rect::new(left, y, room, step - 3).columns(BUTTONS, 4)
     } else {
-        let ([again, menu], [replay, link]) = (bar(0).columns([3, 2], 4), bar(1).columns([1, 1], 4));
-        [again, replay, link, menu]
+        in_two_rows(left, y, room, step)
     };
     y += rows * step;
     let note = (tall - y >= 14).then(|| Rect::new(left + 2, y + 2, room - 4, 9));
     let below = y + 14;
     let board = (tall - below >= 50).then(|| Rect::new(left, below, room, (tall - below - 4).min(220)));
     Layout { title: titled.then_some((left + 2, 4)), line, table, row, buttons, note, board }
+}
+
+fn in_two_rows(x: i32, y: i32, wide: i32, step: i32) -> [Rect; 4] {
+    let row = |nth: i32| Rect::new(x, y + nth * step, wide, step - 3);
+    let ([again, menu], [replay, link]) = (row(0).columns([3, 2], 4), row(1).columns([1, 1], 4));
+    [again, replay, link, menu]
 }
 
 /// One dry line about a match, the same for everybody who was in it.
@@ -295,7 +323,7 @@ mod tests {
                     };
                     let mut scene = Scene::default();
                     ScoreBoard::new(view).draw(&mut scene, &facts);
-                    assert_inside(&scene, view, "score board");
+                    assert_inside(&scene, crate::album(), view, "score board");
                 }
             }
         }

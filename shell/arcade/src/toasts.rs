@@ -77,7 +77,7 @@ impl Toasts {
         let below = (view.top + gander::arena::HEIGHT) * view.scale / view.word_scale + 4;
         let y = if width < height { below.min(height - tall - 4) } else { height - tall - 8 };
         let place = Rect::new(margin, y.max(0), wide, tall);
-        let mut pen = Pen::new(scene);
+        let mut pen = Pen::new(scene, view);
         let edge = match (toast.warn, toast.seat) {
             (true, _) => palette::WARN,
             (false, Some(seat)) => palette::SEAT[seat % 4].mix(palette::NIGHT[1], 0.45),
@@ -139,7 +139,7 @@ mod tests {
                 let mut scene = Scene::default();
                 toasts.draw(&mut scene, view);
                 assert!(!scene.words.is_empty());
-                assert_inside(&scene, view, "toast");
+                assert_inside(&scene, crate::album(), view, "toast");
             }
         }
     }

@@ -1,13 +1,15 @@
-//! Five cabinets on the turf. The first is lit, and through its screen one sees the game that is played behind
-//! the menu; the others are dark, with paper tags.
+//! Five cabinets on the turf: gander's is lit, with knights at it on its screen; the others are dark, with paper tags.
+//! Baked for a place, in the pixels of figures.
 
-use gaggle_scene::{Color, font, palette};
+use gaggle_scene::{Album, Bitmap, Color, ImageId, Scene, View, bayer, chance, font, palette, sine};
+use gander::stage::Figures;
 
-use crate::pen::{Pen, Rect};
+use super::layout::Layout;
+use crate::pen::{Pen, Rect, fitted, unit};
 use crate::pictures::pictures;
 
 /// The games, the hue of their cabinets, and what hangs on those that are not there yet.
-pub(super) const CABINETS: [(&str, Color, &str); 5] = [
+const CABINETS: [(&str, Color, &str); 5] = [
     ("GANDER", palette::FIRE[3], ""),
     ("skein", palette::SEAT[0], "soon"),
     ("gosling", palette::SEAT[1], "soon"),
@@ -15,90 +17,420 @@ pub(super) const CABINETS: [(&str, Color, &str); 5] = [
     ("millpond", palette::SEAT[3], "later"),
 ];
 
-/// The cabinets in a place, as many as fit side by side.
-pub(super) fn draw(pen: &mut Pen<'_>, place: Rect) {
-    let ground = place.bottom();
-    let first = if place.wide >= 300 { (place.wide * 27 / 100).clamp(110, 150) } else { place.wide.min(110) };
-    let others = CABINETS.len() as i32 - 1;
-    let other = ((place.wide - first - 6) / others - 2).min(104);
-    let count = if other >= 56 { CABINETS.len() } else { 1 };
-    let mut left = if count == 1 { place.x + (place.wide - first) / 2 } else { place.x };
-    for (nth, (name, hue, tag)) in CABINETS.iter().take(count).enumerate() {
-        let lit = nth == 0;
-        // No cabinet is much taller than wide.
-        let tall = place.tall.min(first * 17 / 10);
-        let (wide, tall) = if lit { (first, tall) } else { (other, tall * 71 / 100) };
-        cabinet(pen, Rect::new(left, ground - tall, wide, tall), name, *hue, tag, lit);
-        left += wide + if lit { 6 } else { 2 };
+/// Columns to each side of a cabinet that its deck reaches out.
+const DECK: i32 = 2;
+/// Rows of the ground it stands on.
+const FLOOR: i32 = 14;
+
+/// The cabinets of one screen.
+#[derive(Debug, Default)]
+pub(super) struct Cabinets {
+    /// Back to front, at places in word pixels.
+    placed: Vec<(ImageId, f32, f32)>,
+    /// The lit screen, in word pixels, if it is large enough to fight on.
+    screen: Option<(f32, f32)>,
+    /// The size of that, in pixels of figures.
+    screen_size: (i32, i32),
+}
+
+impl Cabinets {
+    /// Builds them for the place that a layout has for them.
+    pub(super) fn bake(album: &mut Album, view: View, layout: &Layout) -> Cabinets {
+        let Some(place) = layout.cabinets else { return Cabinets::default() };
+        let unit = unit(view);
+        let units = |words: i32| (words as f32 / unit).floor() as i32;
+        let (wide, tall) = (units(place.wide), units(place.tall));
+        let first = if wide >= 230 { (wide * 25 / 100).clamp(60, 100) } else { wide.min(78) };
+        let other = ((wide - first - 4) / (CABINETS.len() as i32 - 1) - 1).min(60);
+        let count = if other >= 44 { CABINETS.len() } else { 1 };
+        let mut made = Cabinets::default();
+        let floor = place.bottom() as f32;
+        let mut add = |image: Bitmap, x: f32, up: i32| {
+            made.placed.push((album.add(image), x, floor - up as f32 * unit));
+        };
+        let mut left = place.x as f32;
+        if count == 1 {
+            left += ((place.wide as f32 - first as f32 * unit) / 2.0).floor();
+        }
+        let lit_tall = tall.min(first * 17 / 10);
+        let across = units(view.word_width());
+        add(glow(first * 16 / 10, lit_tall), (left - first as f32 * 0.3 * unit).max(0.0), lit_tall);
+        if layout.floor {
+            add(ground(across), 0.0, 1);
+        }
+        let at = left;
+        for (nth, (name, hue, tag)) in CABINETS.iter().take(count).enumerate() {
+            let (wide, tall) = if nth == 0 { (first, lit_tall) } else { (other, lit_tall * 71 / 100) };
+            let cabinet = Cabinet { wide, tall, name, hue: *hue, tag, lit: nth == 0 };
+            add(cabinet.picture(), left - DECK as f32 * unit, tall);
+            left += (wide + if nth == 0 { 4 } else { 1 }) as f32 * unit;
+        }
+        let lit = Cabinet { wide: first, tall: lit_tall, name: "", hue: palette::INK, tag: "", lit: true };
+        let glass = lit.glass();
+        made.screen_size = (glass.wide, glass.tall);
+        made.screen = (glass.tall >= 38 && glass.wide >= 56)
+            .then(|| (at + glass.x as f32 * unit, floor - (lit_tall - glass.y) as f32 * unit));
+        made
+    }
+
+    /// Draws them; `beat` moves wings.
+    pub(super) fn draw(&self, scene: &mut Scene, view: View, beat: u32) {
+        let mut pen = Pen::new(scene, view);
+        for (image, x, y) in &self.placed {
+            pen.figure(*image, *x, *y, false);
+        }
+        let Some((x, y)) = self.screen else { return };
+        let unit = unit(view);
+        let figures = &pictures().figures;
+        let (wide, tall) = self.screen_size;
+        let bob = if beat / 24 % 2 == 0 { 0 } else { 1 };
+        let mut goose = |image, right: i32, down: i32, mirrored| {
+            pen.figure(image, x + right as f32 * unit, y + down as f32 * unit, mirrored);
+        };
+        goose(figures.knave, wide - Figures::WIDTH - 1, tall - Figures::WIDTH + bob, true);
+        goose(figures.flying(0, beat / 12 % 4 == 1), 1, (tall - Figures::WIDTH - 5 - bob).max(0), false);
     }
 }
 
 /// The dark ones without their bodies: a tag each, in a row.
 pub(super) fn strip(pen: &mut Pen<'_>, place: Rect) {
-    for ((name, hue, tag), rect) in CABINETS.iter().skip(1).zip(place.columns([42, 50, 42, 54], 2)) {
-        pen.panel(rect, palette::INK.mix(*hue, 0.14), 0.95, Some(hue.mix(palette::INK, 0.35)));
+    for ((name, hue, tag), rect) in CABINETS.iter().skip(1).zip(place.columns([41, 47, 41, 52], 2)) {
+        pen.panel(rect, palette::PEAT[1], 0.95, Some(hue.mix(palette::PEAT[1], 0.55)));
         let (middle, room) = (rect.x + rect.wide / 2, rect.wide - 4);
-        pen.text(name, middle, rect.y + 6, room, hue.mix(palette::TEXT, 0.35)).centred();
-        paper(pen, tag, middle, rect.bottom() - 18);
+        pen.text(name, middle, rect.y + 6, room, hue.mix(palette::TEXT, 0.25)).centred();
+        let wide = (font::width(tag, false, 0) + 10).min(rect.wide - 4);
+        let paper = Rect::new(middle - wide / 2, rect.bottom() - 19, wide, 14);
+        pen.panel(paper, palette::BONE, 1.0, Some(palette::MOON_SHADE));
+        pen.text(tag, middle, paper.y + 4, wide - 2, palette::PEAT[1]).centred();
     }
 }
 
-fn paper(pen: &mut Pen<'_>, tag: &str, middle: i32, y: i32) {
-    let wide = font::width(tag, false, 0) + 12;
-    pen.panel(Rect::new(middle - wide / 2, y, wide, 15), palette::BONE, 1.0, None);
-    pen.text(tag, middle, y + 4, wide, palette::INK).centred();
+/// Light around the cabinet that is on, thinning out.
+fn glow(wide: i32, tall: i32) -> Bitmap {
+    let mut out = Bitmap::new(wide, tall);
+    let color = palette::NIGHT[1].mix(palette::FIRE[2], 0.26);
+    for y in 0..tall {
+        for x in 0..wide {
+            let aside = (2 * x - wide) as f32 / wide as f32;
+            let up = (2 * y - tall) as f32 / tall as f32;
+            let far = aside * aside + up * up;
+            if (1.0 - far) * 0.55 > bayer(x, y) {
+                out.set(x, y, color);
+            }
+        }
+    }
+    out
 }
 
-fn cabinet(pen: &mut Pen<'_>, rect: Rect, name: &str, hue: Color, tag: &str, lit: bool) {
+/// Turf on stone, from one edge of the screen to the other. Its first row is the blades that stick out.
+fn ground(wide: i32) -> Bitmap {
+    let mut out = Bitmap::new(wide, FLOOR + 1);
+    for x in 0..wide {
+        for down in 0..FLOOR {
+            let course = if down / 6 % 2 == 0 { 0 } else { 10 };
+            let mut color = palette::PEAT[2].mix(palette::PEAT[1], down as f32 / FLOOR as f32);
+            if down > 1 && ((down - 1) % 6 == 0 || (x + course) % 20 == 0) {
+                color = palette::PEAT[0];
+            }
+            out.set(x, down + 1, color.mix(palette::FIRE[1], (down - 9).max(0) as f32 / 6.0));
+        }
+        out.set(x, 1, palette::SEDGE[if chance(x, 3, 1) > 0.3 { 4 } else { 3 }]);
+        out.set(x, 2, palette::SEDGE[2]);
+        if chance(x, 4, 1) > 0.75 {
+            out.set(x, 0, palette::SEDGE[3]);
+        }
+    }
+    out
+}
+
+struct Cabinet<'a> {
+    wide: i32,
+    tall: i32,
+    name: &'a str,
+    hue: Color,
+    tag: &'a str,
+    lit: bool,
+}
+
+impl Cabinet<'_> {
+    fn marquee(&self) -> i32 {
+        if self.tall < 90 || !self.lit { 14 } else { 19 }
+    }
+
+    /// The screen, from the cabinet's top left corner.
+    fn glass(&self) -> Rect {
+        let tall = if self.tall < 120 && self.lit { self.tall * 44 / 100 } else { self.tall * 37 / 100 };
+        Rect::new(6, self.marquee() + 7, self.wide - 12, tall)
+    }
+
+    fn body(&self) -> Color {
+        let share = if self.lit { 0.35 } else { 0.16 };
+        palette::PEAT[if self.lit { 2 } else { 1 }].mix(self.hue, share)
+    }
+
+    fn picture(&self) -> Bitmap {
+        let mut out = Bitmap::new(self.wide + 2 * DECK, self.tall);
+        self.paint_body(&mut out);
+        self.paint_marquee(&mut out);
+        let glass = self.glass();
+        out.rect(DECK + glass.x - 1, glass.y - 1, glass.wide + 2, glass.tall + 2, palette::INK);
+        let mut screen = Bitmap::new(glass.wide, glass.tall);
+        if self.lit {
+            fen(&mut screen);
+        } else {
+            dark_screen(&mut screen, self.name);
+        }
+        out.blit(&screen, DECK + glass.x, glass.y);
+        if self.lit {
+            frame(
+                &mut out,
+                Rect::new(DECK + glass.x, glass.y, glass.wide, glass.tall).grown(1),
+                palette::FIRE[4],
+            );
+        }
+        self.paint_deck(&mut out);
+        self.paint_front(&mut out);
+        if !self.tag.is_empty() {
+            self.paint_tag(&mut out);
+        }
+        out
+    }
+
+    fn paint_body(&self, out: &mut Bitmap) {
+        let body = self.body();
+        let dark = body.mix(palette::INK, 0.5);
+        let light = body.mix(palette::MOON, if self.lit { 0.35 } else { 0.14 });
+        for y in 0..self.tall {
+            for x in 0..self.wide {
+                let mut color = match (x, self.wide - 1 - x) {
+                    (0, _) | (_, 0) => palette::INK,
+                    (1..3, _) => dark,
+                    (_, 1..3) => light,
+                    _ => body,
+                };
+                // The fire below lights the feet.
+                color = color.mix(palette::FIRE[2], (y - self.tall + 10).max(0) as f32 / 22.0);
+                out.set(DECK + x, y, color);
+            }
+        }
+        out.rect(DECK, 0, self.wide, 1, light);
+    }
+
+    fn paint_marquee(&self, out: &mut Bitmap) {
+        let tall = self.marquee();
+        let (fill, edge) = if self.lit {
+            (self.hue.mix(palette::INK, 0.35), self.hue)
+        } else {
+            (palette::PEAT[0], self.hue.mix(palette::PEAT[1], 0.6))
+        };
+        out.rect(DECK + 3, 3, self.wide - 6, tall, fill);
+        frame(out, Rect::new(DECK + 3, 3, self.wide - 6, tall), edge);
+        if self.lit {
+            out.rect(DECK + 6, 5, self.wide - 12, 1, fill.mix(palette::MOON, 0.35));
+            out.rect(DECK + 6, tall, self.wide - 12, 1, fill.mix(palette::FIRE[5], 0.3));
+        }
+        let (bold, track) = (self.lit, i32::from(self.lit));
+        let name = fitted(self.name, self.wide - 8, bold);
+        let left = DECK + (self.wide - font::width(&name, bold, track)) / 2;
+        let top = 3 + (tall - 7) / 2;
+        let color = if self.lit { palette::FIRE[6] } else { self.hue.mix(palette::MIST[2], 0.35) };
+        if self.lit {
+            write(out, &name, left, top + 1, bold, track, palette::FIRE[1]);
+        }
+        write(out, &name, left, top, bold, track, color);
+    }
+
+    /// A stick and two buttons, on a board that reaches out a little.
+    fn paint_deck(&self, out: &mut Bitmap) {
+        let glass = self.glass();
+        let y = (glass.bottom() + 5).min(self.tall - 9);
+        let body = self.body();
+        out.rect(0, y, self.wide + 2 * DECK, 9, body.mix(palette::INK, 0.25));
+        out.rect(0, y, self.wide + 2 * DECK, 1, body.mix(palette::MOON, if self.lit { 0.35 } else { 0.14 }));
+        out.rect(0, y + 8, self.wide + 2 * DECK, 1, palette::INK);
+        out.rect(
+            DECK + 10,
+            y - 4,
+            2,
+            6,
+            palette::MIST[2].mix(palette::INK, if self.lit { 0.0 } else { 0.5 }),
+        );
+        let (knob, buttons) = if self.lit {
+            (palette::BAD, [palette::SEAT[1], palette::SEAT[0]])
+        } else {
+            (palette::PEAT[4], [palette::PEAT[3]; 2])
+        };
+        disc(out, DECK + 10, y - 5, knob);
+        for (nth, color) in (0..).zip(buttons) {
+            disc(out, DECK + self.wide - 20 + nth * 8, y + 3, color);
+        }
+    }
+
+    /// The slot for coins, and two geese on the lit one.
+    fn paint_front(&self, out: &mut Bitmap) {
+        let top = self.glass().bottom() + 14;
+        let (room, middle) = (self.tall - top, DECK + self.wide / 2);
+        if self.lit && room >= 28 {
+            let goose = crate::pictures::album().image(pictures().figures.bare[0]);
+            let tint = self.body().mix(palette::FIRE[4], 0.4);
+            let y = self.tall - 9 - Figures::FEET;
+            for x in 0..goose.width() {
+                // Without its outline, which is as wide as a pixel.
+                for down in
+                    (0..goose.height()).filter(|down| goose.get(x, *down).is_some_and(|c| c != palette::INK))
+                {
+                    if y + down >= top {
+                        out.set(DECK + self.wide - 34 + x, y + down, tint);
+                        out.set(DECK + 33 - x, y + down, tint);
+                    }
+                }
+            }
+        }
+        let (wide, tall) = if self.lit { (18, 19) } else { (12, 13) };
+        let tall = tall.min(room - 5);
+        if tall < 9 {
+            return;
+        }
+        let slot = Rect::new(middle - wide / 2, top + (room - tall) / 2, wide, tall);
+        out.rect(slot.x, slot.y, slot.wide, slot.tall, palette::PEAT[0]);
+        frame(out, slot, self.body().mix(palette::INK, 0.5));
+        if self.lit && tall > 13 {
+            for side in [-5, 2] {
+                out.rect(middle + side, slot.y + 4, 3, 7, palette::FIRE[4]);
+            }
+            out.rect(middle - 5, slot.bottom() - 5, 10, 2, palette::PEAT[3]);
+        }
+    }
+
+    /// Paper on two strings.
+    fn paint_tag(&self, out: &mut Bitmap) {
+        let wide = font::width(self.tag, false, 0) + 9;
+        let glass = self.glass();
+        let (x, y) = (DECK + (self.wide - wide) / 2, glass.bottom() - 8);
+        let nail = (x + wide / 2, y - 5);
+        out.line(nail, (x + 4, y), palette::MIST[1]);
+        out.line(nail, (x + wide - 4, y), palette::MIST[1]);
+        out.rect(x, y, wide, 12, palette::BONE);
+        frame(out, Rect::new(x, y, wide, 12), palette::MOON_SHADE);
+        write(out, self.tag, x + 5, y + 3, false, 0, palette::PEAT[1]);
+    }
+}
+
+/// The fen at night, as the lit screen shows it.
+fn fen(out: &mut Bitmap) {
+    let (wide, tall) = (out.width(), out.height());
+    let sky = [palette::NIGHT[0], palette::NIGHT[1], palette::NIGHT[2], palette::NIGHT[3], palette::MIST[0]];
+    for y in 0..tall {
+        for x in 0..wide {
+            let depth = y as f32 / tall as f32 * (sky.len() - 1) as f32 + bayer(x, y) - 0.5;
+            let mut color = sky[(depth.max(0.0) as usize).min(sky.len() - 1)];
+            if chance(x, y, 9) > 0.992 {
+                color = palette::STAR;
+            }
+            let (right, down) = (x - wide * 3 / 4, y - 11);
+            if right * right + down * down <= 64 {
+                color = if right > 3 && bayer(x, y) > 0.4 { palette::MOON_SHADE } else { palette::MOON };
+            }
+            // Embers glow from below.
+            if (y + 9 - tall) as f32 / 14.0 > bayer(x, y) {
+                color = palette::PLUM[2];
+            }
+            out.set(x, y, color);
+        }
+    }
+    // A ledge hangs in from the left, as one does.
+    for x in 0..wide * 2 / 5 {
+        let ragged = (chance(x / 3, 5, 2) * 4.0) as i32;
+        out.rect(x, 3, 1, 6 + ragged, palette::PEAT[2]);
+        out.set(x, 8 + ragged, palette::FIRE[2]);
+        out.rect(x, 2, 1, 2, palette::SEDGE[3]);
+        out.set(x, 1, palette::SEDGE[if chance(x, 6, 2) > 0.5 { 4 } else { 2 }]);
+    }
+}
+
+/// A screen that is off, with a trace of what it will show.
+fn dark_screen(out: &mut Bitmap, name: &str) {
+    let (wide, tall) = (out.width(), out.height());
+    for y in 0..tall {
+        for x in 0..wide {
+            let shine = if x + y < 14 { 0.5 } else { 0.0 };
+            out.set(x, y, palette::NIGHT[0].mix(palette::NIGHT[2], 0.35 * (y & 1) as f32 + shine));
+        }
+    }
+    let line = palette::MIST[0].mix(palette::MIST[1], 0.5);
+    let (x, y) = (wide / 2, tall / 2 - 5);
+    match name {
+        "skein" => {
+            for (right, down) in [(8, 0), (2, -4), (2, 4), (-4, -8), (-4, 8), (-10, -11), (-10, 11)] {
+                out.rect(x + right - 2, y + down, 4, 1, line);
+                out.set(x + right - 1, y + down - 1, line);
+                out.set(x + right - 1, y + down + 1, line);
+            }
+        }
+        "gosling" => {
+            let maze = Bitmap::new(30, 18);
+            let mut maze = maze;
+            for (down, row) in (0..).zip(MAZE) {
+                for (right, _) in row.chars().enumerate().filter(|(_, letter)| *letter == 'g') {
+                    maze.rect(right as i32 * 2, down * 2, 2, 2, line);
+                }
+            }
+            maze.rect(14, 11, 2, 2, palette::SEAT[1]);
+            out.blit(&maze, x - 15, y - 9);
+        }
+        "drake" => {
+            ring(out, (x, y), (12.0, 12.0), line);
+            for (from, to) in [((-6, 3), (-1, 0)), ((-6, -3), (-1, 0)), ((7, 4), (3, -1)), ((8, -3), (3, -1))]
+            {
+                out.line((x + from.0, y + from.1), (x + to.0, y + to.1), line);
+            }
+            out.set(x + 1, y, palette::FIRE[4]);
+        }
+        _ => {
+            ring(out, (x, y), (17.0, 10.0), palette::MIST[0]);
+            for nth in 0..34 {
+                let (angle, far) = (chance(nth, 1, 7) * 6.3, chance(nth, 2, 7).sqrt());
+                let color = if nth % 5 == 0 { palette::SEDGE[2] } else { line };
+                let right = (sine(angle + 1.571) * far * 14.0) as i32;
+                out.rect(x + right, y + (sine(angle) * far * 8.0) as i32, 2, 2, color);
+            }
+        }
+    }
+}
+
+const MAZE: [&str; 9] = [
+    "ggggggggggggggg",
+    "g.....g.....g.g",
+    "g.ggg.g.ggg.g.g",
+    "g.g.......g...g",
+    "g.g.ggggg.ggg.g",
+    "g...g...g.....g",
+    "ggg.g.g.ggg.ggg",
+    "g.....g.......g",
+    "ggggggggggggggg",
+];
+
+fn ring(out: &mut Bitmap, (x, y): (i32, i32), (wide, tall): (f32, f32), color: Color) {
+    for step in 0..80 {
+        let angle = step as f32 / 80.0 * std::f32::consts::TAU;
+        let (right, down) = (sine(angle + std::f32::consts::FRAC_PI_2) * wide, sine(angle) * tall);
+        out.set(x + right.round() as i32, y + down.round() as i32, color);
+    }
+}
+
+fn disc(out: &mut Bitmap, x: i32, y: i32, color: Color) {
+    out.rect(x - 1, y - 2, 3, 5, color);
+    out.rect(x - 2, y - 1, 5, 3, color);
+}
+
+fn frame(out: &mut Bitmap, rect: Rect, color: Color) {
     let Rect { x, y, wide, tall } = rect;
-    let body = palette::PEAT[2].mix(hue, if lit { 0.45 } else { 0.18 });
-    let trim = palette::PEAT[3].mix(hue, if lit { 0.6 } else { 0.3 });
-    let (marquee, screen) = (if tall < 100 { 16 } else { 22 }, tall * 44 / 100);
-    let inset = 7;
-    let (screen_y, base_y) = (y + marquee + 6, y + marquee + 6 + screen);
-    // Around the screen, so that it stays open where it is lit.
-    pen.panel(Rect::new(x, y, wide, marquee + 6), body, 1.0, Some(trim));
-    for side in [x, x + wide - inset] {
-        pen.fill(Rect::new(side, screen_y - 1, inset, screen + 2), body, 1.0);
-    }
-    pen.panel(Rect::new(x, base_y, wide, y + tall - base_y), body.mix(palette::INK, 0.25), 1.0, Some(trim));
-    pen.panel(Rect::new(x + 4, y + 3, wide - 8, marquee), palette::INK.mix(hue, 0.28), 1.0, Some(hue));
-    let name_color = if lit { palette::FIRE[6] } else { hue.mix(palette::TEXT, 0.2) };
-    let middle = x + wide / 2;
-    let name_y = y + 3 + (marquee - 7) / 2;
-    if lit {
-        pen.bold(name, middle, name_y, wide - 14, name_color).centred().tracked(1);
-    } else {
-        pen.text(name, middle, name_y, wide - 12, name_color).centred();
-    }
-    let glass = Rect::new(x + inset, screen_y, wide - 2 * inset, screen);
-    let below = y + tall - base_y;
-    if lit {
-        pen.panel(glass, palette::INK, 0.0, Some(palette::FIRE[4]));
-        let deck = base_y + 6;
-        pen.panel(Rect::new(x + 12, deck, 7, 7), palette::BAD, 1.0, None);
-        for (button, color) in [(0, palette::SEAT[1]), (1, palette::SEAT[0])] {
-            pen.panel(Rect::new(x + wide - 34 + button * 12, deck, 7, 7), color, 1.0, None);
-        }
-    } else {
-        pen.panel(glass, palette::INK, 0.85, Some(palette::PEAT[1]));
-        paper(pen, tag, middle, screen_y + screen - 20);
-    }
-    let slot_y = base_y + below * 55 / 100 - 8;
-    if below < 36 {
-        return;
-    }
-    pen.panel(Rect::new(middle - 10, slot_y, 20, 22.min(below - 14)), palette::INK, 0.9, Some(trim));
-    if lit {
-        for bar in [-5, 2] {
-            pen.fill(Rect::new(middle + bar, slot_y + 4, 3, 9), palette::FIRE[4], 1.0);
-        }
-        let goose = pictures().figures.bare[0];
-        let shade = Some(body.mix(palette::INK, 0.05).mix(palette::FIRE[3], 0.25));
-        if wide >= 100 && below >= 48 {
-            let feet = y + tall - 8 - gander::stage::Figures::FEET;
-            pen.image_as(goose, x + 6, feet, true, shade);
-            pen.image_as(goose, x + wide - 42, feet, false, shade);
-        }
-    }
+    out.rect(x + 1, y, wide - 2, 1, color);
+    out.rect(x + 1, y + tall - 1, wide - 2, 1, color);
+    out.rect(x, y + 1, 1, tall - 2, color);
+    out.rect(x + wide - 1, y + 1, 1, tall - 2, color);
+}
+
+fn write(out: &mut Bitmap, text: &str, x: i32, y: i32, bold: bool, track: i32, color: Color) {
+    font::dots(text, bold, track, |right, down| out.set(x + right, y + down, color));
 }

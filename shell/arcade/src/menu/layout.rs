@@ -4,17 +4,19 @@
 use gaggle_scene::View;
 
 use super::Choice;
-use crate::pen::Rect;
+use crate::pen::{Rect, in_art};
 
 /// An arrangement of the menu.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layout {
-    /// GAGGLE: the place and whether it is the large one.
-    pub(crate) title: Option<(Rect, bool)>,
-    /// Left or middle, and top, of the line under it.
+    /// GAGGLE: which of the three, and its left and top.
+    pub(crate) title: Option<(usize, i32, i32)>,
+    /// The line under it.
     pub(crate) tagline: Option<Rect>,
     /// Where cabinets stand; its lower edge is the turf.
     pub(crate) cabinets: Option<Rect>,
+    /// Whether there is turf from edge to edge.
+    pub(crate) floor: bool,
     /// The dark cabinets, as a strip without their bodies.
     pub(crate) strip: Option<Rect>,
     pub(crate) play: Rect,
@@ -37,15 +39,15 @@ pub(crate) struct Layout {
     pub(crate) upright: bool,
 }
 
-/// Width and height of the title, large and small.
-const TITLE: [(i32, i32); 2] = [(180, 50), (92, 28)];
+/// Width and height of the titles, in pixels of figures: large and dense, large, small.
+const TITLE: [(i32, i32); 3] = [(160, 50), (180, 50), (92, 28)];
 
 impl Layout {
     /// The arrangement for a screen.
     pub(crate) fn of(view: View) -> Layout {
         let (wide, tall) = (view.word_width(), view.word_height());
         let mut layout = match (wide, tall) {
-            (560.., 330..) => roomy(wide, tall),
+            (560.., 320..) => roomy(wide, tall, in_art(view)),
             (170.., 290..) if wide < tall => upright(wide, tall),
             _ => small(wide, tall),
         };
@@ -107,7 +109,7 @@ impl Layout {
     }
 }
 
-fn roomy(wide: i32, tall: i32) -> Layout {
+fn roomy(wide: i32, tall: i32, in_art: bool) -> Layout {
     let column = (wide * 23 / 100).clamp(150, 190);
     let x = wide - 12 - column;
     let bar = tall - 46;
@@ -115,9 +117,10 @@ fn roomy(wide: i32, tall: i32) -> Layout {
     let [help, sound] = Rect::new(x, bar, column, 32).columns([1, 1], 6);
     let [play, mode, play_two, private] = Rect::new(28, bar, x - 8 - 28, 32).columns([122, 104, 76, 116], 8);
     let mut layout = Layout {
-        title: Some((Rect::new(20, 10, TITLE[0].0, TITLE[0].1), true)),
-        tagline: Some(Rect::new(30, 68, x - 46, 9)),
-        cabinets: Some(Rect::new(28, 88, x - 8 - 28, tall - 62 - 88)),
+        title: Some(if in_art { (0, 18, 5) } else { (1, 20, 10) }),
+        tagline: Some(Rect::new(30, 74, x - 46, 9)),
+        cabinets: Some(Rect::new(28, 90, x - 6 - 28, tall - 62 - 90)),
+        floor: true,
         play,
         mode,
         play_two,
@@ -135,9 +138,9 @@ fn roomy(wide: i32, tall: i32) -> Layout {
 
 fn upright(wide: i32, tall: i32) -> Layout {
     let (left, room) = (8, wide - 16);
-    let large = usize::from(wide < TITLE[0].0 + 8 || tall < 400);
-    let (title_wide, title_tall) = TITLE[large];
-    let title = Rect::new((wide - title_wide) / 2, 26, title_wide, title_tall);
+    let which = if wide < TITLE[1].0 + 8 || tall < 400 { 2 } else { 1 };
+    let (title_wide, title_tall) = TITLE[which];
+    let title = Rect::new((wide - title_wide) / 2, 27, title_wide, title_tall);
     let row = |y, tall| Rect::new(left, y, room, tall);
     let strip_tall = if tall >= 410 { 38 } else { 0 };
     let rooms_tall = 13
@@ -156,11 +159,15 @@ fn upright(wide: i32, tall: i32) -> Layout {
     let mode = row(play_two.y - 24, 20);
     let play = row(mode.y - 32, 28);
     let [name, help, sound] = row(6, 18).columns([room - 50, 25, 25], 4);
-    let below = title.bottom() + 14;
+    // The last rows of a title are for tails, which it has none of.
+    let tagline = title.bottom() - if which == 1 { 9 } else { 4 };
+    let below = tagline + 15;
+    let stage = Rect::new(left, below, room, play.y - 8 - below);
     let mut layout = Layout {
-        title: Some((title, large == 0)),
-        tagline: Some(Rect::new(left, title.bottom() + 2, room, 9)),
-        cabinets: (play.y - 6 - below >= 64).then(|| Rect::new(left, below, room, play.y - 6 - below)),
+        title: Some((which, title.x, title.y)),
+        tagline: Some(Rect::new(left, tagline, room, 9)),
+        cabinets: (stage.tall >= 64).then_some(stage),
+        floor: true,
         strip: (strip_tall > 0).then_some(strip),
         play,
         mode,
@@ -174,7 +181,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
         upright: true,
         ..Layout::default()
     };
-    layout.fill_rooms(13, 29, 0);
+    layout.fill_rooms(13, 30, 0);
     layout
 }
 
@@ -184,8 +191,8 @@ fn small(wide: i32, tall: i32) -> Layout {
     let all = Rect::new(margin, margin, wide - 2 * margin, tall - 2 * margin);
     let [mut left, right] = all.columns([1, 1], margin.max(4));
     let mut layout = Layout::default();
-    if tall >= 150 && left.wide >= TITLE[1].0 {
-        layout.title = Some((Rect::new(left.x, left.y, TITLE[1].0, TITLE[1].1), false));
+    if tall >= 150 && left.wide >= TITLE[2].0 {
+        layout.title = Some((2, left.x, left.y));
         left = Rect::new(left.x, left.y + 32, left.wide, left.tall - 32);
     }
     // Four rows of buttons, at the bottom; a cabinet above them if there is room for one.

@@ -9,17 +9,15 @@ use crate::pen::{Pen, Rect, grouped, wrapped};
 use crate::pictures::pictures;
 
 pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
-    let mut pen = Pen::new(scene);
     let layout = &menu.layout;
-    pen.shade(menu.view, 0.375);
-    if let Some((place, large)) = layout.title {
-        pen.image(pictures().title[usize::from(!large)], place.x, place.y);
+    Pen::new(scene, menu.view).shade(0.36);
+    menu.cabinets.draw(scene, menu.view, menu.beat);
+    let mut pen = Pen::new(scene, menu.view);
+    if let Some((which, x, y)) = layout.title {
+        pen.figure(pictures().title[which], x as f32, y as f32, false);
     }
     if let Some(place) = layout.tagline {
         tagline(&mut pen, place, layout.upright);
-    }
-    if let Some(place) = layout.cabinets {
-        cabinets::draw(&mut pen, place);
     }
     if let Some(place) = layout.strip {
         cabinets::strip(&mut pen, place);
@@ -32,8 +30,7 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
         None => button(&mut pen, layout.private, &["Play with friends", "With friends", "Friends"]),
     }
     button(&mut pen, layout.help, &["How to play", "?"]);
-    let sound = if facts.muted { ["Sound off", "off"] } else { ["Sound on", "on"] };
-    button(&mut pen, layout.sound, &sound);
+    sound(&mut pen, layout.sound, facts.muted);
     name(&mut pen, menu, facts);
     rooms(&mut pen, menu, facts);
     code(&mut pen, menu);
@@ -96,6 +93,17 @@ fn button(pen: &mut Pen<'_>, place: Rect, names: &[&str]) {
     let name = names.iter().find(|name| font::width(name, false, 0) <= room).or(names.last());
     let (middle, y) = (place.x + place.wide / 2, place.y + (place.tall - 7) / 2);
     pen.text(name.copied().unwrap_or_default(), middle, y, room, palette::TEXT).centred();
+}
+
+fn sound(pen: &mut Pen<'_>, place: Rect, muted: bool) {
+    let word = if muted { "Sound off" } else { "Sound on" };
+    if font::width(word, false, 0) + 6 <= place.wide {
+        button(pen, place, &[word]);
+        return;
+    }
+    pen.card(place, palette::MIST[0]);
+    let (x, y) = place.middle();
+    pen.image(pictures().speaker[usize::from(muted)], x - 5, y - 3);
 }
 
 fn invite(pen: &mut Pen<'_>, place: Rect, code: &str) {
@@ -206,7 +214,7 @@ fn room_row(pen: &mut Pen<'_>, layout: &Layout, row: usize, line: &RoomLine, foc
         0.9,
         Some(if focused { palette::MIST[1] } else { palette::NIGHT[2] }),
     );
-    let y = if two_lines { place.y + 5 } else { place.y + (place.tall - 7) / 2 };
+    let y = if two_lines { place.y + 4 } else { place.y + (place.tall - 7) / 2 };
     let (left, wide) = (place.x + 6, place.wide - 12);
     let color = if focused { palette::FIRE[5] } else { palette::TEXT };
     let code_room = wide.min(46);
@@ -226,7 +234,7 @@ fn room_row(pen: &mut Pen<'_>, layout: &Layout, row: usize, line: &RoomLine, foc
         pen.image(pictures().eye, eye.right() - 14, y + 1);
     }
     if two_lines {
-        let below = y + 12;
+        let below = y + place.tall / 2 - 2;
         let status = match (line.open, line.watchers) {
             (false, _) => "full".to_string(),
             (true, 0) => String::new(),

@@ -35,7 +35,7 @@ fn room(view: View, top: i32) -> i32 {
 }
 
 pub(super) fn line(panel: &NetPanel, scene: &mut Scene, view: View, left_half: bool) {
-    let mut pen = Pen::new(scene);
+    let mut pen = Pen::new(scene, view);
     let words = panel.words();
     let text = fitted(&words, view.word_width() - 24, false);
     let wide = font::width(&text, false, 0) + 12;
@@ -51,9 +51,10 @@ pub(super) fn panel(panel: &NetPanel, scene: &mut Scene, view: View, left_half: 
     let plan = Plan::of(panel, room);
     let wide = 221.min(view.word_width() - 8);
     let tall = plan.tall().min(room);
-    let x = if left_half { 8 } else { view.word_width() - wide - 8 };
-    let card = Rect::new(x.max(0), top, wide, tall);
-    let mut pen = Pen::new(scene);
+    let margin = 8.min((view.word_width() - wide) / 2);
+    let x = if left_half { margin } else { view.word_width() - wide - margin };
+    let card = Rect::new(x, top, wide, tall);
+    let mut pen = Pen::new(scene, view);
     pen.card(card, palette::MIST[0]);
     let mut inner = card.grown(-6);
     let facts = &panel.facts;
@@ -123,8 +124,7 @@ fn one_link(pen: &mut Pen<'_>, panel: &NetPanel, link: &LinkFacts, place: Rect, 
         left += 13;
     }
     let tag_x = x + 68;
-    let name = if link.lead { format!("{} ·", link.name) } else { link.name.clone() };
-    pen.text(&name, left, y, tag_x - left - 3, color);
+    pen.text(&link.name, left, y, tag_x - left - 3, color);
     let path_color = match link.path {
         "direct" => palette::OK,
         "relay" => palette::WARN,
@@ -133,7 +133,12 @@ fn one_link(pen: &mut Pen<'_>, panel: &NetPanel, link: &LinkFacts, place: Rect, 
     let tag = font::width(link.path, false, 0) + 7;
     pen.panel(Rect::new(tag_x, y - 2, tag, 11), palette::INK, 0.0, Some(path_color));
     pen.text(link.path, tag_x + 4, y, tag, path_color);
-    pen.text(&format!("{} ms", link.rtt_ms), x + wide, y, wide - 110, palette::TEXT).right();
+    let rtt = format!("{} ms", link.rtt_ms);
+    let rtt_room = wide - 68 - tag - 4;
+    pen.text(&rtt, x + wide, y, rtt_room, palette::TEXT).right();
+    if link.lead {
+        pen.text("lead", tag_x + tag + 4, y, rtt_room - font::width(&rtt, false, 0) - 6, palette::FAINT);
+    }
     let jitter = format!("±{} ms jitter", link.jitter_ms);
     let lost = format!("{}.{}% lost", link.loss_permille / 10, link.loss_permille % 10);
     let lost_color = if link.loss_permille >= 10 { palette::WARN } else { palette::DIM };
@@ -189,7 +194,7 @@ fn graph(pen: &mut Pen<'_>, panel: &NetPanel, nth: usize, x: i32, y: i32, wide: 
                 pen,
                 area,
                 panel.bytes.recent(count),
-                full.saturating_add(full / 4),
+                full.saturating_add(full),
                 palette::OK.mix(palette::INK, 0.3),
                 palette::OK,
             );
@@ -247,8 +252,11 @@ fn foot(pen: &mut Pen<'_>, panel: &NetPanel, place: Rect) {
     };
     let taken = font::width(agree, false, 0);
     let frames = if facts.input_delay == 1 { "frame" } else { "frames" };
-    let text = format!("Delay {} {frames} · {} packets/s", facts.input_delay, facts.packets_per_second);
-    pen.text(&text, place.x, place.y, place.wide - taken - 6, palette::DIM);
+    let delay = format!("Delay {} {frames}", facts.input_delay);
+    let long = format!("{delay} · {} packets/s", facts.packets_per_second);
+    let room = place.wide - taken - 6;
+    let text = if font::width(&long, false, 0) <= room { &long } else { &delay };
+    pen.text(text, place.x, place.y, room, palette::DIM);
     pen.text(agree, place.right(), place.y, place.wide, color).right();
 }
 

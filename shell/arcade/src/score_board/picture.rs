@@ -7,14 +7,18 @@ use crate::pen::{Pen, Rect, fitted, grouped, wrapped};
 use crate::pictures::pictures;
 
 pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>) {
-    let mut pen = Pen::new(scene);
+    let mut pen = Pen::new(scene, board.view);
     let layout = &board.layout;
-    pen.shade(board.view, 0.25);
+    pen.shade(0.25);
     if let Some((x, y)) = layout.title {
-        pen.image(pictures().well_flown, x, y);
+        pen.figure(pictures().well_flown, x as f32, y as f32, false);
     }
     let line = format!("Wave {}. {}", facts.wave, facts.line);
-    pen.text(&line, layout.line.x, layout.line.y, layout.line.wide, palette::BONE).outlined(palette::INK);
+    let lines = (layout.line.tall / 11).max(1) as usize;
+    for (nth, line) in wrapped(&line, layout.line.wide, lines).iter().enumerate() {
+        let y = layout.line.y + 11 * nth as i32;
+        pen.text(line, layout.line.x, y, layout.line.wide, palette::BONE).outlined(palette::INK);
+    }
     table(&mut pen, board, facts);
     for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
         button(&mut pen, choice, layout.buttons[nth], nth == board.focus);
@@ -30,7 +34,7 @@ pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>
 fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
     let place = board.layout.table;
     pen.card(place, palette::MIST[0]);
-    let score_right = place.right() - 44.min(place.wide / 4);
+    let score_right = place.right() - 54.min(place.wide / 3);
     pen.bold(facts.mode, place.x + 9, place.y + 7, place.wide / 3, palette::TEXT);
     pen.text("score", score_right, place.y + 7, place.wide / 3, palette::FAINT).right();
     pen.text("mounts", place.right() - 6, place.y + 7, place.wide / 4, palette::FAINT).right();
@@ -59,7 +63,11 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLin
     let name_wide = font::width(&name, true, 0);
     pen.bold(&name, left, y, room, color);
     let remark_x = (left + name_wide + 8).max(left + 61);
-    pen.text(&player.remark, remark_x, y, score_right - score_wide - 6 - remark_x, palette::FAINT);
+    // A remark is whole or not there.
+    let remark_room = score_right - score_wide - 6 - remark_x;
+    if font::width(fitted(&player.remark, 400, false).as_ref(), false, 0) <= remark_room {
+        pen.text(&player.remark, remark_x, y, remark_room, palette::FAINT);
+    }
     pen.text(&score, score_right, y, row.wide / 2, palette::TEXT).right();
     let mounts = if player.mounts == 0 { "-".to_string() } else { player.mounts.to_string() };
     pen.text(&mounts, row.right() - 4, y, 24, palette::DIM).right();
