@@ -196,11 +196,11 @@ fn roomy(wide: i32, tall: i32) -> Layout {
 fn sideways(wide: i32, tall: i32) -> Layout {
     let [left, right] = Rect::new(4, 4, wide - 8, tall - 8).columns([230, 180], 6);
     let buttons = in_two_rows(left.x, tall - 4 - 38, left.wide, 20);
-    let table_top = 46;
+    let table_top = 57;
     let table = Rect::new(left.x, table_top, left.wide, tall - 4 - 38 - 4 - table_top);
     Layout {
         title: Some((left.x + 2, 3)),
-        line: Rect::new(left.x + 2, 33, left.wide - 2, 9),
+        line: Rect::new(left.x + 2, 33, left.wide - 2, 22),
         table,
         row: ((table.tall - 20) / 4).clamp(9, 20),
         buttons,

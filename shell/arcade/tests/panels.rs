@@ -9,7 +9,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use arcade::{
-    BoardLine, Choice, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel,
+    BoardLine, Choice, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel, Notice,
     PlayerLine, RoomLine, ScoreBoard, ScoreFacts, Toasts, album, draw_joining,
 };
 use gaggle_kit::Micros;
@@ -71,13 +71,14 @@ fn paint(name: &str, bare: bool, draw: impl Fn(View, &mut Scene) -> Option<Album
 
 fn write(name: &str, view: View, canvas: &Canvas) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
-    fs::create_dir_all(&folder).unwrap();
-    let file = BufWriter::new(File::create(folder.join(name)).unwrap());
+    fs::create_dir_all(&folder).expect("the target folder can be written to");
+    let file = BufWriter::new(File::create(folder.join(name)).expect("a file can be made"));
     let mut encoder = png::Encoder::new(file, view.width as u32, view.height as u32);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::Fast);
     let bytes: Vec<u8> = canvas.pixels().iter().flat_map(|pixel| pixel.to_be_bytes()[1..].to_vec()).collect();
-    encoder.write_header().unwrap().write_image_data(&bytes).unwrap();
+    let mut writer = encoder.write_header().expect("a header can be written");
+    writer.write_image_data(&bytes).expect("as many pixels as announced");
 }
 
 fn room(code: &str, mode: &str, players: u8, watchers: u8, open: bool) -> RoomLine {
@@ -248,6 +249,22 @@ fn score_board() {
     };
     paint("score-board-out", true, |view, scene| {
         ScoreBoard::new(view).draw(scene, &out);
+        None
+    });
+}
+
+#[test]
+fn notices() {
+    paint("interrupted", false, |view, scene| {
+        let notice = Notice {
+            seat: Some(0),
+            heading: "Lost touch. Holding your seat for 21 s.",
+            lines: &["Trying the relay. Second try."],
+            keys: &[("Esc", "let go and play alone")],
+            warn: true,
+            shade_percent: 55,
+        };
+        notice.draw(scene, view);
         None
     });
 }

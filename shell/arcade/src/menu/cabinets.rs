@@ -40,7 +40,7 @@ impl Cabinets {
         let unit = unit(view);
         let units = |words: i32| (words as f32 / unit).floor() as i32;
         let (wide, tall) = (units(place.wide), units(place.tall));
-        let first = if wide >= 230 { (wide * 25 / 100).clamp(60, 100) } else { wide.min(78) };
+        let first = if wide >= 230 { (wide * 24 / 100).clamp(60, 100) } else { wide.min(78) };
         let other = ((wide - first - 4) / (CABINETS.len() as i32 - 1) - 1).min(60);
         let count = if other >= 44 { CABINETS.len() } else { 1 };
         let mut made = Cabinets::default();
@@ -52,7 +52,7 @@ impl Cabinets {
         if count == 1 {
             left += ((place.wide as f32 - first as f32 * unit) / 2.0).floor();
         }
-        let lit_tall = tall.min(first * 17 / 10);
+        let lit_tall = tall.min(first * 19 / 10);
         let across = units(view.word_width());
         add(glow(first * 16 / 10, lit_tall), (left - first as f32 * 0.3 * unit).max(0.0), lit_tall);
         if layout.floor {
@@ -68,7 +68,7 @@ impl Cabinets {
         let lit = Cabinet { wide: first, tall: lit_tall, name: "", hue: palette::INK, tag: "", lit: true };
         let glass = lit.glass();
         made.screen_size = (glass.wide, glass.tall);
-        made.screen = (glass.tall >= 38 && glass.wide >= 56)
+        made.screen = (glass.tall >= 38 && glass.wide >= 48)
             .then(|| (at + glass.x as f32 * unit, floor - (lit_tall - glass.y) as f32 * unit));
         made
     }
@@ -83,7 +83,7 @@ impl Cabinets {
         let unit = unit(view);
         let figures = &pictures().figures;
         let (wide, tall) = self.screen_size;
-        let bob = if beat / 24 % 2 == 0 { 0 } else { 1 };
+        let bob = (beat / 24 % 2) as i32;
         let mut goose = |image, right: i32, down: i32, mirrored| {
             pen.figure(image, x + right as f32 * unit, y + down as f32 * unit, mirrored);
         };
@@ -223,14 +223,16 @@ impl Cabinet<'_> {
         } else {
             (palette::PEAT[0], self.hue.mix(palette::PEAT[1], 0.6))
         };
-        out.rect(DECK + 3, 3, self.wide - 6, tall, fill);
-        frame(out, Rect::new(DECK + 3, 3, self.wide - 6, tall), edge);
+        let aside = if self.lit { 3 } else { 2 };
+        let board = Rect::new(DECK + aside, 3, self.wide - 2 * aside, tall);
+        out.rect(board.x, board.y, board.wide, board.tall, fill);
+        frame(out, board, edge);
         if self.lit {
             out.rect(DECK + 6, 5, self.wide - 12, 1, fill.mix(palette::MOON, 0.35));
             out.rect(DECK + 6, tall, self.wide - 12, 1, fill.mix(palette::FIRE[5], 0.3));
         }
         let (bold, track) = (self.lit, i32::from(self.lit));
-        let name = fitted(self.name, self.wide - 8, bold);
+        let name = fitted(self.name, board.wide - 2, bold);
         let left = DECK + (self.wide - font::width(&name, bold, track)) / 2;
         let top = 3 + (tall - 7) / 2;
         let color = if self.lit { palette::FIRE[6] } else { self.hue.mix(palette::MIST[2], 0.35) };
@@ -339,14 +341,20 @@ fn fen(out: &mut Bitmap) {
         }
     }
     // A ledge hangs in from the left, as one does.
-    for x in 0..wide * 2 / 5 {
-        let ragged = (chance(x / 3, 5, 2) * 4.0) as i32;
-        out.rect(x, 3, 1, 6 + ragged, palette::PEAT[2]);
-        out.set(x, 8 + ragged, palette::FIRE[2]);
-        out.rect(x, 2, 1, 2, palette::SEDGE[3]);
-        out.set(x, 1, palette::SEDGE[if chance(x, 6, 2) > 0.5 { 4 } else { 2 }]);
+    for (x, rows) in (0..).zip(LEDGE.into_iter().take(wide as usize / 2)) {
+        for y in 2..=rows {
+            let seam = y % 5 == 2 || (x + y / 5 * 4) % 9 == 0;
+            out.set(x, y, palette::PEAT[if seam { 1 } else { 2 }]);
+        }
+        out.set(x, rows, palette::FIRE[2]);
+        out.rect(x, 1, 1, 2, palette::SEDGE[if x % 5 == 3 { 2 } else { 3 }]);
+        out.set(x, 0, palette::SEDGE[if x % 3 == 0 { 4 } else { 3 }]);
     }
 }
+
+/// How deep the ledge on the lit screen hangs, column by column.
+const LEDGE: [i32; 30] =
+    [9, 8, 8, 9, 10, 11, 10, 9, 8, 8, 7, 8, 9, 9, 8, 8, 10, 11, 9, 8, 7, 7, 6, 7, 8, 7, 6, 5, 4, 3];
 
 /// A screen that is off, with a trace of what it will show.
 fn dark_screen(out: &mut Bitmap, name: &str) {
@@ -368,8 +376,7 @@ fn dark_screen(out: &mut Bitmap, name: &str) {
             }
         }
         "gosling" => {
-            let maze = Bitmap::new(30, 18);
-            let mut maze = maze;
+            let mut maze = Bitmap::new(30, 18);
             for (down, row) in (0..).zip(MAZE) {
                 for (right, _) in row.chars().enumerate().filter(|(_, letter)| *letter == 'g') {
                     maze.rect(right as i32 * 2, down * 2, 2, 2, line);

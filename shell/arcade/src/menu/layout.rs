@@ -143,14 +143,12 @@ fn upright(wide: i32, tall: i32) -> Layout {
     let title = Rect::new((wide - title_wide) / 2, 27, title_wide, title_tall);
     let row = |y, tall| Rect::new(left, y, room, tall);
     let strip_tall = if tall >= 410 { 38 } else { 0 };
-    let rooms_tall = 13
-        + 29 * if tall >= 480 {
-            3
-        } else if tall >= 380 {
-            2
-        } else {
-            1
-        };
+    let rooms = match tall {
+        480.. => 3,
+        380.. => 2,
+        _ => 1,
+    };
+    let rooms_tall = 13 + 30 * rooms;
     // From the bottom upwards, so that thumbs reach it; what is left over is for the cabinet.
     let strip = row(tall - 8 - strip_tall, strip_tall);
     let rooms = row(strip.y - 3 - rooms_tall, rooms_tall);

@@ -214,7 +214,7 @@ fn room_row(pen: &mut Pen<'_>, layout: &Layout, row: usize, line: &RoomLine, foc
         0.9,
         Some(if focused { palette::MIST[1] } else { palette::NIGHT[2] }),
     );
-    let y = if two_lines { place.y + 4 } else { place.y + (place.tall - 7) / 2 };
+    let y = if two_lines { place.y + (place.tall - 19) / 2 } else { place.y + (place.tall - 7) / 2 };
     let (left, wide) = (place.x + 6, place.wide - 12);
     let color = if focused { palette::FIRE[5] } else { palette::TEXT };
     let code_room = wide.min(46);
@@ -234,7 +234,7 @@ fn room_row(pen: &mut Pen<'_>, layout: &Layout, row: usize, line: &RoomLine, foc
         pen.image(pictures().eye, eye.right() - 14, y + 1);
     }
     if two_lines {
-        let below = y + place.tall / 2 - 2;
+        let below = y + 12;
         let status = match (line.open, line.watchers) {
             (false, _) => "full".to_string(),
             (true, 0) => String::new(),

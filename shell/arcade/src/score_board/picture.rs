@@ -142,7 +142,7 @@ fn board_row(pen: &mut Pen<'_>, row: Rect, line: &BoardLine) {
     let color = if line.own { palette::SEAT[0] } else { palette::TEXT };
     let score = grouped(line.score);
     let score_wide = font::width(&score, false, 0).min(row.wide / 2);
-    let level = line.level.filter(|_| row.wide >= 150).map_or(String::new(), |level| format!("wave {level}"));
+    let level = line.level.filter(|_| row.wide >= 200).map_or(String::new(), |level| format!("wave {level}"));
     let level_right = row.right() - 6 - score_wide.max(42) - 10;
     let level_wide = font::width(&level, false, 0).min(60);
     pen.text(&line.place.to_string(), row.x + 16, y, 14, palette::DIM).right();
