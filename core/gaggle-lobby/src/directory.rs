@@ -1,14 +1,19 @@
 //! All rooms, and the promise that nobody is in two of them: what the nodes of a server share.
 //!
-//! This one lives in memory: it is the whole truth of a server that runs as one process, and the model
-//! that one on another store has to behave like. Nodes ask with a [`Request`] and hear of what happened
-//! through [`Directory::poll_notice`]; they never see each other.
+//! It lives in memory. A server that runs as one process has one of them; processes that share their rooms
+//! have one each and feed all of them the same requests in the same order, which is in `log.rs`, so that all of
+//! them hold the same. Nodes ask with a [`Request`] and hear of what happened through
+//! [`Directory::poll_notice`]; they never see each other.
 
 mod index;
+mod log;
 mod request;
+mod snapshot;
 
 pub use index::FindKey;
+pub use log::Entry;
 pub use request::{Copy, JoinBy, Mail, Notice, Origin, Reply, Request, SeatedReply, Wish};
+pub use snapshot::Snapshot;
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -59,44 +59,46 @@ record! {
     }
 }
 
-/// Somebody about to be seated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Newcomer {
-    /// The machine.
-    pub peer: PeerId,
-    /// The person.
-    pub player: PlayerId,
-    /// What they are called.
-    pub name: DisplayName,
-    /// The colours they wish for.
-    pub palette: u8,
-    /// Only to watch.
-    pub watch: bool,
+record! {
+    /// Somebody about to be seated.
+    pub struct Newcomer {
+        /// The machine.
+        peer: PeerId,
+        /// The person.
+        player: PlayerId,
+        /// What they are called.
+        name: DisplayName,
+        /// The colours they wish for.
+        palette: u8,
+        /// Only to watch.
+        watch: bool,
+    }
 }
 
-/// A room about to be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRoom {
-    /// Its id.
-    pub id: RoomId,
-    /// Its code.
-    pub code: RoomCode,
-    /// The seed of its first match.
-    pub seed: Seed,
-    /// What is played.
-    pub game: Label,
-    /// In which of its ways.
-    pub mode: Label,
-    /// By which build.
-    pub build: Label,
-    /// How many may play.
-    pub seats: u8,
-    /// Not in the list.
-    pub private: bool,
-    /// Playing at once, joinable while it does.
-    pub drop_in: bool,
-    /// The game's settings.
-    pub settings: Json,
+record! {
+    /// A room about to be made.
+    pub struct NewRoom {
+        /// Its id.
+        id: RoomId,
+        /// Its code.
+        code: RoomCode,
+        /// The seed of its first match.
+        seed: Seed,
+        /// What is played.
+        game: Label,
+        /// In which of its ways.
+        mode: Label,
+        /// By which build.
+        build: Label,
+        /// How many may play.
+        seats: u8,
+        /// Not in the list.
+        private: bool,
+        /// Playing at once, joinable while it does.
+        drop_in: bool,
+        /// The game's settings.
+        settings: Json,
+    }
 }
 
 /// What a member does.

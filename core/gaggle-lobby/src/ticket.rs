@@ -10,7 +10,9 @@ use gaggle_kit::{ByteReader, ByteSink, DecodeError, PeerId, Slot};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::MessageError;
 use crate::id::{PlayerId, RoomCode, RoomId, Seed};
+use crate::json::{Raw, Value};
 use crate::label::Label;
 use crate::view::Json;
 
@@ -276,6 +278,46 @@ impl Claims {
             build,
             settings,
         })
+    }
+}
+
+/// Claims that were checked already, as nodes pass them on to each other.
+impl Value for Claims {
+    fn read(raw: Raw<'_>, field: &'static str) -> Result<Claims, MessageError> {
+        let bytes = raw.string().and_then(|text| Base64UrlUnpadded::decode_vec(&text).ok());
+        let claims = bytes.and_then(|bytes| Claims::read(&bytes).ok());
+        claims.ok_or(MessageError::Invalid { field, expected: "the body of a ticket" })
+    }
+
+    fn blank() -> Claims {
+        Claims {
+            room: Value::blank(),
+            player: Value::blank(),
+            peer: Value::blank(),
+            slot: None,
+            epoch: 0,
+            round: 0,
+            seed: Value::blank(),
+            born: 0,
+            issued: 0,
+            expires: 0,
+            code: Value::blank(),
+            seats: 0,
+            private: false,
+            locked: false,
+            drop_in: false,
+            playing: false,
+            game: Value::blank(),
+            mode: Value::blank(),
+            build: Value::blank(),
+            settings: [0; 8],
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        let mut bytes = Vec::with_capacity(TICKET_BYTES_MAX);
+        Claims::write(self, &mut bytes);
+        Base64UrlUnpadded::encode_string(&bytes).write(out);
     }
 }
 

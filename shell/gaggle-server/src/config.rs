@@ -109,6 +109,10 @@ settings! {
     proxies: List<IpAddr> = List(Vec::new());
     /// Folder of files to serve under `/`, such as an arcade.
     files: Option<PathBuf> = None;
+    /// Redis to share rooms through with other nodes of the same version and rules, as `redis://127.0.0.1:6379`.
+    redis: Option<String> = None;
+    /// Put in front of every key in Redis, so that several lobbies can use one.
+    redis_prefix: String = "lobby".into();
     /// The 32 bytes tickets are signed with, in base64url; the same on all nodes. Without it one is made and kept in the data folder.
     ticket_secret: Option<Secret> = None;
     /// Password of the operator's page at `/operator`; without it there is none.
@@ -286,6 +290,11 @@ impl Config {
         }
         if self.token_issuer.is_some() != self.token_keys.is_some() {
             return conflict("`token_issuer` and `token_keys` go together: set both or none");
+        }
+        if self.redis.is_some() && self.ticket_secret.is_none() {
+            return conflict(
+                "nodes that share a Redis must sign with the same key: set `ticket_secret` to the same on all of them",
+            );
         }
         Ok(())
     }

@@ -9,8 +9,10 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_lobby::directory::{Directory, Request};
-use gaggle_lobby::node::{AskId, ConnectionId, Identity, Node, NodeConfig, Output, Query, Tally};
+use gaggle_lobby::directory::{Directory, Entry, Reply, Request};
+use gaggle_lobby::node::{
+    AskId, ConnectionId, Identity, Node, NodeConfig, NodeMessage, Output, Query, Tally,
+};
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::{RatingChange, RoomView};
 use gaggle_lobby::{MatchRecord, Refusal, RefusalCode, RoomId, ServerMessage};
@@ -19,6 +21,8 @@ use tracing::{debug, info};
 use crate::clock::Clock;
 use crate::identity::TokenVerifier;
 use crate::metrics::Histogram;
+use crate::shared::redis::Start;
+use crate::shared::{Logged, Share, unavailable};
 use crate::socket::Socket;
 use crate::storage::{Listener, Storage, StorageThread};
 
@@ -52,6 +56,8 @@ impl fmt::Debug for Hub {
 struct Machines {
     node: Node,
     directory: Directory,
+    /// If other processes have the same rooms.
+    share: Option<Share>,
     sockets: HashMap<ConnectionId, Arc<Socket>>,
 }
 
@@ -69,12 +75,20 @@ impl Hub {
         clock: Clock,
         rules: Rules,
         config: NodeConfig,
+        shared: Option<(Share, Start)>,
         tokens: Option<TokenVerifier>,
         storage: impl Storage,
     ) -> Arc<Hub> {
         let now = clock.now();
         let node = Node::new(now, rules.clone(), config);
-        let machines = Machines { node, directory: Directory::new(rules), sockets: HashMap::new() };
+        let (share, directory) = match shared {
+            None => (None, Directory::new(rules)),
+            Some((mut share, start)) => {
+                share.restart(now, start.at, start.time);
+                (Some(share), start.directory)
+            }
+        };
+        let machines = Machines { node, directory, share, sockets: HashMap::new() };
         let hub = Arc::new(Hub {
             clock,
             started_at: now,
@@ -131,8 +145,12 @@ impl Hub {
             if machines.node.poll_timeout().is_some_and(|at| at <= now) {
                 machines.node.handle_timeout(now);
             }
-            if machines.directory.poll_timeout().is_some_and(|at| at <= now) {
-                machines.directory.handle_timeout(now);
+            match &mut machines.share {
+                Some(share) => share.tick(now, &machines.directory),
+                None if machines.directory.poll_timeout().is_some_and(|at| at <= now) => {
+                    machines.directory.handle_timeout(now);
+                }
+                None => {}
             }
         });
     }
@@ -141,7 +159,48 @@ impl Hub {
     fn stored(self: &Arc<Hub>, room: RoomId, round: u32, ratings: Vec<RatingChange>) {
         self.call(|machines, now| {
             let stored = Request::Stored { room, round, ratings };
-            let _ = machines.directory.handle_request(now, stored);
+            match &mut machines.share {
+                Some(share) => drop(share.ask(now, None, stored)),
+                None => drop(machines.directory.handle_request(now, stored)),
+            }
+        });
+    }
+
+    /// The last entry that was taken from the log.
+    pub(crate) fn applied(&self) -> u64 {
+        self.lock().share.as_ref().map_or(0, Share::applied)
+    }
+
+    /// What was written into the log and did not come out of it yet.
+    pub(crate) fn unanswered_count(&self) -> usize {
+        self.lock().share.as_ref().map_or(0, Share::waiting_count)
+    }
+
+    /// Takes entries from the log; false if one cannot be read.
+    pub(crate) fn take_entries(self: &Arc<Hub>, entries: &[Logged]) -> bool {
+        self.call_later(|machines, now, later| {
+            entries.iter().all(|logged| machines.take_entry(now, logged, later))
+        })
+    }
+
+    /// Another node told us something.
+    pub(crate) fn told(self: &Arc<Hub>, message: NodeMessage) {
+        self.call(|machines, now| machines.node.handle_node_message(now, message));
+    }
+
+    /// Begins again with another directory. Nobody's seat is certain, so that everybody has to come back.
+    pub(crate) fn restart(self: &Arc<Hub>, start: Start) {
+        self.call(|machines, now| {
+            let Some(share) = &mut machines.share else { return };
+            let unanswered = share.restart(now, start.at, start.time);
+            machines.directory = start.directory;
+            for ask in unanswered {
+                machines.node.handle_reply(now, ask, Reply::Refused(unavailable()));
+            }
+            let connections: Vec<ConnectionId> = machines.sockets.keys().copied().collect();
+            for connection in connections {
+                machines.node.disconnect(now, connection, unavailable());
+            }
         });
     }
 
@@ -189,11 +248,15 @@ impl Hub {
 
     /// Lets the machines do something and does what they want done.
     fn call<T>(self: &Arc<Hub>, call: impl FnOnce(&mut Machines, Micros) -> T) -> T {
+        self.call_later(|machines, now, _| call(machines, now))
+    }
+
+    fn call_later<T>(self: &Arc<Hub>, call: impl FnOnce(&mut Machines, Micros, &mut Later) -> T) -> T {
         let mut later = Later::default();
         let result = {
             let mut machines = self.lock();
             let now = self.clock.now();
-            let result = call(&mut machines, now);
+            let result = call(&mut machines, now, &mut later);
             machines.settle(now, &mut later);
             result
         };
@@ -244,9 +307,38 @@ impl Machines {
         }
     }
 
+    /// Whether this has to be written into the log.
+    fn is_shared(&self, request: &Request) -> bool {
+        self.share.is_some() && !Directory::is_question(request)
+    }
+
+    /// Takes an entry from the log; false if it cannot be read.
+    fn take_entry(&mut self, now: Micros, logged: &Logged, later: &mut Later) -> bool {
+        let Some(share) = &mut self.share else { return false };
+        let Ok(entry) = Entry::from_text(&logged.text, logged.time) else { return false };
+        let (ask, is_ours) = (share.take(now, logged), logged.writer == share.id());
+        let reply = self.directory.take_entry(logged.time, entry);
+        let count = later.records.len();
+        self.pass_on_notices(now, later);
+        // Whoever wrote it stores what came of it.
+        if !is_ours {
+            later.records.truncate(count);
+        }
+        if let Some(ask) = ask {
+            self.node.handle_reply(now, ask, reply);
+        }
+        if let Some(share) = &mut self.share {
+            share.snapshot_after(logged, &self.directory);
+        }
+        true
+    }
+
     fn pass_on_notices(&mut self, now: Micros, later: &mut Later) {
-        while let Some((_, notice)) = self.directory.poll_notice() {
-            self.node.handle_notice(now, notice);
+        let own = self.share.as_ref().map(Share::id);
+        while let Some((node, notice)) = self.directory.poll_notice() {
+            if own.is_none_or(|own| own == node) {
+                self.node.handle_notice(now, notice);
+            }
         }
         while let Some(record) = self.directory.poll_record() {
             later.records.push(record);
@@ -265,6 +357,12 @@ impl Machines {
                     later.flush.push(socket);
                 }
             }
+            Output::Ask { ask, request } if self.is_shared(&request) => {
+                let share = self.share.as_mut().expect("it is shared");
+                if let Err(refusal) = share.ask(now, Some(ask), *request) {
+                    self.node.handle_reply(now, ask, Reply::Refused(refusal));
+                }
+            }
             Output::Ask { ask, request } => {
                 let reply = self.directory.handle_request(now, *request);
                 // What happened comes before the answer that it did, as the node expects it.
@@ -273,7 +371,10 @@ impl Machines {
             }
             Output::Verify { connection, token } => later.tokens.push((connection, token)),
             Output::Query { ask, query } => later.queries.push((ask, query)),
-            Output::Tell { .. } => debug_assert!(false, "a node by itself has nobody to tell"),
+            Output::Tell { node, message } => match &self.share {
+                Some(share) => share.tell(node, &message),
+                None => debug_assert!(false, "a node by itself has nobody to tell"),
+            },
         }
     }
 

@@ -28,6 +28,7 @@ mod identity;
 pub mod metrics;
 mod operator;
 mod server;
+mod shared;
 mod socket;
 pub mod storage;
 mod tls;

@@ -27,6 +27,8 @@ use crate::http::Site;
 use crate::hub::Hub;
 use crate::ice::ConfiguredIce;
 use crate::identity::TokenVerifier;
+use crate::shared::Share;
+use crate::shared::redis::Store;
 use crate::storage::SqliteStorage;
 use crate::tls;
 
@@ -34,6 +36,10 @@ use crate::tls;
 const TICK: Duration = Duration::from_millis(50);
 /// How long somebody may take to agree on TLS.
 const TLS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the store may take for what is said last.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long the other nodes wait for a sign of life of this one.
+const LEASE: Micros = Micros::from_secs(6);
 
 /// Why a server cannot start. The text says what to do.
 #[derive(Debug, Error)]
@@ -98,7 +104,7 @@ impl Server {
             }
             _ => None,
         };
-        let hub = start_hub(&config, extensions.relay.clone()).await?;
+        let (hub, mut tasks) = start_hub(&config, extensions.relay.clone()).await?;
         let listener = TcpListener::bind(config.listen)
             .await
             .map_err(|error| StartError::Listen { address: config.listen, error })?;
@@ -116,7 +122,7 @@ impl Server {
             is_ready: AtomicBool::new(true),
             next_connection: AtomicU64::new(1),
         });
-        let tasks = vec![tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub))];
+        tasks.extend([tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub))]);
         info!(%address, "serving");
         Ok(Server { address, lobby, site, drain: config.drain.0, tasks })
     }
@@ -141,21 +147,30 @@ impl Server {
         while tokio::time::Instant::now() < end && self.lobby.hub.connection_count() > 0 {
             tokio::time::sleep(TICK).await;
         }
+        // Other nodes should know who left.
+        let end = tokio::time::Instant::now() + LAST_WORDS;
+        while tokio::time::Instant::now() < end && self.lobby.hub.unanswered_count() > 0 {
+            tokio::time::sleep(TICK).await;
+        }
         self.tasks.iter().for_each(JoinHandle::abort);
         info!("stopped");
     }
 }
 
-async fn start_hub(config: &Config, relay: Option<Relay>) -> Result<Arc<Hub>, StartError> {
+async fn start_hub(
+    config: &Config,
+    relay: Option<Relay>,
+) -> Result<(Arc<Hub>, Vec<JoinHandle<()>>), StartError> {
     let signer = TicketSigner::from_secret(&ticket_secret(config)?);
     let secret = config.turn_secret.as_ref().map(|secret| secret.0.as_str());
+    let id = NodeId(u64::from_le_bytes(random()?));
     let node = NodeConfig {
-        id: NodeId(u64::from_le_bytes(random()?)),
+        id,
         secret: random()?,
         signer,
         server_name: crate::NAME.into(),
         ice: Box::new(ConfiguredIce::new(&config.ice.0, secret, config.turn_ttl.0, relay)),
-        lease: Micros::MAX,
+        lease: if config.redis.is_some() { LEASE } else { Micros::MAX },
     };
     let tokens = match (&config.token_issuer, &config.token_keys) {
         (Some(issuer), Some(keys)) => {
@@ -167,7 +182,28 @@ async fn start_hub(config: &Config, relay: Option<Relay>) -> Result<Arc<Hub>, St
     let path = config.data.join("gaggle.sqlite");
     let storage = SqliteStorage::open(&path)
         .map_err(|error| StartError::Data { path, error: io::Error::other(error.to_string()) })?;
-    Ok(Hub::new(Clock::new(), config.rules(), node, tokens, storage))
+    let rules = config.rules();
+    let Some(url) = &config.redis else {
+        return Ok((Hub::new(Clock::new(), rules, node, None, tokens, storage), Vec::new()));
+    };
+    let failed =
+        |error| StartError::Setting(format!("cannot use the Redis at {}: {error}", without_password(url)));
+    let store = Store::new(url, &config.redis_prefix, id, &rules).map_err(failed)?;
+    let start = store.start(&rules).await.map_err(failed)?;
+    let (outbox, parcels) = tokio::sync::mpsc::unbounded_channel();
+    let shared = Some((Share::new(id, outbox), start));
+    let hub = Hub::new(Clock::new(), rules.clone(), node, shared, tokens, storage);
+    let tasks =
+        vec![tokio::spawn(store.clone().write(parcels)), tokio::spawn(store.read(hub.clone(), rules))];
+    Ok((hub, tasks))
+}
+
+/// An address as it may be shown.
+fn without_password(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) => format!("{scheme}://…@{place}"),
+        _ => url.to_string(),
+    }
 }
 
 async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<TlsAcceptor>) {

@@ -3,6 +3,7 @@
 use gaggle_kit::{Micros, PeerId};
 
 use crate::id::{NodeId, PlayerId, RoomCode, RoomId, SessionId};
+use crate::json::record;
 use crate::label::{DisplayName, Label};
 use crate::message::Refusal;
 use crate::message::server::Listing;
@@ -10,24 +11,27 @@ use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer};
 use crate::ticket::Claims;
 use crate::view::{Json, RatingChange, RoomEvent, RoomView, Verdict};
 
-/// Who asks, and on which connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Origin {
-    /// The machine.
-    pub peer: PeerId,
-    /// The person.
-    pub player: PlayerId,
-    /// The connection.
-    pub link: Link,
+record! {
+    /// Who asks, and on which connection.
+    #[derive(Copy)]
+    pub struct Origin {
+        /// The machine.
+        peer: PeerId,
+        /// The person.
+        player: PlayerId,
+        /// The connection.
+        link: Link,
+    }
 }
 
-/// What somebody looks for, and the room to be made if there is none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
-    /// The room to be made.
-    pub new: NewRoom,
-    /// Whether it may be made.
-    pub may_create: bool,
+record! {
+    /// What somebody looks for, and the room to be made if there is none.
+    pub struct Wish {
+        /// The room to be made.
+        new: NewRoom,
+        /// Whether it may be made.
+        may_create: bool,
+    }
 }
 
 /// How a room is named.
@@ -39,15 +43,16 @@ pub enum JoinBy {
     Room(RoomId),
 }
 
-/// A signal on its way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mail {
-    /// From whom.
-    pub from: PeerId,
-    /// The number it was sent with over a connection that broke; none if it was never sent.
-    pub n: Option<u64>,
-    /// What is said.
-    pub data: Json,
+record! {
+    /// A signal on its way.
+    pub struct Mail {
+        /// From whom.
+        from: PeerId,
+        /// The number it was sent with over a connection that broke; none if it was never sent.
+        n: Option<u64>,
+        /// What is said.
+        data: Json,
+    }
 }
 
 /// What a node asks.

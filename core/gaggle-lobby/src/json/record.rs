@@ -89,6 +89,7 @@ macro_rules! tagged {
 
         impl $name {
             /// Every kind's name on the wire.
+            #[allow(dead_code, reason = "for tests and documents")]
             pub const KINDS: &[&str] = &[$first_word, $($word,)*];
 
             /// The kind's name on the wire.

@@ -74,6 +74,8 @@ impl Drop for TestServer {
 /// Somebody with a WebSocket.
 pub(crate) struct Guest<S: Read + Write = TcpStream> {
     pub(crate) socket: WebSocket<S>,
+    /// Who we are, once we were told.
+    pub(crate) me: Option<gaggle_kit::PeerId>,
 }
 
 impl Guest {
@@ -87,7 +89,7 @@ impl Guest {
         stream.set_nodelay(true).unwrap();
         let (socket, _) = tungstenite::client(format!("ws://{address}/lobby"), stream)
             .map_err(|error| error.to_string())?;
-        Ok(Guest { socket })
+        Ok(Guest { socket, me: None })
     }
 }
 
@@ -123,11 +125,13 @@ impl<S: Read + Write> Guest<S> {
 
     pub(crate) fn hello(&mut self, number: u32) -> Welcome {
         self.say(&hello(number));
-        self.hear_until(|message| match message {
+        let welcome = self.hear_until(|message| match message {
             ServerMessage::Welcome(welcome) => Some(welcome.clone()),
             ServerMessage::Bye(bye) => panic!("{bye:?}"),
             _ => None,
-        })
+        });
+        self.me = Some(welcome.peer);
+        welcome
     }
 
     /// Asks for a seat and gets it.

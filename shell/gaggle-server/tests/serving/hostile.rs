@@ -105,7 +105,7 @@ fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
     // All from one address: only a few of them are listened to, and from another address all is well.
     let stream = from_other_address(server.address);
     let (socket, _) = tungstenite::client(format!("ws://{}/lobby", server.address), stream).unwrap();
-    let mut guest = Guest { socket };
+    let mut guest = Guest { socket, me: None };
     let start = Instant::now();
     guest.hello(1);
     guest.seat(FIND);

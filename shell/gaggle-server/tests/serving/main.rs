@@ -9,4 +9,5 @@ mod http;
 mod lobby;
 mod place;
 mod process;
+mod shared;
 mod tls;

@@ -36,7 +36,7 @@ fn strangers_meet_over_tls() {
         let name = ServerName::try_from("localhost").unwrap();
         let tls = StreamOwned::new(ClientConnection::new(config.clone(), name).unwrap(), tcp);
         let (socket, _) = tungstenite::client("wss://localhost/lobby", tls).unwrap();
-        Guest { socket }
+        Guest { socket, me: None }
     };
     let (mut nia, mut ada) = (connect(), connect());
     nia.hello(1);

@@ -4,17 +4,19 @@
 //! in `checker.rs`, which keeps its own books.
 
 pub(crate) mod checker;
+mod twin;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_lobby::client::{Client, ClientConfig, Event, Output as ClientOutput};
-use gaggle_lobby::directory::{Directory, Notice, Reply, Request};
+use gaggle_lobby::directory::{Directory, Entry, Notice, Reply, Request};
 use gaggle_lobby::node::{AskId, ConnectionId, NoIce, Node, NodeConfig, NodeMessage, Output};
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::{NodeId, TicketSigner};
 
 use checker::Checker;
+use twin::Twin;
 
 /// 2027-01-15, so that tickets have believable times.
 const EPOCH: Micros = Micros::from_secs(1_800_000_000);
@@ -69,6 +71,8 @@ pub(crate) struct World {
     pub(crate) now: Micros,
     pub(crate) rules: Rules,
     pub(crate) directory: Directory,
+    /// Another one that is fed the same, as texts.
+    twin: Twin,
     pub(crate) clients: Vec<SimClient>,
     pub(crate) prng: Prng,
     pub(crate) checker: Checker,
@@ -94,6 +98,7 @@ impl World {
         let mut world = World {
             now: EPOCH,
             directory: Directory::new(rules.clone()),
+            twin: Twin::new(rules.clone()),
             rules,
             clients: Vec::new(),
             prng: Prng::new(seed),
@@ -160,6 +165,7 @@ impl World {
     /// Forgets all rooms, as a server does that keeps them in memory and is started again.
     pub(crate) fn forget_rooms(&mut self) {
         self.directory = Directory::new(self.rules.clone());
+        self.twin = Twin::new(self.rules.clone());
         self.checker.forget_rooms();
     }
 
@@ -321,12 +327,15 @@ impl World {
                     self.with_live_node(slot, |machine, now| machine.handle_timeout(now));
                 }
             }
-            Happening::WakeDirectory => {
-                self.directory_wake_at = None;
-                self.directory.handle_timeout(self.now);
-                self.drain_directory();
-            }
+            Happening::WakeDirectory => self.wake_directory(),
         }
+    }
+
+    fn wake_directory(&mut self) {
+        self.directory_wake_at = None;
+        self.directory.handle_timeout(self.now);
+        self.twin.take(self.now, &Entry::Tick, None);
+        self.drain_directory();
     }
 
     fn ask_directory(&mut self, slot: usize, node: NodeId, ask: AskId, request: Request) {
@@ -334,6 +343,7 @@ impl World {
         let asked = request.clone();
         let reply = self.directory.handle_request(self.now, request);
         self.checker.after(&self.directory, &asked, &reply);
+        self.twin.take(self.now, &Entry::Request(Box::new(asked)), Some(&reply));
         // In this order, as a directory inside the process would do it; the lanes may still differ in delay.
         self.drain_directory();
         let happening = Happening::Reply { slot, node, ask, reply };
@@ -349,12 +359,14 @@ impl World {
             let (room, round) = (record.room, record.round);
             self.checker.recorded(record);
             let request = Request::Stored { room, round, ratings: Vec::new() };
-            let _ = self.directory.handle_request(self.now, request);
+            let _ = self.directory.handle_request(self.now, request.clone());
+            self.twin.take(self.now, &Entry::Request(Box::new(request)), None);
         }
         while let Some((node, notice)) = self.directory.poll_notice() {
             self.checker.noticed(self.now, &self.directory, &self.rules, &notice);
             self.later(self.delays.directory, (4, node.0), Happening::Notice { node, notice });
         }
+        self.twin.compare(&self.directory);
         if let Some(at) = self.directory.poll_timeout()
             && self.directory_wake_at.is_none_or(|planned| at < planned)
         {

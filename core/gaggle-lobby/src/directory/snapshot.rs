@@ -1,0 +1,138 @@
+//! A whole directory as a text, so that whoever comes late need not read everything that ever happened.
+
+#![allow(unreachable_pub, reason = "records declare themselves public")]
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::index::Index;
+use super::{Directory, Lease, Mail};
+use crate::MessageError;
+use crate::id::{NodeId, RoomId};
+use crate::json::{Raw, Value, record};
+use crate::room::Room;
+use crate::rules::Rules;
+
+record! {
+    /// A node that is alive, or was.
+    pub struct StoredNode {
+        node: NodeId,
+        epoch: u32,
+        /// None: it was taken for dead.
+        until: Option<Micros>,
+    }
+}
+
+record! {
+    /// What waits for somebody who is away.
+    pub struct StoredMail {
+        peer: PeerId,
+        mail: Vec<Mail>,
+    }
+}
+
+/// Everything a directory knows, at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    rooms: BTreeMap<RoomId, Room>,
+    mail: BTreeMap<PeerId, VecDeque<Mail>>,
+    nodes: Vec<StoredNode>,
+}
+
+impl Snapshot {
+    /// The text: a line for each node, room, and mailbox.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        for node in &self.nodes {
+            out.push_str("node ");
+            node.write(&mut out);
+            out.push('\n');
+        }
+        for room in self.rooms.values() {
+            out.push_str("room ");
+            out.push_str(&room.head_text());
+            out.push('\t');
+            room.view().version.write(&mut out);
+            for (_, member) in room.member_texts() {
+                out.push('\t');
+                out.push_str(&member);
+            }
+            out.push('\n');
+        }
+        for (peer, mail) in &self.mail {
+            out.push_str("mail ");
+            StoredMail { peer: *peer, mail: mail.iter().cloned().collect() }.write(&mut out);
+            out.push('\n');
+        }
+        out
+    }
+
+    /// What was written.
+    ///
+    /// # Errors
+    /// If it is no such text.
+    pub fn from_text(text: &str) -> Result<Snapshot, MessageError> {
+        let mut snapshot = Snapshot { rooms: BTreeMap::new(), mail: BTreeMap::new(), nodes: Vec::new() };
+        for line in text.lines() {
+            let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+            match kind {
+                "node" => snapshot.nodes.push(StoredNode::read(Raw::parse(rest)?, "node")?),
+                // JSON has no bare tab: it can stand between texts.
+                "room" => {
+                    let mut parts = rest.split('\t');
+                    let head = parts.next().unwrap_or_default();
+                    let version = parts.next().and_then(|version| version.parse().ok());
+                    let version = version.ok_or(MessageError::Missing { field: "version" })?;
+                    let room = Room::from_texts(head, version, parts)?;
+                    snapshot.rooms.insert(room.view().id, room);
+                }
+                "mail" => {
+                    let StoredMail { peer, mail } = StoredMail::read(Raw::parse(rest)?, "mail")?;
+                    snapshot.mail.insert(peer, mail.into());
+                }
+                _ => return Err(MessageError::UnknownKind { field: "line" }),
+            }
+        }
+        Ok(snapshot)
+    }
+}
+
+impl Directory {
+    /// Everything that is known. Notices and records that were not polled are not part of it.
+    pub fn snapshot(&self) -> Snapshot {
+        let alive = self.nodes.iter().map(|(node, lease)| StoredNode {
+            node: *node,
+            epoch: lease.epoch,
+            until: Some(lease.until),
+        });
+        let dead =
+            self.dead.iter().map(|(node, epoch)| StoredNode { node: *node, epoch: *epoch, until: None });
+        Snapshot { rooms: self.rooms.clone(), mail: self.mail.clone(), nodes: alive.chain(dead).collect() }
+    }
+
+    /// The directory of which this is a snapshot.
+    pub fn from_snapshot(rules: Rules, snapshot: Snapshot) -> Directory {
+        let mut index = Index::default();
+        snapshot.rooms.values().for_each(|room| index.update(room, &rules));
+        let mut directory =
+            Directory { index, rooms: snapshot.rooms, mail: snapshot.mail, ..Directory::new(rules) };
+        for StoredNode { node, epoch, until } in snapshot.nodes {
+            match until {
+                Some(until) => drop(directory.nodes.insert(node, Lease { epoch, until })),
+                None => drop(directory.dead.insert(node, epoch)),
+            }
+        }
+        directory
+    }
+
+    /// Whether a request changes nothing, so that any directory can answer it by itself.
+    pub fn is_question(request: &super::Request) -> bool {
+        matches!(request, super::Request::Look { .. } | super::Request::List { .. })
+    }
+
+    /// How many rooms there are.
+    pub fn room_count(&self) -> usize {
+        self.rooms.len()
+    }
+}

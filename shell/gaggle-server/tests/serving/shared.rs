@@ -1,0 +1,318 @@
+//! Several servers on one Redis are one lobby, also when one of them, or the Redis, is gone from one moment to the next.
+
+use std::collections::BTreeMap;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gaggle_kit::Micros;
+use gaggle_lobby::view::{LeaveReason, RoomEvent};
+use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
+use gaggle_server::config::{Duration as Setting, Secret};
+
+use crate::guest::{FIND, Guest, PATIENCE, TestServer, hello};
+use crate::place::Place;
+use crate::process::Process;
+
+/// 32 bytes in base64url.
+const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+#[test]
+fn two_nodes_are_one_lobby() {
+    let redis = Redis::start();
+    let nodes = [redis.node(|_| {}), redis.node(|_| {})];
+    // Through both at once, and never two rooms where one had space.
+    let seats: Vec<(RoomId, Option<u8>)> = std::thread::scope(|scope| {
+        let joiners: Vec<_> = (0..2)
+            .map(|half: u32| {
+                let node = &nodes[half as usize];
+                scope.spawn(move || {
+                    let guests: Vec<Guest> = (0..60).map(|n| node.player_of(half * 1_000 + n)).collect();
+                    guests
+                })
+            })
+            .collect();
+        let mut guests: Vec<Guest> = joiners.into_iter().flat_map(|joiner| joiner.join().unwrap()).collect();
+        guests.iter_mut().map(look).collect()
+    });
+    let mut rooms: BTreeMap<RoomId, Vec<Option<u8>>> = BTreeMap::new();
+    seats.into_iter().for_each(|(room, slot)| rooms.entry(room).or_default().push(slot));
+    assert_eq!(rooms.len(), 30);
+    for slots in rooms.values_mut() {
+        slots.sort();
+        assert_eq!(*slots, [Some(0), Some(1), Some(2), Some(3)]);
+    }
+}
+
+#[test]
+fn members_on_different_nodes_see_and_signal_each_other() {
+    let redis = Redis::start();
+    let (first, second) = (redis.node(|_| {}), redis.node(|_| {}));
+    let mut nia = first.guest();
+    let nia_peer = nia.hello(1).peer;
+    let made = nia.seat(FIND);
+    let mut ada = second.guest();
+    let ada_peer = ada.hello(2).peer;
+    ada.say(r#"{"type":"list","game":"gander"}"#);
+    let listed = ada.hear_until(|message| match message {
+        ServerMessage::Rooms(rooms) if !rooms.rooms.is_empty() => Some(rooms.rooms[0].id),
+        _ => None,
+    });
+    assert_eq!(listed, made.room.id);
+    let found = ada.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, made.room.code.as_str()));
+    assert_eq!(found.room.id, made.room.id);
+    nia.hear_until(|message| joined(message, ada_peer));
+    for n in 0..20 {
+        nia.say(&format!(r#"{{"type":"signal","to":"{ada_peer}","data":{n}}}"#));
+        ada.say(&format!(r#"{{"type":"signal","to":"{nia_peer}","data":{n}}}"#));
+    }
+    for guest in [&mut ada, &mut nia] {
+        for n in 0..20 {
+            let data = guest.hear_until(|message| match message {
+                ServerMessage::Signalled(signal) => Some(signal.data.as_str().to_string()),
+                _ => None,
+            });
+            assert_eq!(data, n.to_string());
+        }
+    }
+    // The same tab on another node: the older connection is asked, on its own node, and answers.
+    let older = std::thread::spawn(move || nia.hear_bye());
+    let mut copy = second.guest();
+    copy.say(&hello(1));
+    let seat = copy.hear_until(|message| match message {
+        ServerMessage::Welcome(welcome) => Some(welcome.seat.as_str()),
+        _ => None,
+    });
+    assert_eq!(seat, "elsewhere");
+    copy.say(r#"{"type":"take_over"}"#);
+    copy.hear_until(|message| matches!(message, ServerMessage::Seated(_)).then_some(()));
+    assert_eq!(older.join().unwrap(), RefusalCode::Replaced);
+}
+
+#[test]
+fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
+    let redis = Redis::start();
+    let place = Place::new();
+    let url = redis.url();
+    let more = ["--redis", &url, "--ticket-secret", SECRET, "--grace", "9s"];
+    let mut doomed = Process::start(place.path(), 0, &more);
+    let other = redis.node(|config| config.grace = Setting(Micros::from_secs(9)));
+    // Two on the node that dies, one on the other, in one room.
+    let mut nia = Guest::connect(doomed.address);
+    let welcome = nia.hello(1);
+    let made = nia.seat(FIND);
+    let mut ghost = Guest::connect(doomed.address);
+    let ghost_peer = ghost.hello(2).peer;
+    ghost.seat(FIND);
+    let mut ada = other.player(3);
+    // And a room that lived on it alone.
+    let mut lone = Guest::connect(doomed.address);
+    lone.hello(4);
+    let lone_room = lone.seat(r#"{"type":"create","game":"gander","mode":"team"}"#).room.id;
+    doomed.kill();
+    // Whoever comes back at once has the seat at once.
+    let mut back = other.guest();
+    let resume = format!(r#","resume":"{}","ticket":"{}"}}"#, welcome.resume, made.ticket);
+    back.say(&hello(1).replace('}', &resume));
+    let seat = back.hear_until(|message| match message {
+        ServerMessage::Seated(seat) => Some((seat.room.id, seat.slot, seat.returned)),
+        _ => None,
+    });
+    assert_eq!(seat, (made.room.id, made.slot, true));
+    // Who does not is away when the node is given up, and gone after the grace time.
+    let mut seen = Vec::new();
+    ada.hear_until(|message| {
+        if let ServerMessage::Change(change) = message {
+            for event in &change.events {
+                match event {
+                    RoomEvent::Away(away) if away.peer == ghost_peer => seen.push("away"),
+                    RoomEvent::Left(left) if left.peer == ghost_peer => {
+                        assert_eq!(left.reason, LeaveReason::Lost);
+                        seen.push("left");
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (seen.last() == Some(&"left")).then_some(())
+    });
+    assert_eq!(seen, ["away", "left"]);
+    assert_eq!(look(&mut ada).0, made.room.id);
+    // The room of the one who never came back is gone too.
+    ada.say(r#"{"type":"list","game":"gander","all":true}"#);
+    let rooms = ada.hear_until(|message| match message {
+        ServerMessage::Rooms(rooms) => Some(rooms.rooms.iter().map(|room| room.id).collect::<Vec<_>>()),
+        _ => None,
+    });
+    assert!(rooms.contains(&made.room.id) && !rooms.contains(&lone_room), "{rooms:?}");
+}
+
+#[test]
+fn a_node_that_comes_late_reads_the_snapshot_and_what_came_after() {
+    let redis = Redis::start();
+    let first = redis.node(|_| {});
+    let mut keeper = first.guest();
+    keeper.hello(1);
+    let made = keeper.seat(r#"{"type":"create","game":"gander","mode":"team","settings":{"lava":true}}"#);
+    let mut busy = first.guest();
+    busy.hello(2);
+    for _ in 0..1_050 {
+        busy.seat(r#"{"type":"create","game":"other","mode":"team"}"#);
+        busy.say(r#"{"type":"leave"}"#);
+        busy.hear_until(|message| {
+            matches!(message, ServerMessage::Removed(_) | ServerMessage::Done(_)).then_some(())
+        });
+    }
+    assert!(redis.ask("EXISTS", "snapshot") == 1, "more than 2,000 entries make a snapshot");
+    let late = redis.node(|_| {});
+    let mut ada = late.guest();
+    ada.hello(3);
+    let found = ada.seat(FIND);
+    assert_eq!(found.room.id, made.room.id);
+    assert_eq!(found.room.settings.as_str(), r#"{"lava":true}"#);
+    keeper.hear_until(|message| joined(message, found.peer));
+}
+
+#[test]
+fn a_redis_that_forgets_everything_costs_nobody_a_seat() {
+    let mut redis = Redis::start();
+    let node = redis.node(|_| {});
+    let mut nia = node.guest();
+    nia.hello(1);
+    let made = nia.seat(FIND);
+    redis.kill();
+    redis.start_again();
+    // Nobody knows any more who sits where, so that everybody is asked to come back.
+    assert_eq!(nia.hear_bye(), RefusalCode::Unavailable);
+    let start = Instant::now();
+    loop {
+        let mut back = node.guest();
+        back.say(&hello(1).replace('}', &format!(r#","ticket":"{}"}}"#, made.ticket)));
+        let seat = back.hear_until(|message| match message {
+            ServerMessage::Seated(seat) => Some(Some((seat.room.id, seat.slot))),
+            ServerMessage::Refused(_) | ServerMessage::Bye(_) => Some(None),
+            _ => None,
+        });
+        match seat {
+            Some(seat) => {
+                assert_eq!(seat, (made.room.id, made.slot));
+                break;
+            }
+            // The node itself has to be known again first.
+            None => assert!(start.elapsed() < PATIENCE, "no seat"),
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_redis_that_is_not_there_is_named_at_the_start() {
+    let place = Place::new();
+    let config = gaggle_server::Config {
+        listen: ([127, 0, 0, 1], 0).into(),
+        data: place.path().into(),
+        redis: Some("redis://:password@127.0.0.1:1".into()),
+        ticket_secret: Some(Secret(SECRET.into())),
+        ..gaggle_server::Config::default()
+    };
+    let error = gaggle_server::BackgroundServer::start(config).unwrap_err().to_string();
+    assert!(error.starts_with("cannot use the Redis at redis://…@127.0.0.1:1:"), "{error}");
+}
+
+/// Room and slot, as the server sees them.
+fn look(guest: &mut Guest) -> (RoomId, Option<u8>) {
+    guest.say(r#"{"type":"profile","palette":1}"#);
+    guest.say(r#"{"type":"look","id":99}"#);
+    let me = guest.me;
+    guest.hear_until(|message| match message {
+        ServerMessage::Room(room) => {
+            let slot = room.room.member(me.unwrap()).and_then(|member| member.slot);
+            Some((room.room.id, slot.map(|slot| slot.number())))
+        }
+        _ => None,
+    })
+}
+
+fn joined(message: &ServerMessage, peer: gaggle_kit::PeerId) -> Option<()> {
+    let ServerMessage::Change(change) = message else { return None };
+    let is_them =
+        |event: &RoomEvent| matches!(event, RoomEvent::Joined(joined) if joined.member.peer == peer);
+    change.events.iter().any(is_them).then_some(())
+}
+
+impl TestServer {
+    fn player_of(&self, number: u32) -> Guest {
+        let mut guest = self.guest();
+        guest.hello(number);
+        guest.seat(FIND);
+        guest
+    }
+}
+
+/// A Redis of its own.
+struct Redis {
+    child: Child,
+    port: u16,
+    place: Place,
+}
+
+impl Redis {
+    fn start() -> Redis {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let place = Place::new();
+        let child = run(port, &place);
+        Redis { child, port, place }
+    }
+
+    fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    fn node(&self, change: impl FnOnce(&mut gaggle_server::Config)) -> TestServer {
+        TestServer::with(|config| {
+            config.redis = Some(self.url());
+            config.ticket_secret = Some(Secret(SECRET.into()));
+            change(config);
+        })
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn start_again(&mut self) {
+        self.child = run(self.port, &self.place);
+    }
+
+    /// A command about the key that ends so.
+    fn ask(&self, command: &str, ending: &str) -> i64 {
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let keys: Vec<String> = redis::cmd("KEYS").arg(format!("*:{ending}")).query(&mut connection).unwrap();
+        redis::cmd(command).arg(keys).query(&mut connection).unwrap_or(0)
+    }
+}
+
+fn run(port: u16, place: &Place) -> Child {
+    let child = Command::new("redis-server")
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+        .arg("--dir")
+        .arg(place.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(start.elapsed() < PATIENCE, "redis-server does not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
