@@ -335,4 +335,25 @@ pub(crate) mod tests {
             other => panic!("{other:?}"),
         }
     }
+
+    #[test]
+    fn messages_are_written_as_the_vectors_say() {
+        let vectors = [
+            include_str!("../vectors/hello.hex"),
+            include_str!("../vectors/forgotten.hex"),
+            include_str!("../vectors/ask.hex"),
+            include_str!("../vectors/signal.hex"),
+            include_str!("../vectors/petition.hex"),
+            include_str!("../vectors/verdict.hex"),
+            include_str!("../vectors/value.hex"),
+        ];
+        for (message, vector) in samples().iter().zip(vectors) {
+            let digits: String = vector.lines().filter_map(|line| line.split('#').next()).collect();
+            let digits: String = digits.split_whitespace().collect();
+            let mut bytes = Vec::new();
+            message.encode(&mut bytes);
+            let shown: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(shown, digits, "{message:?}");
+        }
+    }
 }

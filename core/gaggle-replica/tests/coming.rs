@@ -265,6 +265,25 @@ fn a_link_that_fails_for_a_moment_changes_nothing_for_good() {
 }
 
 #[test]
+fn packets_that_overtake_the_hello_of_a_new_member_are_told_again() {
+    let mut world = world(2, Policy::Open);
+    world.machines.push(Machine::new(2));
+    world.grow();
+    come_back(&mut world, 2);
+    // Everything but the last hello of the newcomer gets through to machine 1.
+    world.run_ms(10);
+    world.hold_messages = Some((2, 1, Micros::from_millis(400)));
+    world.play(Micros::from_millis(300), |session, index, _| {
+        if index == 2 && session.is_admitted() && session.mine::<Ship>().count() == 0 {
+            session.spawn(&ship(2, 1)).unwrap();
+        }
+    });
+    assert_eq!(world.session(1).objects::<Ship>().count(), 0, "it is no member here yet");
+    world.run_ms(1_500);
+    assert_eq!(expect_agreement(&world), 1);
+}
+
+#[test]
 fn everybody_joining_at_once_is_one_session() {
     let config = SessionConfig { policy: Policy::Host, ..SessionConfig::default() };
     let mut world = World::of(1, 3, config, kinds());

@@ -12,6 +12,7 @@ mod footage;
 mod frame_picture;
 mod fuzz_seeds;
 mod png_file;
+mod replica_chaos;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,8 @@ enum Command {
     Difficulty(difficulty::Options),
     /// Seeds for the fuzzers
     FuzzSeeds(fuzz_seeds::Options),
+    /// Shares objects on bad networks, one group of machines per seed
+    ReplicaChaos(replica_chaos::Options),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
         Command::FuzzSeeds(options) => fuzz_seeds::write(&options),
+        Command::ReplicaChaos(options) => replica_chaos::run(&options),
     };
     match done {
         Ok(said) => {

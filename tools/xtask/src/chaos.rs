@@ -1,4 +1,5 @@
-//! `cargo xtask chaos …`: whole matches on bad networks, one per seed, by `gaggle-lab`.
+//! `cargo xtask chaos …`: whole matches on bad networks, one per seed, by `gaggle-lab`; with `--replica` groups of machines that
+//! share objects.
 
 use std::process::ExitCode;
 
@@ -15,10 +16,12 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
             crate::refuse("There are no chaos runs yet: they will live in tools/gaggle-lab.")
         }
         Ok(_) => {
+            let replica = arguments.contains(&"--replica");
+            let chaos = if replica { "replica-chaos" } else { "chaos" };
             let mut cargo = workspace::cargo();
             cargo
-                .args(["run", "--release", "--package", LAB, "--", "chaos"])
-                .args(arguments)
+                .args(["run", "--release", "--package", LAB, "--", chaos])
+                .args(arguments.iter().filter(|argument| **argument != "--replica"))
                 .current_dir(root);
             crate::hand_over(&mut cargo)
         }

@@ -30,7 +30,8 @@ impl Session {
         let addressed = header.mark == mark(state.their_epoch, state.epoch)
             || !self.without.holds(Rule::PacketsAreAddressed);
         let fresh = state.received.fresh(header.seq);
-        let Some(seq) = fresh.filter(|_| addressed && state.their_epoch != 0) else {
+        // A packet can overtake the hello that says its sender is a member: nothing of it counts, so it is not acknowledged.
+        let Some(seq) = fresh.filter(|_| addressed && state.present.is_some()) else {
             self.stats.packets_dropped += 1;
             return;
         };

@@ -97,8 +97,10 @@ impl Session {
             return self.fault(peer, PeerFault::InAnotherName);
         }
         let of_the_present = !own_word && self.roster.contains(message.writer);
-        if of_the_present || message.rev > self.claims_max() {
-            self.stats.records_refused += u64::from(!of_the_present);
+        let by_lead = kind.writer == Writer::Lead;
+        let from_lead = by_lead && Some(sender) == self.roster.lead();
+        if message.rev > self.claims_max() {
+            self.stats.records_refused += 1;
             return;
         }
         let held = self.values.get(player, key);
@@ -106,19 +108,22 @@ impl Session {
         if held.is_some_and(|held| !entry.beats(held)) {
             return;
         }
-        let by_lead = kind.writer == Writer::Lead;
-        if own_word && by_lead && Some(sender) != self.roster.lead() {
-            // It led elsewhere: what it wrote there counts only if whoever leads here has nothing to say.
-            if self.is_lead() {
+        if by_lead && !from_lead {
+            if !self.is_lead() {
+                // Perhaps it will lead, or whoever does passes it on.
+                self.links[index].values.merge(player, key, entry);
+                return;
+            }
+            if own_word {
+                // It led elsewhere: what it wrote there counts only if we have nothing to say.
                 let bytes = held.map_or(entry.bytes, |held| held.bytes.clone());
                 self.write_value_as(player, key, bytes, message.rev.saturating_add(1));
                 self.changed_value(player, key);
-            } else {
-                self.links[index].values.merge(player, key, entry);
+                return;
             }
-            return;
         }
-        if self.values.merge(player, key, entry) {
+        // Whoever is here speaks for itself, but for the lead's values the lead speaks for all.
+        if (from_lead || !of_the_present) && self.values.merge(player, key, entry) {
             if !own_word {
                 self.spread_value(player, key, Some(index));
             }
@@ -131,8 +136,16 @@ impl Session {
         self.events.push(Event::ValueChanged { player, value });
     }
 
-    /// Somebody else leads: what it wrote before we knew counts now.
+    /// Somebody else leads: what it said before we knew counts now. If we lead, everybody hears what we have.
     pub(super) fn judge_values(&mut self) {
+        if self.is_lead() {
+            let by_lead = |key: u8| self.kinds.values()[usize::from(key)].writer == Writer::Lead;
+            let all: Vec<(Player, u8)> =
+                self.values.iter().filter(|(_, key, _)| by_lead(*key)).map(|(p, k, _)| (p, k)).collect();
+            for (player, key) in all {
+                self.spread_value(player, key, None);
+            }
+        }
         for index in 0..self.links.len() {
             for (player, key, entry) in std::mem::take(&mut self.links[index].values).into_all() {
                 let (rev, writer) = (entry.rev, entry.writer);

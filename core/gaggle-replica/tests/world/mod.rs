@@ -75,6 +75,8 @@ pub struct World {
     pub blocked: Vec<Vec<bool>>,
     pub tamper: Tamper,
     pub frame: Micros,
+    /// Messages from one machine to another take so much longer.
+    pub hold_messages: Option<(usize, usize, Micros)>,
     flying: BinaryHeap<Reverse<Flying>>,
     order: u64,
     config: SessionConfig,
@@ -103,6 +105,7 @@ impl World {
             blocked: vec![vec![false; count]; count],
             tamper: Box::new(|_, _, _| {}),
             frame: Micros::from_millis(10),
+            hold_messages: None,
             flying: BinaryHeap::new(),
             order: 0,
             config,
@@ -275,6 +278,11 @@ impl World {
                 let jitter = self.random.below(self.weather.jitter.get() as u32 + 1);
                 let late = if self.random.chance(self.weather.late, 1_000) { 60_000 } else { 0 };
                 let mut at = self.now + self.weather.latency + Micros::new(u64::from(jitter) + late);
+                if let Some((_, _, longer)) =
+                    self.hold_messages.filter(|held| reliable && (held.0, held.1) == (from, to))
+                {
+                    at += longer;
+                }
                 if reliable {
                     at = at.max(self.last_message[from][to]);
                     self.last_message[from][to] = at;

@@ -1,0 +1,96 @@
+//! Packets byte by byte: whoever writes another implementation compares with these.
+
+#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "values, and tests that cannot go on")]
+
+mod world;
+
+use gaggle_kit::Micros;
+use gaggle_replica::{Kind, Kinds, Policy, SessionConfig};
+use world::World;
+
+/// Every sort of field once.
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Boat {
+    #[kind(range = 0.0..=64.0, precision = 1.0 / 16.0, moved_by = velocity)]
+    position: [f32; 2],
+    #[kind(range = -8.0..=8.0, precision = 1.0 / 8.0)]
+    velocity: [f32; 2],
+    #[kind(angle = 8)]
+    heading: f32,
+    #[kind(range = 0..=100)]
+    fuel: u8,
+    flag: u16,
+    #[kind(constant)]
+    paint: u8,
+}
+
+fn boat(number: u8) -> Boat {
+    Boat {
+        position: [10.0 + f32::from(number) * 0.1, 20.0],
+        velocity: [2.0, -1.0],
+        heading: 1.0,
+        fuel: 50 - number,
+        flag: 0x1234,
+        paint: 7,
+    }
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: String = text.lines().filter_map(|line| line.split('#').next()).collect();
+    let digits: Vec<u8> = digits.bytes().filter(u8::is_ascii_hexdigit).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+#[test]
+fn packets_are_written_as_the_vectors_say() {
+    let vectors = [
+        ("introduction", include_str!("../vectors/introduction.hex")),
+        ("difference", include_str!("../vectors/difference.hex")),
+        ("deletion", include_str!("../vectors/deletion.hex")),
+        ("keep_alive", include_str!("../vectors/keep_alive.hex")),
+    ];
+    let config = SessionConfig { policy: Policy::Host, ..SessionConfig::default() };
+    let mut world = World::of(2, 1, config, Kinds::new().with::<Boat>());
+    world.run_ms(1_000);
+    // Everything machine 0 sends in one tick, as one packet.
+    let packet = |world: &mut World| {
+        world.now += Micros::from_millis(50);
+        world.deliver();
+        let now = world.now;
+        world.session(0).tick(now);
+        let mut sent = Vec::new();
+        while let Some(out) = world.session(0).next_packet() {
+            sent.push(out.bytes.to_vec());
+        }
+        assert!(sent.len() <= 1, "one packet");
+        if let Some(bytes) = sent.first() {
+            world.session(1).handle_packet(now, world::peer(0), bytes);
+        }
+        world.session(1).tick(now);
+        while let Some(out) = world.session(1).next_packet() {
+            let bytes = out.bytes.to_vec();
+            world.session(0).handle_packet(now, world::peer(1), &bytes);
+        }
+        sent.pop()
+    };
+    let ids = [world.session(0).spawn(&boat(0)).unwrap(), world.session(0).spawn(&boat(5)).unwrap()];
+    let mut found = vec![packet(&mut world).unwrap()];
+    for number in 1..=3 {
+        world.session(0).set(ids[0], &boat(number)).unwrap();
+        world.session(0).set(ids[1], &Boat { flag: 0xffff, ..boat(5 + number) }).unwrap();
+        let difference = packet(&mut world).unwrap();
+        if number == 3 {
+            found.push(difference);
+        }
+    }
+    world.session(0).delete(ids[1]).unwrap();
+    found.push(packet(&mut world).unwrap());
+    let quiet = (0..40).filter_map(|_| packet(&mut world)).last().unwrap();
+    found.push(quiet);
+    for (bytes, (name, vector)) in found.iter().zip(vectors) {
+        let shown: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(bytes, &unhex(vector), "{name} is {shown}");
+    }
+    assert_eq!(world.session(1).get(ids[0]), Some(world.session(0).get::<Boat>(ids[0]).unwrap()));
+    assert_eq!(world.session(1).get::<Boat>(ids[1]), None);
+}

@@ -1,0 +1,175 @@
+//! Whole groups of machines that share objects, in virtual time, over real links on a network that does its worst; then everything
+//! heals, and everybody must know the same.
+
+mod group;
+mod plan;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+
+use group::{Group, Tally};
+use plan::Plan;
+
+/// Shares objects on bad networks, one group of machines per seed
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Which seeds, as first..end
+    #[arg(long, default_value = "0..50", value_parser = parse_seeds)]
+    seeds: (u64, u64),
+    /// How many machines; drawn from the seed if not given
+    #[arg(long)]
+    peers: Option<usize>,
+    /// How many objects; drawn from the seed if not given
+    #[arg(long)]
+    objects: Option<usize>,
+    /// Minutes of every run, in virtual time
+    #[arg(long, default_value_t = 2)]
+    minutes: u64,
+}
+
+fn parse_seeds(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("{text} is no range of seeds: write 0..100");
+    let (first, end) = text.split_once("..").ok_or_else(wrong)?;
+    let (first, end) = (first.parse().map_err(|_| wrong())?, end.parse().map_err(|_| wrong())?);
+    if first < end { Ok((first, end)) } else { Err(format!("{text} is empty")) }
+}
+
+/// One run, whatever becomes of it.
+fn run_one(plan: &Plan) -> Result<Tally, String> {
+    let plan = plan.clone();
+    catch_unwind(AssertUnwindSafe(move || Group::new(plan).run())).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(format!("it panicked: {}", text.unwrap_or_default()))
+    })
+}
+
+/// What all runs showed together.
+#[derive(Debug, Default)]
+struct Together {
+    runs: u64,
+    tally: Tally,
+    failures: Vec<String>,
+}
+
+impl Together {
+    /// A run that did not do what it claims proves nothing.
+    fn too_little(&self, minutes: u64) -> Option<String> {
+        let all = self.runs * minutes;
+        let tally = &self.tally;
+        let demands = [
+            ("claims a minute", tally.claims, all * 20),
+            ("deletions a minute", tally.deletions, all * 5),
+            ("deaths", tally.deaths, all / 2),
+            ("deaths of hosts", tally.host_deaths, all / 8),
+            ("returns", tally.returns, all / 2),
+            ("partitions", tally.partitions, all / 4),
+            ("objects inherited", tally.inherited, all),
+            ("updates a minute", tally.updates, all * 1_000),
+            ("objects compared", tally.compared, self.runs * 20),
+        ];
+        let missing = demands
+            .iter()
+            .filter(|(_, found, wanted)| found < wanted)
+            .map(|(what, found, wanted)| format!("too few {what}: {found} where at least {wanted} are due"));
+        missing.reduce(|all, one| format!("{all}\n{one}"))
+    }
+
+    fn report(&self) -> String {
+        let Tally { claims, deletions, deaths, host_deaths, returns, partitions, .. } = self.tally;
+        let Tally { inherited, trusted, refused, updates, compared, bytes, slowest, .. } = self.tally;
+        format!(
+            "{} runs: {claims} claims, {deletions} deletions, {deaths} deaths ({host_deaths} of hosts), {returns} returns, {partitions} \
+             partitions; {inherited} objects inherited, {trusted} taken back, {refused} records refused, {updates} updates in {} MB; \
+             {compared} objects compared, equal {:.1} s after healing at the latest",
+            self.runs,
+            bytes / 1_000_000,
+            slowest.get() as f64 / 1e6,
+        )
+    }
+}
+
+/// Runs all seeds, on as many threads as there are cores.
+fn run_all(options: &Options) -> Together {
+    let (first, end) = options.seeds;
+    let next = AtomicU64::new(first);
+    let together = Mutex::new(Together::default());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min((end - first) as usize);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end {
+                        return;
+                    }
+                    let plan = Plan::draw(seed, options.peers, options.objects, options.minutes);
+                    let outcome = run_one(&plan);
+                    let Ok(mut together) = together.lock() else { return };
+                    together.runs += 1;
+                    match outcome {
+                        Ok(tally) => together.tally.add(&tally),
+                        Err(why) => {
+                            together.failures.push(format!("{plan}\n{why}\nagain: {}", plan.command()));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    together.into_inner().unwrap_or_default()
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<String, String> {
+    let (first, end) = options.seeds;
+    if end == first + 1 {
+        println!("{}", Plan::draw(first, options.peers, options.objects, options.minutes));
+    } else {
+        println!("seeds {first}..{end}, {} minutes each", options.minutes);
+    }
+    let began = Instant::now();
+    let together = run_all(options);
+    let seconds = began.elapsed().as_secs();
+    if !together.failures.is_empty() {
+        let all = together.failures.len();
+        let some = together.failures[..all.min(5)].join("\n\n");
+        return Err(format!("{some}\n\n{all} of {} runs failed, {seconds} s", end - first));
+    }
+    match together.too_little(options.minutes) {
+        Some(missing) => Err(format!("{}\n{missing}", together.report())),
+        None => Ok(format!("{}; none failed, {seconds} s", together.report())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_groups_survive_everything() {
+        let options = Options { seeds: (0, 8), peers: None, objects: None, minutes: 1 };
+        let together = run_all(&options);
+        assert!(together.failures.is_empty(), "{}", together.failures.join("\n\n"));
+        assert_eq!(together.too_little(1), None, "{}", together.report());
+    }
+
+    #[test]
+    fn eight_machines_and_five_hundred_objects_survive_a_while() {
+        let options = Options { seeds: (100, 101), peers: Some(8), objects: Some(500), minutes: 3 };
+        let together = run_all(&options);
+        assert!(together.failures.is_empty(), "{}", together.failures.join("\n\n"));
+        assert!(together.tally.compared >= 500 && together.tally.partitions > 0, "{}", together.report());
+    }
+
+    #[test]
+    fn the_same_seed_is_the_same_run() {
+        let plan = Plan::draw(5, None, None, 1);
+        let [a, b] = [0, 1].map(|_| format!("{:?}", run_one(&plan)));
+        assert_eq!(a, b);
+    }
+}
