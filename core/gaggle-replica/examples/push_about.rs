@@ -1,0 +1,146 @@
+//! Three machines and a handful of crates anybody may push, with a bad network between them. Then the host's machine dies, and
+//! everything goes on. Virtual time: it takes a moment and always ends the same.
+//!
+//! `cargo run -p gaggle-replica --example push_about`
+
+use gaggle_kit::{Micros, Prng};
+use gaggle_link::sim::{Chance, Conditions, SimCarrier, World};
+use gaggle_link::{Link, LinkConfig};
+use gaggle_replica::{
+    Entry, Event, Exchange, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig, SessionError,
+};
+
+const WIDTH: i32 = 30;
+const HEIGHT: i32 = 7;
+
+/// What is shared. The ranges say how few bits a place takes.
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Crate {
+    #[kind(range = 0..=29)]
+    x: i32,
+    #[kind(range = 0..=6)]
+    y: i32,
+    #[kind(constant)]
+    mark: u8,
+}
+
+/// One machine: a session, a link to the others, and a player who is somewhere.
+struct Machine {
+    session: Session,
+    link: Link<SimCarrier>,
+    at: (i32, i32),
+    chance: Prng,
+}
+
+impl Machine {
+    fn new(world: &World, me: usize) -> Result<Machine, SessionError> {
+        let config = SessionConfig { policy: Policy::Open, ..SessionConfig::default() };
+        let entry = if me == 0 { Entry::Found } else { Entry::Join };
+        let session =
+            Session::new(config, Kinds::new().with::<Crate>(), Player::at(me as u8), entry, 100 + me as u64)?;
+        let link = Link::new(world.carrier(me), LinkConfig::default(), me as u64);
+        Ok(Machine { session, link, at: (10 * me as i32 + 3, 3), chance: Prng::new(me as u64 + 7) })
+    }
+
+    /// What a program does in every frame: receive, play, send.
+    fn frame(&mut self, now: Micros) {
+        Exchange.receive(now, &mut self.link, &mut self.session);
+        self.wander();
+        self.session.tick(now);
+        Exchange.send(now, &mut self.link, &mut self.session);
+        while let Some(event) = self.session.next_event() {
+            if let Event::LeadChanged { player } = event {
+                println!("  {}: {player} leads from now on", self.session.player());
+            }
+        }
+    }
+
+    /// A few steps a second, pushing whatever is in the way.
+    fn wander(&mut self) {
+        if !self.chance.chance(1, 12) {
+            return;
+        }
+        let step = [(1, 0), (-1, 0), (0, 1), (0, -1)][self.chance.below(4) as usize];
+        let to = (self.at.0 + step.0, self.at.1 + step.1);
+        if !inside(to) {
+            return;
+        }
+        let in_the_way: Option<(ObjectId, Crate)> =
+            self.session.objects::<Crate>().find(|(_, there)| (there.x, there.y) == to);
+        if let Some((id, there)) = in_the_way {
+            let beyond = (there.x + step.0, there.y + step.1);
+            // Whoever touches something holds it, and says from then on where it is.
+            if !inside(beyond) || self.session.touch(id).is_err() {
+                return;
+            }
+            let pushed = Crate { x: beyond.0, y: beyond.1, ..there };
+            self.session.set(id, &pushed).expect("it is ours since we touched it");
+        }
+        self.at = to;
+    }
+
+    fn rows(&self) -> Vec<String> {
+        let mut rows = vec![vec!['·'; WIDTH as usize]; HEIGHT as usize];
+        for (_, there) in self.session.objects::<Crate>() {
+            rows[there.y as usize][there.x as usize] = char::from(there.mark);
+        }
+        rows.into_iter().map(String::from_iter).collect()
+    }
+}
+
+fn inside((x, y): (i32, i32)) -> bool {
+    (0..WIDTH).contains(&x) && (0..HEIGHT).contains(&y)
+}
+
+fn run(world: &mut World, machines: &mut [Option<Machine>], seconds: u64) {
+    world.run_for(Micros::from_secs(seconds), |me, now| {
+        if let Some(machine) = &mut machines[me] {
+            machine.frame(now);
+        }
+        now + Micros::from_millis(16)
+    });
+}
+
+fn main() -> Result<(), SessionError> {
+    let mut world = World::of(3, 2026);
+    let bad_wifi = Conditions {
+        jitter: Micros::from_millis(20),
+        loss: Chance::percent(5),
+        ..Conditions::latency_ms(60)
+    };
+    world.everywhere(bad_wifi);
+    let mut machines = Vec::new();
+    for me in 0..3 {
+        machines.push(Some(Machine::new(&world, me)?));
+    }
+    let host = machines[0].as_mut().expect("it was just made");
+    for (nth, mark) in (b'A'..=b'J').enumerate() {
+        let there = Crate { x: 2 + 3 * nth as i32 % WIDTH, y: nth as i32 * 5 % HEIGHT, mark };
+        host.session.spawn(&there).expect("there is room for ten");
+    }
+    println!(
+        "Three machines, 120 ms of round trip, 5 % of the packets lost. Half a minute, then the first machine dies."
+    );
+    run(&mut world, &mut machines, 30);
+    machines[0] = None;
+    run(&mut world, &mut machines, 30);
+
+    let [one, other] = [1, 2].map(|me| machines[me].as_ref().expect("these two are alive"));
+    println!("\n  {:34}machine 2 sees", "machine 1 sees");
+    for (left, right) in one.rows().iter().zip(other.rows()) {
+        println!("  {left:34}{right}");
+    }
+    for machine in [one, other] {
+        let stats = machine.session.stats();
+        let mine = machine.session.mine::<Crate>().count();
+        println!(
+            "  {}: holds {mine} crates after {} claims, {} inherited; sent {} updates in {} bytes",
+            machine.session.player(),
+            stats.claims,
+            stats.inherited,
+            stats.updates_sent,
+            stats.bytes_sent
+        );
+    }
+    Ok(())
+}
