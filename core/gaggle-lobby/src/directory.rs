@@ -8,11 +8,13 @@
 mod index;
 mod log;
 mod request;
+mod seekers;
 mod snapshot;
 
 pub use index::FindKey;
 pub use log::Entry;
 pub use request::{Copy, JoinBy, Mail, Notice, Origin, Reply, Request, SeatedReply, Wish};
+pub use seekers::Skill;
 pub use snapshot::Snapshot;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -27,6 +29,7 @@ use crate::rules::Rules;
 use crate::ticket::Claims;
 use crate::view::{Json, RoomEvent};
 use index::Index;
+use seekers::Seekers;
 
 /// All rooms of a server.
 #[derive(Debug)]
@@ -35,6 +38,7 @@ pub struct Directory {
     rooms: BTreeMap<RoomId, Room>,
     index: Index,
     mail: BTreeMap<PeerId, VecDeque<Mail>>,
+    seekers: Seekers,
     nodes: BTreeMap<NodeId, Lease>,
     /// The last life of each node that was taken for dead.
     dead: BTreeMap<NodeId, u32>,
@@ -57,6 +61,7 @@ impl Directory {
             rooms: BTreeMap::new(),
             index: Index::default(),
             mail: BTreeMap::new(),
+            seekers: Seekers::default(),
             nodes: BTreeMap::new(),
             dead: BTreeMap::new(),
             notices: VecDeque::new(),
@@ -71,7 +76,11 @@ impl Directory {
             Request::Attach { origin, name, resume, displace, ticket } => {
                 self.attach(now, origin, name, resume, displace, ticket)
             }
+            Request::Find { newcomer, link, wish: Wish { new, skill: Some(skill), .. } } => {
+                self.search(now, newcomer, link, new, skill)
+            }
             Request::Find { newcomer, link, wish } => self.find(now, newcomer, link, wish),
+            Request::StopSearch { peer, link, leave } => self.stop_search(now, peer, link, leave),
             Request::Create { newcomer, link, new } => self.create(now, newcomer, link, new),
             Request::Join { newcomer, link, by, build } => self.join(newcomer, link, by, &build),
             Request::Act { room, peer, link, act } => self.act(now, room, peer, link, act),

@@ -6,7 +6,7 @@
 //!
 //! `hello.rs` is about who somebody is, `commands.rs` about what they ask for, `answers.rs` about what the
 //! directory says, `copies.rs` about rooms, `signals.rs` about what members hand to each other, `lists.rs`
-//! about the list of rooms, `connection.rs` and `limits.rs` about connections and how much they may do.
+//! about the list of rooms, `searches.rs` about who looks for people of their skill, `connection.rs` and `limits.rs` about connections and how much they may do.
 
 mod answers;
 mod commands;
@@ -15,6 +15,7 @@ mod copies;
 mod hello;
 mod limits;
 mod lists;
+mod searches;
 mod signals;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -37,6 +38,7 @@ use connection::{Connection, Phase, Session};
 use copies::{RoomCopy, Strays};
 use limits::Limits;
 use lists::Lists;
+use searches::Search;
 
 /// A connection, as the caller numbers them. Numbers are not used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -250,6 +252,7 @@ pub struct Node {
     rooms: BTreeMap<RoomId, RoomCopy>,
     strays: Strays,
     lists: Lists,
+    searches: BTreeMap<ConnectionId, Search>,
     limits: Limits,
     asked: BTreeMap<AskId, Asked>,
     next_ask: u64,
@@ -279,6 +282,7 @@ impl Node {
             rooms: BTreeMap::new(),
             strays: Strays::default(),
             lists: Lists::default(),
+            searches: BTreeMap::new(),
             limits: Limits::default(),
             asked: BTreeMap::new(),
             next_ask: 0,
@@ -386,10 +390,13 @@ impl Node {
 
     /// Storage answers.
     pub fn handle_answer(&mut self, now: Micros, ask: AskId, answer: Result<ServerMessage, Refusal>) {
-        let Some(Asked::Query { connection, id }) = self.asked.remove(&ask) else { return };
-        match answer {
-            Ok(message) => self.send(connection, id, message),
-            Err(refusal) => self.refuse(now, connection, id, refusal),
+        match (self.asked.remove(&ask), answer) {
+            (Some(Asked::Rating { connection }), answer) => self.rated(now, connection, answer),
+            (Some(Asked::Query { connection, id }), Ok(message)) => self.send(connection, id, message),
+            (Some(Asked::Query { connection, id }), Err(refusal)) => {
+                self.refuse(now, connection, id, refusal);
+            }
+            _ => {}
         }
     }
 
@@ -413,6 +420,7 @@ impl Node {
         }
         self.look_for_missing_rooms(now);
         self.refresh_lists(now);
+        self.go_on_searching(now);
         self.limits.forget_idle(now);
     }
 
@@ -420,7 +428,11 @@ impl Node {
     pub fn poll_timeout(&self) -> Option<Micros> {
         let first = self.deadlines.first().map(|(at, _)| *at);
         let missing = self.rooms.values().filter_map(|copy| copy.missing_at).min();
-        [first, self.lease_due, missing, self.lists.due(), self.limits.due()].into_iter().flatten().min()
+        let searches = self.searches_due();
+        [first, self.lease_due, missing, searches, self.lists.due(), self.limits.due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// What the node wants done. Drain it after every call.

@@ -74,6 +74,8 @@ impl Client {
                 }
                 self.answer(id, servers.into());
             }
+            // No answer yet: the seat is.
+            ServerMessage::Searching(searching) => self.events.push_back(Event::Told(searching.into())),
             message => self.answer(id, message),
         }
     }

@@ -96,6 +96,15 @@ record! {
 }
 
 record! {
+    /// See [`Request::StopSearch`].
+    pub struct StopSearch {
+        peer: PeerId,
+        link: Link,
+        leave: bool,
+    }
+}
+
+record! {
     /// See [`Request::Create`].
     pub struct Create {
         newcomer: Newcomer,
@@ -191,6 +200,7 @@ tagged! {
         "lease" => Lease,
         "attach" => Attach,
         "find" => Find,
+        "stop_search" => StopSearch,
         "create" => Create,
         "join" => Join,
         "act" => MemberAct,
@@ -221,6 +231,7 @@ impl Logged {
                 Attach { origin, name, resume, displace, displace_anybody, ticket, settings }.into()
             }
             Request::Find { newcomer, link, wish } => Find { newcomer, link, wish }.into(),
+            Request::StopSearch { peer, link, leave } => StopSearch { peer, link, leave }.into(),
             Request::Create { newcomer, link, new } => Create { newcomer, link, new }.into(),
             Request::Join { newcomer, link, by, build } => {
                 let (code, room) = match by {
@@ -262,6 +273,7 @@ impl Logged {
                 }
             }
             Logged::Find(Find { newcomer, link, wish }) => Request::Find { newcomer, link, wish },
+            Logged::StopSearch(StopSearch { peer, link, leave }) => Request::StopSearch { peer, link, leave },
             Logged::Create(Create { newcomer, link, new }) => Request::Create { newcomer, link, new },
             Logged::Join(Join { newcomer, link, code, room, build }) => {
                 let by = match (code, room) {

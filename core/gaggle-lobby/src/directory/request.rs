@@ -2,6 +2,7 @@
 
 use gaggle_kit::{Micros, PeerId};
 
+use super::seekers::Skill;
 use crate::id::{NodeId, PlayerId, RoomCode, RoomId, SessionId};
 use crate::json::record;
 use crate::label::{DisplayName, Label};
@@ -31,6 +32,8 @@ record! {
         new: NewRoom,
         /// Whether it may be made.
         may_create: bool,
+        /// Not the fullest room, but people of one's skill.
+        skill: Option<Skill>,
     }
 }
 
@@ -88,6 +91,15 @@ pub enum Request {
         link: Link,
         /// What they look for.
         wish: Wish,
+    },
+    /// Somebody looks for people of their skill no more.
+    StopSearch {
+        /// Who.
+        peer: PeerId,
+        /// On which connection.
+        link: Link,
+        /// Also gives up a seat that was found meanwhile.
+        leave: bool,
     },
     /// Make a room.
     Create {
@@ -220,6 +232,11 @@ pub enum Reply {
     },
     /// They have none.
     NoSeat,
+    /// They look for people of their skill: ask again in a second.
+    Searching {
+        /// How many do.
+        waiting: u32,
+    },
     /// They have one, and another connection is using it.
     Elsewhere {
         /// That connection.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use gaggle_kit::{Micros, PeerId};
 
 use super::index::Index;
+use super::seekers::{Seeker, Seekers};
 use super::{Directory, Lease, Mail};
 use crate::MessageError;
 use crate::id::{NodeId, RoomId};
@@ -37,6 +38,7 @@ record! {
 pub struct Snapshot {
     rooms: BTreeMap<RoomId, Room>,
     mail: BTreeMap<PeerId, VecDeque<Mail>>,
+    seekers: Seekers,
     nodes: Vec<StoredNode>,
 }
 
@@ -60,6 +62,11 @@ impl Snapshot {
             }
             out.push('\n');
         }
+        for seeker in self.seekers.0.values() {
+            out.push_str("seeker ");
+            seeker.write(&mut out);
+            out.push('\n');
+        }
         for (peer, mail) in &self.mail {
             out.push_str("mail ");
             StoredMail { peer: *peer, mail: mail.iter().cloned().collect() }.write(&mut out);
@@ -73,7 +80,12 @@ impl Snapshot {
     /// # Errors
     /// If it is no such text.
     pub fn from_text(text: &str) -> Result<Snapshot, MessageError> {
-        let mut snapshot = Snapshot { rooms: BTreeMap::new(), mail: BTreeMap::new(), nodes: Vec::new() };
+        let mut snapshot = Snapshot {
+            rooms: BTreeMap::new(),
+            mail: BTreeMap::new(),
+            seekers: Seekers::default(),
+            nodes: Vec::new(),
+        };
         for line in text.lines() {
             let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
             match kind {
@@ -90,6 +102,10 @@ impl Snapshot {
                 "mail" => {
                     let StoredMail { peer, mail } = StoredMail::read(Raw::parse(rest)?, "mail")?;
                     snapshot.mail.insert(peer, mail.into());
+                }
+                "seeker" => {
+                    let seeker = Seeker::read(Raw::parse(rest)?, "seeker")?;
+                    snapshot.seekers.0.insert(seeker.newcomer.peer, seeker);
                 }
                 _ => return Err(MessageError::UnknownKind { field: "line" }),
             }
@@ -108,15 +124,25 @@ impl Directory {
         });
         let dead =
             self.dead.iter().map(|(node, epoch)| StoredNode { node: *node, epoch: *epoch, until: None });
-        Snapshot { rooms: self.rooms.clone(), mail: self.mail.clone(), nodes: alive.chain(dead).collect() }
+        Snapshot {
+            rooms: self.rooms.clone(),
+            mail: self.mail.clone(),
+            seekers: self.seekers.clone(),
+            nodes: alive.chain(dead).collect(),
+        }
     }
 
     /// The directory of which this is a snapshot.
     pub fn from_snapshot(rules: Rules, snapshot: Snapshot) -> Directory {
         let mut index = Index::default();
         snapshot.rooms.values().for_each(|room| index.update(room, &rules));
-        let mut directory =
-            Directory { index, rooms: snapshot.rooms, mail: snapshot.mail, ..Directory::new(rules) };
+        let mut directory = Directory {
+            index,
+            rooms: snapshot.rooms,
+            mail: snapshot.mail,
+            seekers: snapshot.seekers,
+            ..Directory::new(rules)
+        };
         for StoredNode { node, epoch, until } in snapshot.nodes {
             match until {
                 Some(until) => drop(directory.nodes.insert(node, Lease { epoch, until })),

@@ -42,6 +42,10 @@ pub(super) enum Asked {
     Look { room: RoomId },
     /// A list.
     List(ListKey),
+    /// A connection that looks for people of its skill.
+    Search { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link },
+    /// Storage was asked for the rating of somebody who begins to.
+    Rating { connection: ConnectionId },
     /// Storage was asked.
     Query { connection: ConnectionId, id: Option<u64> },
 }
@@ -51,7 +55,11 @@ impl Asked {
     pub(super) fn may_bring_room(&self) -> bool {
         matches!(
             self,
-            Asked::Attach { .. } | Asked::AttachAgain { .. } | Asked::TakeOver { .. } | Asked::Enter { .. }
+            Asked::Attach { .. }
+                | Asked::AttachAgain { .. }
+                | Asked::TakeOver { .. }
+                | Asked::Enter { .. }
+                | Asked::Search { .. }
         )
     }
 }
@@ -68,7 +76,10 @@ impl Node {
 
     fn take_answer(&mut self, now: Micros, asked: Asked, reply: Reply) {
         match asked {
-            Asked::Nothing | Asked::Query { .. } => {}
+            Asked::Nothing | Asked::Query { .. } | Asked::Rating { .. } => {}
+            Asked::Search { connection, id, peer, link } => {
+                self.searched(now, connection, id, peer, link, reply);
+            }
             Asked::Lease => self.leased(now, &reply),
             Asked::Look { room } => {
                 if let Reply::Room(copy) = reply {
@@ -148,7 +159,7 @@ impl Node {
 
     /// Puts somebody into the copy of a room and tells them. Gives back the signals that waited for them.
     #[expect(clippy::too_many_arguments, reason = "who, where and how")]
-    fn seat(
+    pub(super) fn seat(
         &mut self,
         now: Micros,
         connection: ConnectionId,

@@ -81,6 +81,7 @@ impl Node {
             ClientMessage::Find(find) => self.find(now, connection, id, find)?,
             ClientMessage::Create(create) => self.create(now, connection, id, create)?,
             ClientMessage::Join(join) => self.join(now, connection, id, join)?,
+            ClientMessage::Leave(_) if self.leave_search(now, connection, id) => {}
             ClientMessage::Leave(_) => self.act(now, connection, id, Act::Leave)?,
             ClientMessage::Ready(ready) => self.act(now, connection, id, Act::Ready(ready.ready))?,
             ClientMessage::Start(Start { countdown_ms }) => {
@@ -163,7 +164,7 @@ impl Node {
     ) -> Result<(), Refusal> {
         self.may_enter()?;
         let mode = self.rules.mode(&find.game, &find.mode)?;
-        let (seats, drop_in) = (mode.seats(find.seats)?, mode.drop_in);
+        let (seats, drop_in, is_by_skill) = (mode.seats(find.seats)?, mode.drop_in, mode.skill);
         check_settings(&self.rules, &find.settings)?;
         let Some(Caller { link, newcomer, address }) =
             self.caller(connection, id, find.palette, find.switch, || find.clone().into())?
@@ -174,7 +175,12 @@ impl Node {
         let Find { game, mode, build, settings, .. } = find;
         let new = self.new_room(game, mode, build, seats, settings);
         let may_create = self.limits.may_create(now, address, &self.rules);
-        let wish = Wish { new: NewRoom { drop_in, ..new }, may_create };
+        let new = NewRoom { drop_in, ..new };
+        if is_by_skill {
+            self.begin_search(now, connection, id, &Caller { link, newcomer, address }, new);
+            return Ok(());
+        }
+        let wish = Wish { new, may_create, skill: None };
         let peer = newcomer.peer;
         self.ask_busy(
             connection,
@@ -333,6 +339,10 @@ impl Node {
     ) -> Result<Option<Caller>, Refusal> {
         let Some(session) = self.session(connection) else { return Ok(None) };
         let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
+        if self.is_searching(connection) {
+            let text = "you are looking for others already: leave first";
+            return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
+        }
         if session.stage == Stage::Elsewhere {
             // The other connection may be gone by now.
             if self.by_peer.contains_key(&peer) {
@@ -409,9 +419,9 @@ impl Node {
 }
 
 /// Who wants to enter a room, and from where.
-struct Caller {
+pub(super) struct Caller {
     link: Link,
-    newcomer: Newcomer,
+    pub(super) newcomer: Newcomer,
     address: std::net::IpAddr,
 }
 

@@ -225,6 +225,7 @@ impl Node {
 
     /// Forgets a connection, whoever ended it. The seat behind it stays.
     pub(super) fn forget_connection(&mut self, now: Micros, connection: ConnectionId) {
+        self.stop_search(connection, false);
         let Some(known) = self.connections.remove(&connection) else { return };
         self.limits.disconnect(known.address);
         self.lists.remove(connection);

@@ -200,7 +200,7 @@ fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
         drop_in: true,
         settings: Json::default(),
     };
-    Request::Find { newcomer, link, wish: Wish { new, may_create: true } }
+    Request::Find { newcomer, link, wish: Wish { new, may_create: true, skill: None } }
 }
 
 fn link(session: u64) -> Link {

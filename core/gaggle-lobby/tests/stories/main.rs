@@ -6,3 +6,4 @@ mod people;
 mod rooms;
 mod server;
 mod signals_and_results;
+mod skill;

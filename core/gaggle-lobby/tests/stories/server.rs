@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, Request};
-use gaggle_lobby::message::server::{Refused, Seated, Welcome};
+use gaggle_lobby::message::server::{OwnBest, Refused, Seated, Welcome};
 use gaggle_lobby::node::{ConnectionId, Identity, NoIce, Node, NodeConfig, Output, Query};
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::view::{RoomEvent, RoomView};
 use gaggle_lobby::{
-    Envelope, MatchRecord, NodeId, Refusal, RefusalCode, ServerMessage, TicketKey, TicketSigner,
+    Envelope, MatchRecord, NodeId, PlayerId, Refusal, RefusalCode, ServerMessage, TicketKey, TicketSigner,
 };
 
 pub(crate) struct Server {
@@ -19,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) directory: Directory,
     pub(crate) records: Vec<MatchRecord>,
     pub(crate) queries: Vec<Query>,
+    /// What storage knows of people's skill; questions wait while it knows nobody.
+    pub(crate) ratings: BTreeMap<PlayerId, i64>,
     /// Whether matches get stored.
     pub(crate) storage_works: bool,
     heard: BTreeMap<ConnectionId, Vec<ServerMessage>>,
@@ -49,6 +51,7 @@ impl Server {
             directory: Directory::new(rules),
             records: Vec::new(),
             queries: Vec::new(),
+            ratings: BTreeMap::new(),
             storage_works: true,
             heard: BTreeMap::new(),
             pings: Vec::new(),
@@ -171,6 +174,11 @@ impl Server {
                     self.node.handle_notice(self.now, notice);
                 }
                 self.node.handle_reply(self.now, ask, reply);
+            }
+            Output::Query { ask, query: Query::Mine { player, game, mode } } if !self.ratings.is_empty() => {
+                let rating = self.ratings.get(&player).copied();
+                let mine = OwnBest { game, mode, best: None, rating, matches: Vec::new() };
+                self.node.handle_answer(self.now, ask, Ok(mine.into()));
             }
             Output::Query { query, .. } => self.queries.push(query),
             Output::Verify { .. } => {}

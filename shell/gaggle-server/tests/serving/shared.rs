@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
+use gaggle_lobby::rules::ModeRules;
 use gaggle_lobby::view::{LeaveReason, RoomEvent};
 use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
 use gaggle_server::config::{Duration as Setting, Secret};
@@ -87,6 +88,32 @@ fn members_on_different_nodes_see_and_signal_each_other() {
     copy.say(r#"{"type":"take_over"}"#);
     copy.hear_until(|message| matches!(message, ServerMessage::Seated(_)).then_some(()));
     assert_eq!(older.join().unwrap(), RefusalCode::Replaced);
+}
+
+#[test]
+fn people_of_like_skill_are_found_across_nodes() {
+    let redis = Redis::start();
+    let ranked = |config: &mut gaggle_server::Config| {
+        let rules = ModeRules { seats: 2, seats_min: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+        config.games.add("gander".parse().unwrap(), "duel".parse().unwrap(), rules);
+    };
+    let (first, second) = (redis.node(ranked), redis.node(ranked));
+    let find = r#"{"type":"find","game":"gander","mode":"duel"}"#;
+    let (mut nia, mut ada) = (first.guest(), second.guest());
+    nia.hello(1);
+    nia.say(find);
+    let told = nia.hear_until(|message| match message {
+        ServerMessage::Searching(searching) => Some((searching.rating, searching.waiting)),
+        _ => None,
+    });
+    assert_eq!(told, (1_500, 1));
+    ada.hello(2);
+    let found = ada.seat(find);
+    let other = nia.hear_until(|message| match message {
+        ServerMessage::Seated(seat) => Some(seat.room.id),
+        _ => None,
+    });
+    assert_eq!(other, found.room.id);
 }
 
 #[test]

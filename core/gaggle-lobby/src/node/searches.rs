@@ -1,0 +1,173 @@
+//! Who looks for people of their skill: asks storage for a rating, and then the directory again and again, with a
+//! range that widens.
+
+use gaggle_kit::Micros;
+
+use super::answers::Asked;
+use super::commands::Caller;
+use super::{ConnectionId, Node, Output, Query};
+use crate::directory::{Reply, Request, Skill, Wish};
+use crate::message::server::{Done, Searching};
+use crate::message::{Refusal, RefusalCode, ServerMessage};
+use crate::room::NewRoom;
+
+/// How often the directory is asked.
+const ASK_EVERY: Micros = Micros::from_millis(1_000);
+
+/// Somebody who looks for others.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// The request it answers.
+    id: Option<u64>,
+    new: NewRoom,
+    palette: u8,
+    rating: i64,
+    since: Micros,
+    /// None while the directory, or before that storage, is being asked.
+    ask_at: Option<Micros>,
+    /// What the client was told last.
+    told: Option<(u32, u32)>,
+}
+
+impl Node {
+    /// Begins to look; the rating is asked for first.
+    pub(super) fn begin_search(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        caller: &Caller,
+        new: NewRoom,
+    ) {
+        let query =
+            Query::Mine { player: caller.newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
+        let (rating, palette) = (self.rules.search.rating_start, caller.newcomer.palette);
+        let search = Search { id, new, palette, rating, since: now, ask_at: None, told: None };
+        self.searches.insert(connection, search);
+        let ask = self.remember(Asked::Rating { connection });
+        self.outputs.push_back(Output::Query { ask, query });
+    }
+
+    /// Storage knows the rating, or does not.
+    pub(super) fn rated(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        answer: Result<ServerMessage, Refusal>,
+    ) {
+        let Some(search) = self.searches.get_mut(&connection) else { return };
+        match answer {
+            Ok(ServerMessage::OwnBest(mine)) => {
+                search.rating = mine.rating.unwrap_or(search.rating);
+                self.ask_for_others(now, connection);
+            }
+            Ok(_) => {}
+            Err(refusal) => {
+                let id = search.id;
+                self.searches.remove(&connection);
+                self.refuse(now, connection, id, refusal);
+            }
+        }
+    }
+
+    /// Asks for those whose time has come.
+    pub(super) fn go_on_searching(&mut self, now: Micros) {
+        let due = |search: &Search| search.ask_at.is_some_and(|at| at <= now);
+        let due: Vec<ConnectionId> = self
+            .searches
+            .iter()
+            .filter(|(_, search)| due(search))
+            .map(|(connection, _)| *connection)
+            .collect();
+        due.into_iter().for_each(|connection| self.ask_for_others(now, connection));
+    }
+
+    /// When that is.
+    pub(super) fn searches_due(&self) -> Option<Micros> {
+        self.searches.values().filter_map(|search| search.ask_at).min()
+    }
+
+    fn ask_for_others(&mut self, now: Micros, connection: ConnectionId) {
+        let Some(session) = self.session(connection) else { return };
+        let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
+        let range = self.search_range(now, connection);
+        let patience = self.rules.search.patience;
+        let Some(search) = self.searches.get_mut(&connection) else { return };
+        search.ask_at = None;
+        let newcomer = crate::room::Newcomer { peer, player, name, palette: search.palette, watch: false };
+        let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
+        let (new, id) = (search.new.clone(), search.id);
+        let wish = Wish { new, may_create: true, skill: Some(skill) };
+        self.ask(Asked::Search { connection, id, peer, link }, Request::Find { newcomer, link, wish });
+    }
+
+    fn search_range(&self, now: Micros, connection: ConnectionId) -> u32 {
+        let rules = &self.rules.search;
+        let seconds =
+            self.searches.get(&connection).map_or(0, |search| now.since(search.since).get() / 1_000_000);
+        let widened = u64::from(rules.range_per_second).saturating_mul(seconds);
+        u64::from(rules.range).saturating_add(widened).min(u64::from(rules.range_max)) as u32
+    }
+
+    /// The directory has answered: not yet, a seat, or no.
+    pub(super) fn searched(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        peer: gaggle_kit::PeerId,
+        link: crate::room::Link,
+        reply: Reply,
+    ) {
+        let range = self.search_range(now, connection);
+        // Whoever stopped looking has told the directory so, and what it found meanwhile is given back by that.
+        let Some(search) = self.searches.get_mut(&connection).filter(|search| search.id == id) else {
+            return;
+        };
+        match reply {
+            Reply::Searching { waiting } => {
+                search.ask_at = Some(now + ASK_EVERY);
+                if search.told.replace((range, waiting)) != Some((range, waiting)) {
+                    let rating = search.rating;
+                    self.send(connection, id, Searching { rating, range, waiting });
+                }
+            }
+            Reply::Seated { room, seated } => {
+                self.searches.remove(&connection);
+                self.seat(now, connection, id, peer, link, *room, seated);
+            }
+            Reply::Refused(refusal) => {
+                self.searches.remove(&connection);
+                self.refuse(now, connection, id, refusal);
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks no more, because the client says so.
+    pub(super) fn leave_search(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> bool {
+        let Some(search) = self.searches.get(&connection) else { return false };
+        let asked = search.id;
+        self.stop_search(connection, true);
+        if asked.is_some() {
+            self.refuse(now, connection, asked, Refusal::new(RefusalCode::NotInRoom, "you stopped looking"));
+        }
+        self.send(connection, id, Done {});
+        true
+    }
+
+    /// Looks no more. Without `leave` a seat that was found meanwhile waits for who lost the connection.
+    pub(super) fn stop_search(&mut self, connection: ConnectionId, leave: bool) {
+        if self.searches.remove(&connection).is_none() {
+            return;
+        }
+        let Some(session) = self.session(connection) else { return };
+        let (peer, link) = (session.peer, session.link);
+        self.ask(Asked::Nothing, Request::StopSearch { peer, link, leave });
+    }
+
+    /// Whether somebody is looking.
+    pub(super) fn is_searching(&self, connection: ConnectionId) -> bool {
+        self.searches.contains_key(&connection)
+    }
+}

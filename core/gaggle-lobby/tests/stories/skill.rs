@@ -1,0 +1,136 @@
+//! Modes in which people are matched by skill.
+
+use gaggle_lobby::message::server::Searching;
+use gaggle_lobby::node::ConnectionId;
+use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
+use gaggle_lobby::{RefusalCode, ServerMessage};
+
+use crate::server::{LEAVE, Server, code, hello, seat, welcome};
+
+const FIND: &str = r#"{"type":"find","id":5,"game":"gander","mode":"duel"}"#;
+
+#[test]
+fn people_of_like_skill_are_put_together_and_others_wait() {
+    let mut server = ranked(2);
+    let strong = search(&mut server, 1, 2_000);
+    let weak = search(&mut server, 2, 1_200);
+    let also_strong = seeker(&mut server, 3, 2_050);
+    let made = seat(&server.say(also_strong, FIND));
+    assert!(made.created);
+    assert_eq!(made.room.members.len(), 2);
+    // The other of the two hears of it when its node asks next.
+    server.wait_secs(1);
+    let found = seat(&server.hear(strong));
+    assert_eq!((found.room.id, found.returned), (made.room.id, false));
+    assert_ne!(found.slot, made.slot);
+    assert_eq!(told(&server.hear(weak)).last().map(|told| told.waiting), Some(1));
+}
+
+#[test]
+fn the_search_widens_until_somebody_is_found() {
+    let mut server = ranked(2);
+    let strong = search(&mut server, 1, 1_900);
+    let weak = search(&mut server, 2, 1_500);
+    // 400 apart, 100 at first and 20 more each second.
+    server.wait_secs(14);
+    let ranges: Vec<u32> = told(&server.hear(strong)).iter().map(|told| told.range).collect();
+    assert!(ranges.is_sorted() && ranges.len() > 10, "{ranges:?}");
+    server.wait_secs(3);
+    let (one, other) = (seat(&server.hear(strong)), seat(&server.hear(weak)));
+    assert_eq!(one.room.id, other.room.id);
+}
+
+#[test]
+fn patience_makes_do_with_fewer() {
+    let mut server = ranked(4);
+    let all: Vec<ConnectionId> = (1..=3).map(|number| search(&mut server, number, 1_500)).collect();
+    server.wait_secs(18);
+    for guest in &all {
+        assert!(server.hear(*guest).iter().all(|message| matches!(message, ServerMessage::Searching(_))));
+    }
+    server.wait_secs(4);
+    let rooms: Vec<_> = all.iter().map(|guest| seat(&server.hear(*guest)).room).collect();
+    assert!(rooms.iter().all(|room| room.id == rooms[0].id));
+    let first = server.room_of(all[0]);
+    assert_eq!(first.members.len(), 3);
+}
+
+#[test]
+fn who_stops_looking_is_matched_with_nobody() {
+    let mut server = ranked(2);
+    let left = search(&mut server, 1, 1_500);
+    let heard = server.say(left, r#"{"type":"join","id":6,"code":"BCDFGH"}"#);
+    assert_eq!(code(&heard), RefusalCode::AlreadyInRoom);
+    // The request is answered after all, so that a client does not repeat it.
+    let heard = server.say(left, LEAVE);
+    assert!(
+        matches!(&heard[..], [ServerMessage::Refused(no), ServerMessage::Done(_)] if no.code == RefusalCode::NotInRoom)
+    );
+    let closed = search(&mut server, 2, 1_500);
+    server.close(closed);
+    search(&mut server, 3, 1_500);
+    // And two tabs of one person are no match.
+    let tab = server.connect();
+    server.say(tab, &hello(3).replace('}', r#","seat":"tab-2"}"#));
+    assert!(matches!(server.say(tab, FIND)[0], ServerMessage::Searching(_)));
+    server.wait_secs(30);
+    assert_eq!(server.directory.rooms().count(), 0);
+}
+
+#[test]
+fn a_seat_found_for_somebody_who_is_just_gone_waits_for_them() {
+    let mut server = ranked(2);
+    let gone = search(&mut server, 1, 1_500);
+    let found = seeker(&mut server, 2, 1_500);
+    let room = seat(&server.say(found, FIND)).room;
+    // The room is made, and the first does not know yet.
+    server.close(gone);
+    assert!(server.room_of(found).members.iter().any(|member| member.away));
+    let back = server.connect();
+    let heard = server.say(back, &hello(1));
+    assert_eq!(seat(&heard).room.id, room.id);
+    // Who says that they leave in the same moment gives the seat up.
+    let mut server = ranked(2);
+    let leaving = search(&mut server, 1, 1_500);
+    let found = seeker(&mut server, 2, 1_500);
+    server.say(found, FIND);
+    server.say(leaving, LEAVE);
+    assert_eq!(server.room_of(found).members.len(), 1);
+}
+
+/// A server with a ranked mode of so many seats.
+fn ranked(seats: u8) -> Server {
+    let mode = ModeRules { seats, seats_min: seats, seats_max: seats, skill: true, ..ModeRules::default() };
+    let mut game = GameRules::default();
+    game.modes.insert("duel".parse().unwrap(), mode);
+    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    rules.games.insert("gander".parse().unwrap(), game);
+    Server::with_rules(rules)
+}
+
+/// Somebody of this skill who said hello.
+fn seeker(server: &mut Server, number: u32, rating: i64) -> ConnectionId {
+    let connection = server.connect();
+    let player = welcome(&server.say(connection, &hello(number))).player;
+    server.ratings.insert(player, rating);
+    connection
+}
+
+/// Somebody of this skill who looks for others and does not find any yet.
+fn search(server: &mut Server, number: u32, rating: i64) -> ConnectionId {
+    let connection = seeker(server, number, rating);
+    let heard = server.say(connection, FIND);
+    assert!(
+        matches!(&heard[..], [ServerMessage::Searching(told)] if told.rating == rating && told.range == 100),
+        "{heard:?}"
+    );
+    connection
+}
+
+fn told(heard: &[ServerMessage]) -> Vec<Searching> {
+    let told = heard.iter().filter_map(|message| match message {
+        ServerMessage::Searching(searching) => Some(searching.clone()),
+        _ => None,
+    });
+    told.collect()
+}
