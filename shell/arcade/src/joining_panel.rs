@@ -30,6 +30,8 @@ pub struct JoiningFacts<'a> {
 
 /// After so long one may wonder.
 const LONG_MS: u32 = 5_000;
+/// The way out.
+const ALONE: &str = "play alone instead";
 /// A step of the goose.
 const STEP_MS: u32 = 110;
 
@@ -97,49 +99,77 @@ fn links(names: &[String]) -> String {
     }
 }
 
+/// Where the parts of the panel are.
+struct Plan {
+    card: Rect,
+    inner: Rect,
+    head: i32,
+    walk: i32,
+    step: i32,
+    seats: i32,
+    roomy: bool,
+    promise: Vec<String>,
+}
+
+impl Plan {
+    fn of(view: View, facts: &JoiningFacts<'_>) -> Plan {
+        let (width, height) = (view.word_width(), view.word_height());
+        let wide = (width - 8).min(420);
+        let roomy = wide >= 340;
+        let inset = if roomy { 22 } else { 8 };
+        let (step, seats) = if roomy { (15, 18) } else { (13, 30) };
+        let promise = wrapped(&promise(facts), wide - 2 * inset, 2);
+        let figure = |rows: i32| (rows as f32 * unit(view)).ceil() as i32;
+        // The goose, the lettering and what will happen are left out where there is no room for them.
+        let body = 4 * step + 14 + seats + 12 * promise.len() as i32 + 26;
+        let head = if height >= body + figure(28) + 10 { figure(28) + 4 } else { 16 };
+        let walk = if height >= body + head + figure(40) + 8 { figure(40) } else { 0 };
+        let tall = (body + head + walk).min(height - 4);
+        let card = Rect::new((width - wide) / 2, (height - tall) / 2, wide, tall);
+        let inner = Rect::new(card.x + inset, card.y, card.wide - 2 * inset, card.tall);
+        Plan { card, inner, head, walk, step, seats, roomy, promise }
+    }
+}
+
 /// Draws the panel over the match that goes on without us.
 pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
+    let plan = Plan::of(view, facts);
+    let Plan { card, inner, .. } = plan;
     let mut pen = Pen::new(scene, view);
     pen.shade(0.55);
-    let (width, height) = (view.word_width(), view.word_height());
-    let wide = (width - 8).min(420);
-    let roomy = wide >= 340;
-    let inset = if roomy { 22 } else { 8 };
-    let (step, seats_tall) = if roomy { (15, 18) } else { (13, 30) };
-    let promise = wrapped(&promise(facts), wide - 2 * inset, 2);
-    let figure = |rows: i32| (rows as f32 * unit(view)).ceil() as i32;
-    // The goose, the lettering and what will happen are left out where there is no room for them.
-    let body = 4 * step + 14 + seats_tall + 12 * promise.len() as i32 + 26;
-    let head = if height >= body + figure(28) + 10 { figure(28) + 4 } else { 16 };
-    let walk = if height >= body + head + figure(40) + 8 { figure(40) } else { 0 };
-    let tall = (body + head + walk).min(height - 4);
-    let card = Rect::new((width - wide) / 2, (height - tall) / 2, wide, tall);
     pen.card_behind(card, palette::MIST[0]);
-    let inner = Rect::new(card.x + inset, card.y, card.wide - 2 * inset, card.tall);
-    heading(&mut pen, view, inner, head, facts.code);
-    let mut y = card.y + head;
-    if walk > 0 {
-        goose(&mut pen, view, Rect::new(inner.x, y, inner.wide, walk), facts);
-        y += walk;
+    heading(&mut pen, view, inner, plan.head, facts.code);
+    let mut y = card.y + plan.head;
+    if plan.walk > 0 {
+        goose(&mut pen, view, Rect::new(inner.x, y, inner.wide, plan.walk), facts);
+        y += plan.walk;
     }
     for (state, (text, details)) in facts.steps().into_iter().zip(facts.lines()) {
-        line(&mut pen, Rect::new(inner.x, y + 4, inner.wide, step), state, &text, &details);
-        y += step;
+        line(&mut pen, Rect::new(inner.x, y + 4, inner.wide, plan.step), state, &text, &details);
+        y += plan.step;
     }
     let foot = card.bottom() - 20;
-    if y + 13 + seats_tall <= foot {
+    if y + 13 + plan.seats <= foot {
         pen.fill(Rect::new(inner.x, y + 6, inner.wide, 1), palette::NIGHT[3], 1.0);
         y += 14;
-        seats(&mut pen, Rect::new(inner.x, y, inner.wide, seats_tall), facts, roomy);
-        y += seats_tall;
+        seats(&mut pen, Rect::new(inner.x, y, inner.wide, plan.seats), facts, plan.roomy);
+        y += plan.seats;
     }
-    for line in promise {
+    for line in plan.promise {
         if y + 9 <= foot {
             pen.text(&line, inner.x, y, inner.wide, palette::BONE);
             y += 12;
         }
     }
-    pen.key("Esc", "play alone instead", inner.x, card.bottom() - 15, inner.wide);
+    pen.key("Esc", ALONE, inner.x, card.bottom() - 15, inner.wide);
+}
+
+/// Whether a click or a tap at a pixel of the screen asks to play alone instead.
+pub fn joining_alone_at(view: View, facts: &JoiningFacts<'_>, x: i32, y: i32) -> bool {
+    let Plan { card, .. } = Plan::of(view, facts);
+    let (x, y) = (x.div_euclid(view.word_scale), y.div_euclid(view.word_scale));
+    // The whole foot of the card: fingers are wide.
+    Rect::new(card.x, card.bottom() - 21, card.wide, 21).contains(x, y)
 }
 
 fn heading(pen: &mut Pen<'_>, view: View, inner: Rect, head: i32, code: &str) {
@@ -266,6 +296,25 @@ mod tests {
         assert_eq!(facts.words(), "Joining FNWKBX. Copying the fen 61%");
         facts.percent = 100;
         assert_eq!(facts.words(), "Joining FNWKBX. Catching up");
+    }
+
+    #[test]
+    fn a_finger_finds_the_way_out() {
+        for view in views() {
+            let facts = JoiningFacts { code: "FNWKBX", percent: 40, ..JoiningFacts::default() };
+            let mut scene = Scene::default();
+            draw_joining(&mut scene, view, &facts);
+            let words = |item: &&gaggle_scene::Item| match item {
+                gaggle_scene::Item::Text { words, .. } => scene.text_of(*words).starts_with("play al"),
+                _ => false,
+            };
+            let Some(gaggle_scene::Item::Text { x, y, .. }) = scene.words.iter().find(words) else {
+                panic!("nowhere to go");
+            };
+            let scale = view.word_scale;
+            assert!(joining_alone_at(view, &facts, (*x as i32 + 5) * scale, (*y as i32 + 3) * scale));
+            assert!(!joining_alone_at(view, &facts, view.width / 2, view.height / 2));
+        }
     }
 
     #[test]

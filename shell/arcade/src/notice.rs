@@ -35,54 +35,100 @@ impl Notice<'_> {
         words
     }
 
+    /// The key whose line is at a pixel of the screen, counted from the first: a tap means the same.
+    pub fn key_at(&self, view: View, x: i32, y: i32) -> Option<usize> {
+        let plan = Plan::of(self, view);
+        let (x, y) = (x.div_euclid(view.word_scale), y.div_euclid(view.word_scale));
+        (0..self.keys.len()).find(|nth| {
+            let top = plan.keys_top() + KEY_STEP * *nth as i32 - 4;
+            plan.fits(top + 7) && Rect::new(plan.card.x, top, plan.card.wide, KEY_STEP).contains(x, y)
+        })
+    }
+
     /// Draws it over whatever is there.
     pub fn draw(&self, scene: &mut Scene, view: View) {
+        let plan = Plan::of(self, view);
         let mut pen = Pen::new(scene, view);
         pen.shade(f32::from(self.shade_percent.min(100)) / 100.0);
+        pen.card(plan.card, if self.warn { palette::WARN } else { palette::MIST[1] });
+        let (x, mut y) = (plan.x, plan.y);
+        if let Some(seat) = self.seat {
+            pen.emblem(seat, true, x - MARK - 2, y - 2);
+        }
+        for line in &plan.heading {
+            if plan.fits(y) {
+                pen.bold(line, x, y, plan.wide, palette::TEXT);
+            }
+            y += plan.step;
+        }
+        for line in &plan.lines {
+            if plan.fits(y) {
+                pen.text(line, x, y, plan.wide, palette::DIM);
+            }
+            y += plan.step;
+        }
+        for (nth, (key, meaning)) in (0..).zip(self.keys) {
+            let y = plan.keys_top() + KEY_STEP * nth;
+            if plan.fits(y + 3) {
+                pen.key(key, meaning, x, y, plan.wide);
+            }
+        }
+    }
+}
+
+/// Columns for the mark of a seat.
+const MARK: i32 = 16;
+/// Rows for a key.
+const KEY_STEP: i32 = 16;
+
+/// Where everything is.
+struct Plan {
+    card: Rect,
+    /// Where words begin, and how wide they may be.
+    x: i32,
+    y: i32,
+    wide: i32,
+    step: i32,
+    heading: Vec<String>,
+    lines: Vec<String>,
+}
+
+impl Plan {
+    fn of(notice: &Notice<'_>, view: View) -> Plan {
         let (width, height) = (view.word_width(), view.word_height());
-        let mark = if self.seat.is_some() { 16 } else { 0 };
+        let mark = if notice.seat.is_some() { MARK } else { 0 };
         let margin = if width >= 300 { 12 } else { 7 };
         let room = (width - 8 - 2 * margin - mark).min(380);
         let step = if height >= 200 { 14 } else { 11 };
-        let lines: Vec<String> = self.lines.iter().flat_map(|line| wrapped(line, room, 3)).collect();
-        let heading = wrapped(self.heading, room, 2);
+        let lines: Vec<String> = notice.lines.iter().flat_map(|line| wrapped(line, room, 3)).collect();
+        let mut heading = wrapped_bold(notice.heading, room);
+        heading.retain(|line| !line.is_empty());
         let widest =
             |texts: &[String], bold| texts.iter().map(|text| font::width(text, bold, 0)).max().unwrap_or(0);
         let key_wide = |key: &(&str, &str)| font::width(key.0, false, 0) + 12 + font::width(key.1, false, 0);
-        let keys = self.keys.iter().map(key_wide).max().unwrap_or(0);
-        let inner_wide =
-            widest(&lines, false).max(widest(&heading, true)).max(keys).min(room).max(room.min(120));
-        let rows = (lines.len() + heading.len()) as i32 * step + self.keys.len() as i32 * 16;
-        let (wide, tall) = (inner_wide + 2 * margin + mark, (rows + 2 * margin - 4).min(height - 4));
+        let keys = notice.keys.iter().map(key_wide).max().unwrap_or(0);
+        let wide = widest(&lines, false).max(widest(&heading, true)).max(keys).max(120).min(room);
+        let rows = (lines.len() + heading.len()) as i32 * step + notice.keys.len() as i32 * KEY_STEP;
+        let (card_wide, tall) = (wide + 2 * margin + mark, (rows + 2 * margin - 2).min(height - 4));
         // A little below the middle: one's own goose is more often above it.
-        let y = ((height - tall) * 55 / 100).max(2);
-        let card = Rect::new((width - wide) / 2, y, wide, tall);
-        pen.card(card, if self.warn { palette::WARN } else { palette::MIST[1] });
-        let (x, mut y) = (card.x + margin + mark, card.y + margin);
-        if let Some(seat) = self.seat {
-            pen.emblem(seat, true, card.x + margin - 2, y - 2);
-        }
-        let fits = |y: i32| y + 9 <= card.bottom() - 2;
-        for line in heading.iter().filter(|line| !line.is_empty()) {
-            if fits(y) {
-                pen.bold(line, x, y, inner_wide, palette::TEXT);
-            }
-            y += step;
-        }
-        for line in &lines {
-            if fits(y) {
-                pen.text(line, x, y, inner_wide, palette::DIM);
-            }
-            y += step;
-        }
-        y += 3;
-        for (key, meaning) in self.keys {
-            if fits(y + 3) {
-                pen.key(key, meaning, x, y, inner_wide);
-            }
-            y += 16;
-        }
+        let top = ((height - tall) * 58 / 100).max(2);
+        let card = Rect::new((width - card_wide) / 2, top, card_wide, tall);
+        Plan { card, x: card.x + margin + mark, y: card.y + margin, wide, step, heading, lines }
     }
+
+    fn keys_top(&self) -> i32 {
+        self.y + (self.heading.len() + self.lines.len()) as i32 * self.step + 3
+    }
+
+    /// Whether a line at this height is still on the card.
+    fn fits(&self, y: i32) -> bool {
+        y + 9 <= self.card.bottom() - 2
+    }
+}
+
+/// Bold letters are a column wider each, so a line of them holds fewer.
+fn wrapped_bold(text: &str, room: i32) -> Vec<String> {
+    wrapped(text, room * 6 / 7, 2)
 }
 
 #[cfg(test)]
@@ -113,6 +159,9 @@ mod tests {
                 assert_inside(&scene, crate::album(), view, "notice");
             }
         }
+        let view = views()[0];
+        let tapped = (0..view.height).filter_map(|y| notices[0].key_at(view, view.width / 2, y)).count();
+        assert_eq!(tapped as i32, KEY_STEP * view.word_scale, "the key has a row of its own");
         assert_eq!(
             notices[0].words(),
             "Lost touch. Holding your seat for 21 s. Trying the relay. Second try. Esc: let go and play alone."

@@ -23,6 +23,8 @@ pub(crate) struct Pictures {
     pub(crate) nest: ImageId,
     /// A step that is done.
     pub(crate) tick: ImageId,
+    /// What flaps.
+    pub(crate) wing: ImageId,
     /// A speaker that is on, and one that is off.
     pub(crate) speaker: [ImageId; 2],
 }
@@ -42,8 +44,9 @@ pub(crate) fn pictures() -> &'static Pictures {
         let (well_flown, joining) = (letters("WELL FLOWN", 1, 1), letters("JOINING", 1, 1));
         let mut sign = |rows: &[&str]| album.add(stamped(rows));
         let (eye, nest, tick) = (sign(EYE), sign(NEST), sign(TICK));
+        let wing = sign(WING);
         let speaker = [sign(SPEAKER_ON), sign(SPEAKER_OFF)];
-        Pictures { album, figures, title, well_flown, joining, eye, nest, tick, speaker }
+        Pictures { album, figures, title, well_flown, joining, eye, nest, tick, wing, speaker }
     });
     &PICTURES
 }
@@ -79,6 +82,27 @@ const TICK: &[&str] = &[
 ];
 
 #[rustfmt::skip]
+const WING: &[&str] = &[
+    "mm....................",
+    "mmmm..................",
+    ".wwmmm................",
+    ".wwwwmmm..............",
+    "..wwwwwmmm............",
+    "..xwwwwwwmmm..........",
+    "...xwwwwwwwmmm........",
+    "...wwxwwwwwwwmm.......",
+    "....xwwwxwwwwwmm......",
+    "....wwxwwwxwwwwmm.....",
+    ".....xwwxwwwxwwwmm....",
+    "......wwwxwwwwxwwmm...",
+    ".......xwwxwwwwwwwmm..",
+    "........xwwxwwwwwwwm..",
+    ".........oxwwwxwwwww..",
+    "..........ooxxwwwwwo..",
+    "............ooooooo...",
+];
+
+#[rustfmt::skip]
 const SPEAKER_ON: &[&str] = &[
     "...t.....t.",
     "..tt..t...t",
@@ -111,6 +135,9 @@ fn color(letter: char) -> Color {
     match letter {
         'd' => palette::DIM,
         't' => palette::TEXT,
+        'w' => Color::hex(0xdbe3ee),
+        'x' => Color::hex(0xa3b0cb),
+        'o' => Color::hex(0xffb982),
         'm' => palette::MOON,
         's' => palette::MOON_SHADE,
         'h' => palette::PEAT[4],

@@ -214,7 +214,12 @@ fn stacked(wide: i32, tall: i32) -> Layout {
     let (left, room) = (4, wide - 8);
     let titled = tall >= 170;
     let mut y = if titled { 35 } else { 3 };
-    let line = Rect::new(left + 2, y, room - 4, if tall >= 300 { 22 } else { 9 });
+    let line_tall = match tall {
+        380.. => 33,
+        300.. => 22,
+        _ => 9,
+    };
+    let line = Rect::new(left + 2, y, room - 4, line_tall);
     y += line.tall + 3;
     // In two rows where one has no room for four words.
     let rows = if room >= 300 { 1 } else { 2 };
@@ -228,8 +233,9 @@ fn stacked(wide: i32, tall: i32) -> Layout {
         in_two_rows(left, y, room, step)
     };
     y += rows * step;
-    let note = (tall - y >= 14).then(|| Rect::new(left + 2, y + 2, room - 4, 9));
-    let below = y + 14;
+    let note_tall = if tall >= 380 { 22 } else { 9 };
+    let note = (tall - y >= 14).then(|| Rect::new(left + 2, y + 2, room - 4, note_tall));
+    let below = y + 5 + note_tall;
     let board = (tall - below >= 50).then(|| Rect::new(left, below, room, (tall - below - 4).min(220)));
     Layout { title: titled.then_some((left + 2, 4)), line, table, row, buttons, note, board }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use arcade::{
     BoardLine, Choice, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel, Notice,
-    PlayerLine, RoomLine, ScoreBoard, ScoreFacts, Toasts, album, draw_joining,
+    PlayerLine, RoomLine, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Toasts, Touch, album, draw_joining,
 };
 use gaggle_kit::Micros;
 use gaggle_scene::{Album, Canvas, Scene, View};
@@ -236,6 +236,13 @@ fn score_board() {
         board_note: "Your best yet, by 4\u{2009}000.",
         note: "Hob and Ottilie are ready. Big Tam is thinking.",
     };
+    let waves: Vec<(u32, u16)> = (0..11).map(|nth| (nth * 4_500 + nth % 3 * 300, nth as u16 + 1)).collect();
+    let falls: Vec<(u32, usize)> = (1..14).map(|nth| (nth * 3_700, nth as usize * 7)).collect();
+    let scrub = ScrubFacts { frame: 33_120, frames: 51_600, playing: false, waves: &waves, falls: &falls };
+    paint("replay", false, |view, scene| {
+        Scrubber::new(view).draw(scene, &scrub);
+        None
+    });
     paint("score-board", true, |view, scene| {
         ScoreBoard::new(view).draw(scene, &facts);
         None
@@ -265,6 +272,17 @@ fn notices() {
             shade_percent: 55,
         };
         notice.draw(scene, view);
+        None
+    });
+}
+
+#[test]
+fn thumbs() {
+    paint("thumbs", false, |view, scene| {
+        let mut touch = Touch::default();
+        touch.fit(view);
+        touch.set(1, 0.02);
+        touch.draw(scene, view);
         None
     });
 }

@@ -11,6 +11,12 @@ use crate::pictures::pictures;
 pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
     let layout = &menu.layout;
     Pen::new(scene, menu.view).shade(0.36);
+    let mut pen = Pen::new(scene, menu.view);
+    if let (true, Some(place)) = (layout.upright, layout.cabinets) {
+        // Under the turf there is rock, or bits of the match would show between the buttons.
+        let (wide, tall) = (menu.view.word_width(), menu.view.word_height());
+        pen.fill(Rect::new(0, place.bottom(), wide, tall - place.bottom()), palette::PEAT[0], 0.8);
+    }
     menu.cabinets.draw(scene, menu.view, menu.beat);
     let mut pen = Pen::new(scene, menu.view);
     if let Some((which, x, y)) = layout.title {

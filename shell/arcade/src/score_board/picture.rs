@@ -1,6 +1,6 @@
 //! What the screen after a match looks like.
 
-use gaggle_scene::{Scene, font, palette};
+use gaggle_scene::{Color, Scene, font, palette};
 
 use super::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts};
 use crate::pen::{Pen, Rect, fitted, grouped, wrapped};
@@ -14,20 +14,25 @@ pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>
         pen.figure(pictures().well_flown, x as f32, y as f32, false);
     }
     let line = format!("Wave {}. {}", facts.wave, facts.line);
-    let lines = (layout.line.tall / 11).max(1) as usize;
-    for (nth, line) in wrapped(&line, layout.line.wide, lines).iter().enumerate() {
-        let y = layout.line.y + 11 * nth as i32;
-        pen.text(line, layout.line.x, y, layout.line.wide, palette::BONE).outlined(palette::INK);
-    }
+    paragraph(&mut pen, layout.line, &line, palette::BONE);
     table(&mut pen, board, facts);
     for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
         button(&mut pen, choice, layout.buttons[nth], nth == board.focus);
     }
     if let Some(note) = layout.note {
-        pen.text(facts.note, note.x, note.y, note.wide, palette::DIM).outlined(palette::INK);
+        paragraph(&mut pen, note, facts.note, palette::DIM);
     }
     if let Some(place) = layout.board {
         leaderboard(&mut pen, place, facts);
+    }
+}
+
+/// Words on nothing, in as many lines as there is room for.
+fn paragraph(pen: &mut Pen<'_>, place: Rect, text: &str, color: Color) {
+    let lines = (place.tall / 11).max(1) as usize;
+    for (nth, line) in wrapped(text, place.wide, lines).iter().enumerate() {
+        let y = place.y + 11 * nth as i32;
+        pen.text(line, place.x, y, place.wide, color).outlined(palette::INK);
     }
 }
 
