@@ -29,6 +29,8 @@ pub struct SessionConfig {
     pub grave: Micros,
     /// Whether anybody looks: without, [`shown`](crate::Session::shown) does not smooth. Default true.
     pub display: bool,
+    /// Bytes of blobs this machine keeps at most. Default 16 MiB.
+    pub blob_bytes_max: usize,
     /// Most objects, deleted and refused ones included. What goes beyond is not taken. Default 65,536.
     pub objects_max: usize,
     /// Most objects one peer may tell of first. Whoever brings more loses its link, so it must be more than a world has: a
@@ -48,6 +50,7 @@ impl Default for SessionConfig {
             ticket_life: Micros::from_secs(60),
             grave: Micros::from_secs(600),
             display: true,
+            blob_bytes_max: 16 << 20,
             objects_max: 65_536,
             objects_per_peer_max: 60_000,
         }

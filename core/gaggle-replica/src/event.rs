@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{DecodeError, PeerId};
 use thiserror::Error;
 
-use crate::{ObjectId, Player};
+use crate::{Blob, ObjectId, Player};
 
 /// Something worth telling a game, a player or a log. Each happening is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,11 @@ pub enum Event {
         id: ObjectId,
         /// Who had it.
         from: Player,
+    },
+    /// Bytes that were fetched are here.
+    BlobArrived {
+        /// Their name.
+        blob: Blob,
     },
     /// What is known of a player changed.
     ValueChanged {

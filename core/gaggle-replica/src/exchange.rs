@@ -7,6 +7,8 @@ use crate::Session;
 
 /// The reliable stream a session's messages travel in.
 pub const MESSAGE_STREAM: u8 = 0;
+/// The reliable stream in which large contents travel, so that they hold up nothing else.
+pub const BLOB_STREAM: u8 = 1;
 
 /// Ties a session to a transport: [`receive`](Exchange::receive) before the game moves its objects,
 /// [`send`](Exchange::send) after [`Session::tick`].
@@ -23,7 +25,7 @@ impl Exchange {
                 Event::Message { peer, channel: Channel::Unreliable, bytes } => {
                     session.handle_packet(now, peer, bytes);
                 }
-                Event::Message { peer, channel: Channel::Reliable(MESSAGE_STREAM), bytes } => {
+                Event::Message { peer, channel: Channel::Reliable(MESSAGE_STREAM | BLOB_STREAM), bytes } => {
                     session.handle_message(now, peer, bytes);
                 }
                 Event::Message { .. } => {}
@@ -34,7 +36,7 @@ impl Exchange {
     /// Sends everything the session has to say. A packet the transport does not take is lost like any other.
     pub fn send(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session) {
         while let Some(out) = session.next_packet() {
-            let channel = if out.reliable { Channel::Reliable(MESSAGE_STREAM) } else { Channel::Unreliable };
+            let channel = if out.reliable { Channel::Reliable(out.stream) } else { Channel::Unreliable };
             let taken = transport.send(now, out.to, channel, out.bytes);
             if taken.is_err() && out.reliable {
                 // A peer that takes no messages any more cannot stay.

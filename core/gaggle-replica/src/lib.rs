@@ -7,6 +7,7 @@
 extern crate self as gaggle_replica;
 
 mod axis;
+mod blob;
 mod codec;
 mod config;
 #[doc(hidden)]
@@ -45,9 +46,10 @@ mod value;
 mod version;
 
 pub use axis::Axis;
+pub use blob::{BLOB_BYTES_MAX, Blob, BlobError};
 pub use config::{Entry, ObjectError, SessionConfig, SessionError};
 pub use event::{Event, PeerFault, Refusal};
-pub use exchange::{Exchange, MESSAGE_STREAM};
+pub use exchange::{BLOB_STREAM, Exchange, MESSAGE_STREAM};
 pub use field::{Direction, Field, FieldShape, Nature};
 pub use gaggle_derive::{Field, Kind};
 pub use id::{Member, MemberTag, ObjectId, Player};

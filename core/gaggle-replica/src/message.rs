@@ -2,6 +2,7 @@
 
 use gaggle_kit::{ByteReader, DecodeError};
 
+use crate::blob::{Blob, PIECE_BYTES};
 use crate::signal::{SIGNAL_BYTES_MAX, SIGNAL_OBJECTS_MAX};
 use crate::value::VALUE_BYTES_MAX;
 use crate::{Member, MemberTag, ObjectId, Player, To};
@@ -16,6 +17,9 @@ const KIND_SIGNAL: u8 = 4;
 const KIND_PETITION: u8 = 5;
 const KIND_VERDICT: u8 = 6;
 const KIND_VALUE: u8 = 7;
+const KIND_BLOB_ASK: u8 = 8;
+const KIND_BLOB_MISSING: u8 = 9;
+const KIND_BLOB_PIECE: u8 = 10;
 
 /// The number of somebody who is no member yet.
 pub(crate) const NUMBER_NONE: u32 = u32::MAX;
@@ -68,6 +72,14 @@ pub(crate) struct ValueMessage<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
+/// Some bytes of a blob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece<'a> {
+    pub(crate) blob: Blob,
+    pub(crate) offset: u32,
+    pub(crate) bytes: &'a [u8],
+}
+
 /// A message of the reliable channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
@@ -85,6 +97,11 @@ pub(crate) enum Message<'a> {
         granted: bool,
     },
     Value(ValueMessage<'a>),
+    /// Send the bytes of this name.
+    BlobAsk(Blob),
+    /// They are not here.
+    BlobMissing(Blob),
+    BlobPiece(Piece<'a>),
 }
 
 impl<'a> Message<'a> {
@@ -134,6 +151,13 @@ impl<'a> Message<'a> {
                 }
                 out.extend_from_slice(value.bytes);
             }
+            Message::BlobAsk(blob) => encode_blob(out, KIND_BLOB_ASK, *blob),
+            Message::BlobMissing(blob) => encode_blob(out, KIND_BLOB_MISSING, *blob),
+            Message::BlobPiece(piece) => {
+                encode_blob(out, KIND_BLOB_PIECE, piece.blob);
+                out.extend_from_slice(&piece.offset.to_le_bytes());
+                out.extend_from_slice(piece.bytes);
+            }
         }
     }
 
@@ -159,6 +183,13 @@ impl<'a> Message<'a> {
                     Member { number: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
                 let bytes = limited(&mut r, "value", VALUE_BYTES_MAX)?;
                 Message::Value(ValueMessage { player, key, rev, writer, bytes })
+            }
+            KIND_BLOB_ASK => Message::BlobAsk(read_blob(&mut r)?),
+            KIND_BLOB_MISSING => Message::BlobMissing(read_blob(&mut r)?),
+            KIND_BLOB_PIECE => {
+                let (blob, offset) = (read_blob(&mut r)?, r.u32("offset")?);
+                let bytes = limited(&mut r, "piece of a blob", PIECE_BYTES)?;
+                Message::BlobPiece(Piece { blob, offset, bytes })
             }
             kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
         };
@@ -207,6 +238,16 @@ impl<'a> SignalMessage<'a> {
         let bytes = limited(r, "signal", SIGNAL_BYTES_MAX)?;
         Ok(SignalMessage { kind, to, origin, tag, number, objects, bytes })
     }
+}
+
+fn encode_blob(out: &mut Vec<u8>, kind: u8, blob: Blob) {
+    out.push(kind);
+    out.extend_from_slice(&blob.hash.to_le_bytes());
+    out.extend_from_slice(&blob.length.to_le_bytes());
+}
+
+fn read_blob(r: &mut ByteReader<'_>) -> Result<Blob, DecodeError> {
+    Ok(Blob { hash: r.u64("hash of a blob")?, length: r.u32("length of a blob")? })
 }
 
 fn read_player(r: &mut ByteReader<'_>) -> Result<Player, DecodeError> {
@@ -262,7 +303,7 @@ impl Hello {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn samples() -> [Message<'static>; 7] {
+    pub(crate) fn samples() -> [Message<'static>; 10] {
         [
             Message::Hello(Hello {
                 version: PROTOCOL_VERSION,
@@ -305,6 +346,13 @@ pub(crate) mod tests {
                 writer: Member { number: 0, tag: MemberTag(0x1122_3344) },
                 bytes: &[5, 6],
             }),
+            Message::BlobAsk(Blob { hash: 0x0102_0304_0506_0708, length: 70_000 }),
+            Message::BlobMissing(Blob { hash: 0x0102_0304_0506_0708, length: 70_000 }),
+            Message::BlobPiece(Piece {
+                blob: Blob { hash: 0x0102_0304_0506_0708, length: 70_000 },
+                offset: 1_000,
+                bytes: &[9, 8, 7],
+            }),
         ]
     }
 
@@ -318,6 +366,7 @@ pub(crate) mod tests {
             let payload = match &message {
                 Message::Signal(signal) | Message::Petition(signal) => Some(signal.bytes.len()),
                 Message::Value(value) => Some(value.bytes.len()),
+                Message::BlobPiece(piece) => Some(piece.bytes.len()),
                 _ => None,
             };
             for length in 0..bytes.len() - payload.unwrap_or(0) {
@@ -346,6 +395,9 @@ pub(crate) mod tests {
             include_str!("../vectors/petition.hex"),
             include_str!("../vectors/verdict.hex"),
             include_str!("../vectors/value.hex"),
+            include_str!("../vectors/blob_ask.hex"),
+            include_str!("../vectors/blob_missing.hex"),
+            include_str!("../vectors/blob_piece.hex"),
         ];
         for (message, vector) in samples().iter().zip(vectors) {
             let digits: String = vector.lines().filter_map(|line| line.split('#').next()).collect();

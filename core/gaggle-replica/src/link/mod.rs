@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId};
 
 use crate::MemberTag;
+use crate::blob::Blob;
 use crate::input_queue::InputIn;
 use crate::interest::Receiver;
 use crate::packet::Received;
@@ -60,6 +61,9 @@ pub(crate) struct Link {
     pub(crate) inputs_acked: u32,
     /// What its games said.
     pub(crate) inbox: Inbox,
+    /// Blobs it asked for, and how far they are told.
+    pub(crate) pieces: VecDeque<(Blob, usize)>,
+    pub(crate) piece_budget: i64,
     /// Values it wrote as a lead, while we do not see it lead.
     pub(crate) values: Values,
     /// Refused records of deleted objects whose handles are closed.
@@ -110,6 +114,8 @@ impl Link {
             inputs: InputIn::default(),
             inputs_acked: 0,
             inbox: Inbox::default(),
+            pieces: VecDeque::new(),
+            piece_budget: 0,
             values: Values::default(),
             refused: VecDeque::new(),
             received: Received::default(),

@@ -55,6 +55,9 @@ impl Session {
             Ok(Message::Petition(signal)) => self.handle_signal(link, &signal, true),
             Ok(Message::Verdict { number, granted }) => self.handle_verdict(link, number, granted),
             Ok(Message::Value(value)) => self.handle_value(link, &value),
+            Ok(Message::BlobAsk(blob)) => self.handle_blob_ask(link, blob),
+            Ok(Message::BlobMissing(blob)) => self.handle_blob_missing(link, blob),
+            Ok(Message::BlobPiece(piece)) => self.handle_piece(link, &piece),
             Err(error) => self.fault(peer, PeerFault::Malformed(error)),
         }
     }
@@ -258,7 +261,9 @@ impl Session {
 
     /// Gives back everything a link keeps of objects.
     fn release_link(&mut self, index: usize) {
-        self.round.abandon(self.links[index].peer);
+        let peer = self.links[index].peer;
+        self.round.abandon(peer);
+        self.give_up_on_blobs_of(peer);
         for handle in 0..self.links[index].table.len() {
             self.close_incoming(index, handle as u16);
         }

@@ -2,9 +2,10 @@
 //!
 //! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `judge.rs` which
 //! record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `select.rs` and `send.rs` what goes
-//! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`, `signals.rs` and `values.rs` what
+//! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`, `signals.rs`, `values.rs` and `blobs.rs` what
 //! travels beside the objects.
 
+mod blobs;
 mod claims;
 mod copies;
 mod decode;
@@ -27,6 +28,7 @@ use std::collections::VecDeque;
 
 use gaggle_kit::{Micros, PeerId, Prng, fnv1a_64};
 
+use crate::blob::Blobs;
 use crate::config::{Entry, ObjectError, SessionConfig, SessionError};
 use crate::event::{Event, Events};
 use crate::forgotten::Forgotten;
@@ -108,6 +110,9 @@ pub struct Session {
     display: Display,
     /// For the reliable channel.
     messages: VecDeque<(PeerId, Vec<u8>)>,
+    /// Pieces of blobs, for a stream of their own.
+    pieces: VecDeque<(PeerId, Vec<u8>)>,
+    blobs: Blobs,
     inputs: InputOut,
     local_input: LocalInput,
     signals: Signals,
@@ -213,6 +218,8 @@ impl Session {
             decoder: Decoder::default(),
             display: Display::default(),
             messages: VecDeque::new(),
+            pieces: VecDeque::new(),
+            blobs: Blobs::default(),
             inputs: InputOut::default(),
             local_input: LocalInput::default(),
             signals: Signals::default(),

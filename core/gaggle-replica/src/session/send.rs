@@ -6,6 +6,7 @@ use super::Session;
 use super::copies::{Base, Copies, Written};
 use super::select::Candidate;
 use crate::codec::Baselines;
+use crate::exchange::{BLOB_STREAM, MESSAGE_STREAM};
 use crate::history::{NEVER, slot_of};
 use crate::input_queue::INPUT_BITS_MAX;
 use crate::interest::{Everything, Interest};
@@ -33,6 +34,8 @@ pub struct Outgoing<'a> {
     pub to: PeerId,
     /// Whether it must arrive: on the reliable channel, in order. Everything else may get lost.
     pub reliable: bool,
+    /// In which stream of the reliable channel; 0 for what may get lost.
+    pub stream: u8,
     /// What.
     pub bytes: &'a [u8],
 }
@@ -86,6 +89,7 @@ impl Session {
         self.note_now(now);
         self.found_if_nobody_else_does();
         self.keep_house();
+        self.ask_for_blobs();
         let interval = self.config.interval;
         for link in &mut self.links {
             let newest = link.clock.time_of(link.their_tick);
@@ -143,6 +147,7 @@ impl Session {
             link.budget = (link.budget + rate * elapsed.get() as i64 / 1_000_000).min(most);
             if link.their_epoch != 0 && link.present.is_some() && self.is_admitted() {
                 self.round.waiting.push(self.links[index].peer);
+                self.send_pieces(index, elapsed);
                 self.give_up_lost(index);
                 match &mut interest {
                     None => self.select(index, &mut Everything),
@@ -193,7 +198,11 @@ impl Session {
     pub fn next_packet(&mut self) -> Option<Outgoing<'_>> {
         if let Some((to, bytes)) = self.messages.pop_front() {
             self.round.bytes = bytes;
-            return Some(Outgoing { to, reliable: true, bytes: &self.round.bytes });
+            return Some(Outgoing { to, reliable: true, stream: MESSAGE_STREAM, bytes: &self.round.bytes });
+        }
+        if let Some((to, bytes)) = self.pieces.pop_front() {
+            self.round.bytes = bytes;
+            return Some(Outgoing { to, reliable: true, stream: BLOB_STREAM, bytes: &self.round.bytes });
         }
         loop {
             let Some((peer, sent)) = self.round.serving else {
@@ -215,7 +224,7 @@ impl Session {
             }
             self.round.serving = Some((peer, true));
             self.write_packet(link);
-            return Some(Outgoing { to: peer, reliable: false, bytes: &self.round.bytes });
+            return Some(Outgoing { to: peer, reliable: false, stream: 0, bytes: &self.round.bytes });
         }
     }
 

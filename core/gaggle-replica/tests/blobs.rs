@@ -1,0 +1,111 @@
+//! Contents too large for a packet.
+
+#![allow(clippy::unwrap_used, reason = "tests that cannot go on")]
+
+mod world;
+
+use gaggle_kit::{Micros, Prng};
+use gaggle_replica::{Blob, Event, Kind, Kinds, ObjectId, Policy, SessionConfig};
+use world::{Weather, World, player};
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Level {
+    ground: Blob,
+}
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Ball {
+    #[kind(range = 0..=1_000)]
+    place: u32,
+}
+
+fn world(count: usize, bytes_per_second: u32) -> World {
+    let config = SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() };
+    World::of(count, 3, config, Kinds::new().with::<Level>().with::<Ball>())
+}
+
+fn ground(seed: u64, length: usize) -> Vec<u8> {
+    let mut random = Prng::new(seed);
+    (0..length).map(|_| random.next_u32() as u8).collect()
+}
+
+/// Everybody fetches what the level names, if it is news.
+fn fetch(world: &mut World, id: ObjectId, millis: u64) {
+    world.play(Micros::from_millis(millis), |session, _, _| {
+        if let Some(level) = session.get::<Level>(id)
+            && session.blob(level.ground).is_none()
+        {
+            session.fetch_blob(id, level.ground).unwrap();
+        }
+    });
+}
+
+#[test]
+fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
+    let mut world = world(3, 20_000);
+    world.weather = Weather::rough(80, 50);
+    let bytes = ground(1, 60_000);
+    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
+    let ball = world.session(0).spawn(&Ball { place: 0 }).unwrap();
+    world.run_ms(1_000);
+    let mut oldest = 0;
+    for number in 1..=50 {
+        fetch(&mut world, id, 100);
+        world.session(0).set(ball, &Ball { place: number }).unwrap();
+        let told = world.session(0).version(ball).unwrap().tick;
+        let known = world.session(1).version(ball).map_or(0, |version| version.tick);
+        oldest = oldest.max(told.saturating_sub(known));
+    }
+    assert!(world.session(1).blob(blob).is_none(), "60 kB at 10 kB a second take 6 s");
+    assert!(oldest <= 8, "what moves stays alive: {oldest} ticks");
+    fetch(&mut world, id, 3_000);
+    for index in 1..3 {
+        assert_eq!(world.session(index).blob(blob), Some(&bytes[..]), "at {index}");
+        assert_eq!(world.count_events(index, |event| *event == Event::BlobArrived { blob }), 1);
+    }
+    world.expect_peace();
+}
+
+#[test]
+fn a_newer_content_replaces_the_old_and_the_old_is_there_until_then() {
+    let mut world = world(2, 64_000);
+    let (old, new) = (ground(1, 5_000), ground(2, 90_000));
+    let first = world.session(0).keep_blob(&old).unwrap();
+    let id = world.session(0).spawn(&Level { ground: first }).unwrap();
+    world.run_ms(500);
+    fetch(&mut world, id, 1_000);
+    let second = world.session(0).keep_blob(&new).unwrap();
+    world.session(0).set(id, &Level { ground: second }).unwrap();
+    fetch(&mut world, id, 500);
+    assert_eq!(world.session(1).get(id), Some(Level { ground: second }));
+    assert!(world.session(1).blob(second).is_none() && world.session(1).blob(first).is_some());
+    fetch(&mut world, id, 4_000);
+    assert_eq!(world.session(1).blob(second), Some(&new[..]));
+    world.session(1).forget_blob(first);
+    assert!(world.session(1).blob(first).is_none());
+}
+
+#[test]
+fn when_the_holder_dies_whoever_has_the_bytes_gives_them() {
+    let mut world = world(4, 64_000);
+    let bytes = ground(5, 40_000);
+    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
+    world.run_ms(500);
+    // Machine 3 has them, machine 2 is in the middle of fetching, machine 1 never asked.
+    world.session(3).fetch_blob(id, blob).unwrap();
+    world.run_ms(3_000);
+    assert!(world.session(3).blob(blob).is_some());
+    world.session(2).fetch_blob(id, blob).unwrap();
+    world.run_ms(300);
+    world.kill(0);
+    world.run_ms(5_000);
+    assert_eq!(world.session(2).holder(id), Some(player(1)));
+    assert_eq!(
+        world.session(2).blob(blob),
+        Some(&bytes[..]),
+        "from machine 3, since the new holder has none"
+    );
+    world.expect_peace();
+}
