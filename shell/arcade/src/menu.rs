@@ -5,6 +5,7 @@ mod cabinets;
 mod layout;
 mod picture;
 mod rooms;
+mod spoken;
 
 use gaggle_scene::{Album, Scene, View};
 use gander::Mode;

@@ -86,6 +86,24 @@ pub struct ScoreFacts<'a> {
     pub note: &'a str,
 }
 
+impl ScoreFacts<'_> {
+    /// All of it as one text, for those who listen instead.
+    pub fn words(&self) -> String {
+        let mut words = format!("Well flown. Wave {}. {}", self.wave, self.line);
+        for player in self.players {
+            words.push_str(&format!(" {}: {}.", player.name, player.score));
+        }
+        for line in self.board.unwrap_or_default().iter().filter(|line| line.own) {
+            words.push_str(&format!(" Place {}.", line.place));
+        }
+        for note in [self.board_note, self.note].into_iter().filter(|note| !note.is_empty()) {
+            words.push(' ');
+            words.push_str(note);
+        }
+        words
+    }
+}
+
 /// Places of everything, in word pixels.
 #[derive(Debug, Clone, Copy, Default)]
 struct Layout {
@@ -333,6 +351,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_end_can_be_read_aloud() {
+        let player = PlayerLine { name: "Wren".to_string(), score: 61_250, ..PlayerLine::default() };
+        let line = BoardLine { place: 5, own: true, ..BoardLine::default() };
+        let facts = ScoreFacts {
+            wave: 12,
+            line: "Nobody was higher for long.",
+            players: &[player],
+            board: Some(&[line]),
+            board_note: "Your best yet.",
+            ..ScoreFacts::default()
+        };
+        let words = "Well flown. Wave 12. Nobody was higher for long. Wren: 61250. Place 5. Your best yet.";
+        assert_eq!(facts.words(), words);
     }
 
     #[test]

@@ -1,20 +1,26 @@
 //! What is written: plaques with scores, the sign of the wave, names, and what a wave is about.
 
-use gaggle_scene::{Scene, font, palette};
+use gaggle_scene::{Item, Scene, View, font, palette};
 use palette::{DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEAT, TEXT};
 
 use super::effects::number;
 use super::{Audience, Painter};
 use crate::arena::{HEARTHSTONE, LEDGE, PX, WIDTH};
 use crate::flow::{OVER_FRAMES, Phase};
-use crate::player::Seat;
+use crate::player::{Player, SEATS, Seat};
 use crate::score::ENDLESS;
 use crate::waves::WaveKind;
 use crate::{Gander, Mode};
 
 impl Painter<'_> {
-    /// Four plaques in the rows above the ceiling.
+    /// Four plaques in the rows above the ceiling; on a phone held upright, two by two above the world.
     pub(super) fn plaques(&mut self, game: &Gander, audience: &Audience<'_>) {
+        if let Some(top) = room_above(self.view) {
+            for seat in 0..SEATS {
+                self.plaque_above(game, audience, seat, top);
+            }
+            return;
+        }
         let best = game.players.iter().map(|player| player.score).max().unwrap_or(0);
         for (seat, player) in game.players.iter().enumerate() {
             let (x, y) = (3 + seat as i32 * 95, 1);
@@ -40,13 +46,49 @@ impl Painter<'_> {
                 self.scene.text("out", (x + 89) as f32, (y + 3) as f32, FAINT).right();
             } else {
                 self.scene.image(self.creatures.lives[seat], (x + 68) as f32, (y + 1) as f32);
-                let mounts = if player.mounts == ENDLESS { "…".to_string() } else { number(player.mounts) };
-                self.scene.text(&mounts, (x + 89) as f32, (y + 3) as f32, TEXT).right();
+                self.scene.text(&mounts(player), (x + 89) as f32, (y + 3) as f32, TEXT).right();
             }
             if game.setup.mode == Mode::Versus && player.score == best && best > 0 {
                 crown(self.scene, x + 62, y + 4);
             }
             self.name_above(audience, seat, x, y);
+        }
+    }
+
+    /// A plaque for a small screen, in word pixels: art pixels would be too small to read.
+    fn plaque_above(&mut self, game: &Gander, audience: &Audience<'_>, seat: usize, top: i32) {
+        let (player, color) = (&game.players[seat], SEAT[seat]);
+        let half = (self.view.word_width() - 3 * GAP) / 2;
+        let (x, y) = (GAP + seat as i32 % 2 * (half + GAP), top + seat as i32 / 2 * (ABOVE + 3));
+        let (left, right) = ((x + 19) as f32, (x + half - 5) as f32);
+        let (first, second) = ((y + 4) as f32, (y + 15) as f32);
+        let image = |image, x: i32, y: i32| {
+            let (x, y) = (x as f32, y as f32);
+            Item::Image { image, x, y, mirrored: false, shown: 16, flash: None }
+        };
+        if !player.present() {
+            self.scene.word_panel((x, y, half, ABOVE), INK, 0.35, None);
+            self.scene.words.push(image(self.creatures.emblem_free[seat], x + 5, y + 8));
+            self.scene.word("free seat", left, (y + 10) as f32, FAINT);
+            return;
+        }
+        let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
+        self.scene.word_panel((x, y, half, ABOVE), INK, 0.72, Some(edge));
+        self.scene.words.push(image(self.creatures.emblems[seat], x + 5, y + 8));
+        let mut name = audience.names[seat].to_string();
+        while font::width(&name, false, 0) > half - 24 {
+            name.pop();
+        }
+        self.scene.word(&name, left, first, color);
+        let mut score = String::new();
+        font::thousands(player.score, &mut score);
+        self.scene.word(&score, left, second, TEXT);
+        if player.seat == Seat::Out {
+            self.scene.word("out", right, second, FAINT).right();
+        } else {
+            let mounts = mounts(player);
+            self.scene.words.push(image(self.creatures.lives[seat], x + half - 24, y + 13));
+            self.scene.word(&mounts, right, second, TEXT).right();
         }
     }
 
@@ -131,6 +173,21 @@ impl Painter<'_> {
     }
 }
 
+/// Rows of a plaque above the world, and what lies between two.
+const ABOVE: i32 = 27;
+const GAP: i32 = 5;
+
+/// The first row of plaques above the world, in word pixels, where a screen is held upright and has room for them.
+fn room_above(view: View) -> Option<i32> {
+    let world = view.top * view.scale / view.word_scale;
+    let top = world - 2 * (ABOVE + 3) - 3;
+    (view.word_width() < view.word_height() && view.word_width() >= 150 && top >= 4).then_some(top)
+}
+
+fn mounts(player: &Player) -> String {
+    if player.mounts == ENDLESS { "…".to_string() } else { number(player.mounts) }
+}
+
 fn kind_name(game: &Gander) -> &'static str {
     let alone = game.wave.players <= 1;
     match game.wave.kind {
@@ -164,4 +221,29 @@ fn crown(scene: &mut Scene, x: i32, y: i32) {
     scene.fill(x + 2, y, 1, 3, FIRE[5]);
     scene.fill(x + 4, y, 1, 3, FIRE[5]);
     scene.fill(x, y + 2, 5, 2, FIRE[5]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plaques_are_above_the_world_only_where_there_is_room() {
+        for (width, height, words, above) in [
+            (1280, 720, 2, false),
+            (780, 1688, 4, true),
+            (1688, 780, 4, false),
+            (768, 1024, 2, true),
+            (390, 450, 2, false),
+        ] {
+            let scale = View::fit(width, height, WIDTH, crate::arena::HEIGHT).scale;
+            let view = View::at_scale(width, height, WIDTH, crate::arena::HEIGHT, scale, words);
+            let top = room_above(view);
+            assert_eq!(top.is_some(), above, "{width}×{height}");
+            if let Some(top) = top {
+                let bottom = top + 2 * ABOVE + 3;
+                assert!(top >= 0 && bottom <= view.top * view.scale / view.word_scale, "{width}×{height}");
+            }
+        }
+    }
 }

@@ -1,0 +1,103 @@
+//! The menu in words, for those who listen instead of looking: what is in focus, and what it does.
+
+use gander::Mode;
+
+use super::{CODE_LENGTH, Choice, Menu, MenuFacts};
+use crate::pen::grouped;
+
+impl Menu {
+    /// What is in focus, in a sentence or two.
+    pub fn words(&self, facts: &MenuFacts<'_>) -> String {
+        match self.focus {
+            Choice::Play => format!("Play. Enter flies at once. {}", self.about_rooms(facts)),
+            Choice::Mode => match self.mode {
+                Mode::Team => "Mode: team. Enter changes to versus.".to_string(),
+                Mode::Versus => "Mode: versus. Enter changes to team.".to_string(),
+            },
+            Choice::PlayTwo => "Two players at one keyboard.".to_string(),
+            Choice::Private => match facts.invite {
+                Some(code) => format!("Your room is {}. Enter copies its link.", spelled(code)),
+                None => "Play with friends, in a room found by its code only.".to_string(),
+            },
+            Choice::Name => {
+                let best =
+                    facts.best.map_or(String::new(), |best| format!(" Best {}.", grouped(i64::from(best))));
+                format!("Your name: {}. Type to change it, Enter keeps it.{best}", self.name())
+            }
+            Choice::Room(nth) | Choice::Watch(nth) => match facts.rooms.get(nth) {
+                Some(room) => {
+                    let code = spelled(&room.code);
+                    let enter = if room.open { "joins, W watches" } else { "watches" };
+                    format!(
+                        "Room {code}, {}, {} of {} seats taken. Enter {enter}.",
+                        room.mode, room.players, room.seats
+                    )
+                }
+                None => "No room.".to_string(),
+            },
+            Choice::Code => {
+                let missing = CODE_LENGTH.saturating_sub(self.code().len());
+                match missing {
+                    0 => format!("Code {}. Enter joins.", spelled(self.code())),
+                    CODE_LENGTH => "Have a code? Type its six letters.".to_string(),
+                    _ => format!("Code {}, {missing} to go.", spelled(self.code())),
+                }
+            }
+            Choice::Help => "How to play.".to_string(),
+            Choice::Sound => if facts.muted { "Sound is off." } else { "Sound is on." }.to_string(),
+        }
+    }
+
+    fn about_rooms(&self, facts: &MenuFacts<'_>) -> String {
+        match (facts.online, facts.rooms.len()) {
+            (None, _) => String::new(),
+            (Some(false), _) => "The lobby is out. You can still fly alone.".to_string(),
+            (Some(true), 0) => "Nobody flies right now. Be the first.".to_string(),
+            (Some(true), 1) => "One open room.".to_string(),
+            (Some(true), count) => format!("{count} open rooms."),
+        }
+    }
+}
+
+/// A code letter by letter: nobody can say it otherwise.
+fn spelled(code: &str) -> String {
+    let letters: Vec<String> = code.chars().take(CODE_LENGTH).map(String::from).collect();
+    letters.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pen::tests::views;
+    use crate::{Key, RoomLine};
+
+    #[test]
+    fn everything_in_focus_says_what_it_is() {
+        let rooms = [RoomLine {
+            code: "HNKCDS".to_string(),
+            mode: "team, wave 3".to_string(),
+            players: 2,
+            seats: 4,
+            watchers: 0,
+            open: true,
+        }];
+        let facts = MenuFacts { rooms: &rooms, online: Some(true), ..MenuFacts::default() };
+        let mut menu = Menu::new(views()[0]);
+        menu.set_rooms(&rooms);
+        assert_eq!(menu.words(&facts), "Play. Enter flies at once. One open room.");
+        menu.focus = Choice::Room(0);
+        assert_eq!(
+            menu.words(&facts),
+            "Room H N K C D S, team, wave 3, 2 of 4 seats taken. Enter joins, W watches."
+        );
+        menu.focus = Choice::Code;
+        menu.type_text("bcd");
+        assert_eq!(menu.words(&facts), "Code B C D, 3 to go.");
+        let mut seen = vec![];
+        for _ in 0..9 {
+            menu.press(Key::Right);
+            seen.push(menu.words(&facts));
+        }
+        assert!(seen.iter().all(|words| words.ends_with('.')), "{seen:?}");
+    }
+}
