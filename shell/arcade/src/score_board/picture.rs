@@ -108,16 +108,21 @@ fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool) {
 }
 
 fn leaderboard(pen: &mut Pen<'_>, place: Rect, facts: &ScoreFacts<'_>) {
+    let lines = facts.board.unwrap_or_default();
+    let wide = place.wide - 18;
+    let note_lines = wrapped(facts.board_note, wide, 2);
+    let note_tall = if facts.board_note.is_empty() { 0 } else { 12 * note_lines.len() as i32 };
+    let room = place.tall - 31 - note_tall;
+    let step = 19.min((room / 9).max(13));
+    let fit = (room / step).max(0) as usize;
+    // A short list needs no long card.
+    let rows = if lines.is_empty() { 12 } else { step * lines.len().min(fit) as i32 };
+    let place = Rect { tall: place.tall.min(31 + note_tall + rows), ..place };
     pen.card(place, palette::MIST[0]);
-    let inner = Rect::new(place.x + 9, place.y + 8, place.wide - 18, place.tall - 16);
+    let inner = Rect::new(place.x + 9, place.y + 8, wide, place.tall - 16);
     pen.bold("Leaderboard", inner.x, inner.y, inner.wide * 2 / 3, palette::TEXT);
     pen.text(facts.mode, inner.right(), inner.y, inner.wide / 3, palette::DIM).right();
-    let note_lines = wrapped(facts.board_note, inner.wide, 2);
-    let note_tall = if facts.board_note.is_empty() { 0 } else { 12 * note_lines.len() as i32 };
-    let lines = facts.board.unwrap_or_default();
     let top = inner.y + 15;
-    let step = 19.min(((inner.bottom() - note_tall - top) / 9).max(13));
-    let fit = ((inner.bottom() - note_tall - top) / step).max(0) as usize;
     let mut y = top;
     // One's own line is always among those that are seen.
     let own = lines.iter().position(|line| line.own).unwrap_or(0);
