@@ -7,6 +7,7 @@
 mod config;
 mod event;
 mod nowhere;
+mod online;
 mod outside;
 mod play;
 mod recording;
@@ -15,6 +16,7 @@ mod room;
 pub use config::{RoomConfig, Wish};
 pub use event::Event;
 pub use nowhere::{Nowhere, Silence};
+pub use online::{MakeLinks, Online};
 pub use outside::{LinksSetup, LobbyNews, Outside};
 pub use room::{Person, Room, Stage};
 

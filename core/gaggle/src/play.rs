@@ -42,6 +42,11 @@ impl<G: Game> Play<G> {
         self.pace.ticks_due(now, session.speed_ppm()) + session.take_ticks_to_make_up(MAKE_UP_AT_ONCE)
     }
 
+    /// The time until now is nobody's: nothing is to be made up for.
+    pub(crate) fn skip_time(&mut self, now: Micros) {
+        self.pace = Pace::new(self.session().config().frames_per_second, now);
+    }
+
     /// How far into the next frame we are, in thousandths.
     pub(crate) fn thousandths(&self) -> u32 {
         self.pace.thousandths()

@@ -1,10 +1,16 @@
 //! Records the match on the screen, as far as everybody agrees on it.
 
-use gaggle_kit::{Frame, Slot};
+use std::collections::VecDeque;
+
+use gaggle_kit::{Frame, Slot, state_hash};
 use gaggle_timeline::{Game, Inputs, Recorder, RecorderConfig, ReplayInfo, Timeline};
 
 /// A recording that grew larger than this begins anew: hours of play.
 const BYTES_MAX: usize = 8 << 20;
+/// The state is noted every so many frames.
+const MARK_FRAMES: u32 = 60;
+/// So many notes are kept.
+const MARKS_KEPT: usize = 16;
 
 /// A replay in the making. Its frames are counted from where it begins, which is where we came in.
 pub(crate) struct Recording<G: Game> {
@@ -13,6 +19,7 @@ pub(crate) struct Recording<G: Game> {
     begins_at: Frame,
     bytes: Vec<u8>,
     row: Vec<G::Input>,
+    marks: VecDeque<(Frame, u64)>,
 }
 
 /// The next frame is not to be had any more.
@@ -37,7 +44,13 @@ impl<G: Game> Recording<G> {
             slots: slots as u8,
         };
         let recorder = Recorder::new(game, info, RecorderConfig::default());
-        Some(Recording { recorder, begins_at, bytes: Vec::new(), row: vec![G::Input::default(); slots] })
+        Some(Recording {
+            recorder,
+            begins_at,
+            bytes: Vec::new(),
+            row: vec![G::Input::default(); slots],
+            marks: VecDeque::new(),
+        })
     }
 
     fn follow(&mut self, timeline: &Timeline<G>) -> Result<(), Gap> {
@@ -56,10 +69,25 @@ impl<G: Game> Recording<G> {
             }
             self.recorder.record(&Inputs::confirmed(recorded.next(), &self.row, present));
             self.bytes.append(&mut self.recorder.take_bytes());
+            self.mark(next);
             if self.bytes.len() > BYTES_MAX {
                 return Err(Gap);
             }
         }
+    }
+
+    fn mark(&mut self, frame: Frame) {
+        if frame.number().is_multiple_of(MARK_FRAMES) {
+            self.marks.push_back((frame, state_hash(self.recorder.game())));
+            if self.marks.len() > MARKS_KEPT {
+                self.marks.pop_front();
+            }
+        }
+    }
+
+    /// Frames of the match and what the state came to in them, the latest last.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = (Frame, u64)> {
+        self.marks.iter().copied()
     }
 
     /// The file so far. The last second may be missing.

@@ -137,7 +137,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     /// Begins another game alone and looks for others as wished. What was on the screen is over; a seat we had is given
-    /// up if it is not what we wish for now.
+    /// up if it is not as wished.
     ///
     /// # Errors
     /// Says which setting cannot be; then nothing has changed.
@@ -229,6 +229,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.recording.as_ref().map(Recording::bytes).filter(|bytes| !bytes.is_empty())
     }
 
+    /// Hashes of final states, one a second, the latest last: equal frames of one match have equal hashes everywhere.
+    pub fn marks(&self) -> Vec<(Frame, u64)> {
+        self.recording.iter().flat_map(Recording::marks).collect()
+    }
+
     /// How far the display is from the frame before to the next, in thousandths.
     pub fn thousandths(&self) -> u32 {
         self.shown.thousandths()
@@ -295,8 +300,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         if !std::mem::take(&mut self.resting) {
             return;
         }
-        // The time of the rest is nobody's.
-        let _ = self.shown.ticks_due(self.now);
+        self.shown.skip_time(self.now);
         if std::mem::take(&mut self.stood_up) {
             // Links know the part that ended: a new one begins with new links.
             self.outside.close_links(self.now);
@@ -354,11 +358,15 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     fn tick(&mut self) -> u32 {
-        let due = self.shown.ticks_due(self.now);
         // Who stood up has its last frames to confirm, and whoever knocks must be let in; who rests alone has
         // nothing to do.
         let is_needed = self.stood_up || self.outside.links().is_some_and(|links| !links.peers().is_empty());
-        let ticks = if self.resting && !is_needed { 0 } else { due };
+        let ticks = if self.resting && !is_needed {
+            self.shown.skip_time(self.now);
+            0
+        } else {
+            self.shown.ticks_due(self.now)
+        };
         for _ in 0..ticks {
             self.before.copy_from(self.shown.timeline.game());
             self.shown.tick(self.now, &self.inputs);

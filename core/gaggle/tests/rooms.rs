@@ -250,6 +250,11 @@ fn everybody_has_a_replay_from_where_they_came_in() {
     town.run_ms(3_000).open(2).run_until("the third is in", 3_000, |town| town.is_together(2));
     town.room(2).leave();
     town.run_ms(2_000);
+    let marks: Vec<_> = (0..2).map(|house| town.room(house).marks()).collect();
+    let shared = marks[0].iter().filter(|mark| marks[1].iter().any(|other| other.0 == mark.0));
+    let shared: Vec<_> = shared.collect();
+    assert!(shared.len() >= 3, "{marks:?}");
+    assert!(shared.iter().all(|mark| marks[1].contains(mark)), "{marks:?}");
     let mut lengths = Vec::new();
     for house in 0..2 {
         let confirmed = town.room(house).confirmed_game().map(|(_, game)| game.clone());

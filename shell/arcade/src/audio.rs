@@ -30,7 +30,7 @@ impl Audio {
         master.connect_with_audio_node(&context.destination())?;
         let rate = context.sample_rate();
         let noise = context.create_buffer(1, rate as u32, rate)?;
-        let mut random = gaggle_kit::Prng::new(1);
+        let mut random = gaggle::Prng::new(1);
         let samples: Vec<f32> =
             (0..rate as u32).map(|_| random.below(65_536) as f32 / 32_768.0 - 1.0).collect();
         noise.copy_to_channel(&samples, 0)?;

@@ -111,6 +111,11 @@ fn join(a: Pad, b: Pad) -> Pad {
     Pad { left: a.left || b.left, right: a.right || b.right, flap: a.flap || b.flap }
 }
 
+/// Whatever either holds.
+pub(crate) fn merge(a: Pad, b: Pad) -> Pad {
+    Pad { left: a.left || b.left, right: a.right || b.right, flap: a.flap || b.flap }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

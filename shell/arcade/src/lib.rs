@@ -8,30 +8,31 @@
 
 mod arcade;
 mod controls;
-mod flight;
 mod joining_panel;
 mod menu;
 mod net_panel;
 mod notice;
+mod params;
 mod pen;
 mod pictures;
 mod score_board;
 mod scrubber;
 mod toasts;
 mod touch;
+mod words;
 
 #[cfg(target_arch = "wasm32")]
 mod audio;
 #[cfg(target_arch = "wasm32")]
 mod page;
 
-pub use arcade::{Arcade, Screen};
+pub use arcade::{Arcade, Keep, Keeping, Opening, Screen};
 pub use controls::{Controls, Key};
-pub use flight::Flight;
 pub use joining_panel::{JoiningFacts, draw_joining, joining_alone_at};
 pub use menu::{CODE_LENGTH, CODE_LETTERS, Choice, Menu, MenuFacts, NAME_LENGTH, RoomLine, keep_places};
 pub use net_panel::{LinkFacts, NetDetail, NetFacts, NetPanel};
 pub use notice::Notice;
+pub use params::Params;
 pub use pictures::album;
 pub use score_board::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts, dry_line};
 pub use scrubber::{ScrubFacts, Scrubber};

@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use gaggle::Micros;
+use gaggle::Online;
+use gaggle_browser::LobbySocket;
 use gaggle_scene::Heard;
 use gander::Pad;
 use gander::stage::RECIPES;
@@ -14,13 +17,17 @@ use web_sys::{
 };
 
 use crate::audio::Audio;
-use crate::{Arcade, Screen};
+use crate::{Arcade, Keeping, Opening, Params, Screen};
 
-/// Where the choice of sound is kept.
-const MUTED_KEY: &str = "gaggle.muted";
+/// How often the page is looked after while nobody sees it.
+const HIDDEN_EVERY_MS: i32 = 250;
+/// No replay is larger.
+const REPLAY_BYTES_MAX: f64 = 64e6;
+/// How often what the page knows is told to whoever asks.
+const FACTS_EVERY: Micros = Micros::from_millis(100);
 
 struct Page {
-    arcade: Arcade,
+    arcade: Arcade<Online<LobbySocket>>,
     window: Window,
     canvas: HtmlCanvasElement,
     context: CanvasRenderingContext2d,
@@ -28,6 +35,7 @@ struct Page {
     said: String,
     document: Document,
     frames: u32,
+    facts_at: Micros,
 }
 
 /// Starts the arcade on the page's canvas.
@@ -48,17 +56,84 @@ pub(crate) fn start() -> Result<(), JsValue> {
         .flatten()
         .is_some_and(|query| query.matches());
     let now = gaggle_browser::now();
-    let seed = (js_sys::Math::random() * 9_007_199_254_740_992.0) as u64;
-    let mut arcade = Arcade::new(now, seed, calm);
-    let stored =
-        window.local_storage().ok().flatten().and_then(|store| store.get_item(MUTED_KEY).ok().flatten());
-    arcade.set_muted(stored.as_deref() == Some("yes"));
-    let page =
-        Page { arcade, window, canvas, context, audio: None, said: String::new(), document, frames: 0 };
+    let address = window.location();
+    let params = Params::parse(&address.search().unwrap_or_default());
+    let outside = gaggle_browser::online(params.path, params.conditions);
+    let opening = Opening {
+        seed: gaggle_browser::random_seed(),
+        calm,
+        muted: kept(&window, "muted", Keeping::Lasting).as_deref() == Some("yes"),
+        params,
+        key: kept(&window, "key", Keeping::Lasting),
+        seat: Some(own_seat(&window)),
+        name: kept(&window, "name", Keeping::Lasting),
+        return_to: kept(&window, "room", Keeping::Tab).and_then(|code| code.parse().ok()),
+    };
+    let arcade = Arcade::new(now, opening, outside);
+    let page = Page {
+        arcade,
+        window,
+        canvas,
+        context,
+        audio: None,
+        said: String::new(),
+        document,
+        frames: 0,
+        facts_at: now,
+    };
     let page = Rc::new(RefCell::new(page));
     page.borrow_mut().fit();
     listen(&page)?;
+    look_after(&page)?;
     run(&page)
+}
+
+/// Where things are remembered; browsers may refuse.
+fn store(window: &Window, keeping: Keeping) -> Option<web_sys::Storage> {
+    match keeping {
+        Keeping::Lasting => window.local_storage().ok().flatten(),
+        Keeping::Tab => window.session_storage().ok().flatten(),
+    }
+}
+
+fn kept(window: &Window, name: &str, keeping: Keeping) -> Option<String> {
+    store(window, keeping)?.get_item(&format!("gaggle.{name}")).ok().flatten()
+}
+
+fn keep(window: &Window, name: &str, value: Option<&str>, keeping: Keeping) {
+    let Some(store) = store(window, keeping) else { return };
+    let name = format!("gaggle.{name}");
+    let _ = match value {
+        Some(value) => store.set_item(&name, value),
+        None => store.remove_item(&name),
+    };
+}
+
+/// Which tab this is: the same after a reload, another for another tab. A duplicated tab begins as a copy, and the
+/// lobby finds out.
+fn own_seat(window: &Window) -> String {
+    kept(window, "seat", Keeping::Tab).unwrap_or_else(|| {
+        let seat = format!("{:016x}", gaggle_browser::random_seed());
+        keep(window, "seat", Some(&seat), Keeping::Tab);
+        seat
+    })
+}
+
+/// Frames stop while nobody sees the page; the room goes on.
+fn look_after(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
+    let (window, page) = (page.borrow().window.clone(), Rc::clone(page));
+    let closure = Closure::<dyn FnMut()>::new(move || {
+        if let Ok(mut page) = page.try_borrow_mut()
+            && page.document.hidden()
+        {
+            page.arcade.update(gaggle_browser::now());
+            page.tell();
+        }
+    });
+    let callback = closure.as_ref().unchecked_ref();
+    window.set_interval_with_callback_and_timeout_and_arguments_0(callback, HIDDEN_EVERY_MS)?;
+    closure.forget();
+    Ok(())
 }
 
 /// What the browser calls for the next frame.
@@ -96,7 +171,54 @@ impl Page {
         self.context.put_image_data(&image, 0.0, 0.0)?;
         self.frames += 1;
         self.say();
+        self.tell();
+        self.oblige();
         Ok(())
+    }
+
+    /// Does what the arcade asks of a page: remember, copy, put a question.
+    fn oblige(&mut self) {
+        while let Some(wish) = self.arcade.next_keep() {
+            keep(&self.window, wish.name, wish.value.as_deref(), wish.keeping);
+        }
+        if let Some(code) = self.arcade.take_copy() {
+            let address = self.window.location();
+            let origin = address.origin().unwrap_or_default();
+            let path = address.pathname().unwrap_or_default();
+            // Refused without a gesture or on an insecure page; then the code on the screen has to do.
+            let _ = self.window.navigator().clipboard().write_text(&format!("{origin}{path}?room={code}"));
+        }
+        if let Some(bytes) = self.arcade.take_download() {
+            let _ = self.download(&bytes);
+        }
+        if let Some(question) = self.arcade.take_question()
+            && let Ok(Some(answer)) = self.window.prompt_with_message(question)
+        {
+            self.arcade.enter_text(&answer);
+        }
+    }
+
+    fn download(&self, bytes: &[u8]) -> Result<(), JsValue> {
+        let parts = js_sys::Array::of1(&js_sys::Uint8Array::from(bytes));
+        let blob = web_sys::Blob::new_with_u8_array_sequence(&parts)?;
+        let url = web_sys::Url::create_object_url_with_blob(&blob)?;
+        let anchor: web_sys::HtmlAnchorElement = self.document.create_element("a")?.dyn_into()?;
+        anchor.set_href(&url);
+        anchor.set_download("gander.replay");
+        anchor.click();
+        web_sys::Url::revoke_object_url(&url)
+    }
+
+    /// What the page knows, for whoever looks into it with tools.
+    fn tell(&mut self) {
+        let now = gaggle_browser::now();
+        if now.since(self.facts_at) < FACTS_EVERY {
+            return;
+        }
+        self.facts_at = now;
+        if let Some(mirror) = self.document.get_element_by_id("facts") {
+            mirror.set_text_content(Some(&self.arcade.facts_json(self.frames)));
+        }
     }
 
     /// One canvas pixel is one pixel of the screen.
@@ -113,19 +235,26 @@ impl Page {
         self.canvas.set_height(height);
     }
 
-    /// What the canvas says, for those who cannot see it, and for tests: only when it changes.
+    /// What the canvas says, for those who cannot see it: only when it changes.
     fn say(&mut self) {
-        let (game, _) = self.arcade.flight().states();
-        let own = self.arcade.flight().own();
+        let game = self.arcade.room().game();
+        let own = self.arcade.own();
         let scores = game.players.iter().zip(own).filter(|(_, own)| *own).map(|(player, _)| player.score);
         let scores = scores.map(|score| score.to_string()).collect::<Vec<_>>().join(" and ");
-        let said = match self.arcade.screen() {
+        let mut said = match self.arcade.screen() {
             Screen::Menu => "Menu. Enter plays.".to_string(),
-            Screen::Flying if self.arcade.flight().is_over() => format!("Well flown. Score {scores}."),
+            Screen::Flying if game.wave.phase == gander::Phase::Over => {
+                format!("Well flown. Score {scores}.")
+            }
             Screen::Flying => format!("Wave {}. Score {scores}.", game.wave.number),
             Screen::Paused => format!("Paused. Score {scores}."),
+            Screen::Replay => "Replay. Space holds, arrows jump.".to_string(),
             Screen::Help => "How to play. Lean, flap, be higher.".to_string(),
         };
+        if let Some(toast) = self.arcade.toast() {
+            said.push(' ');
+            said.push_str(toast);
+        }
         if said != self.said {
             if let Some(mirror) = self.document.get_element_by_id("said") {
                 mirror.set_text_content(Some(&said));
@@ -141,9 +270,8 @@ impl Page {
     }
 
     fn keep_choices(&self) {
-        if let Ok(Some(store)) = self.window.local_storage() {
-            let _ = store.set_item(MUTED_KEY, if self.arcade.muted() { "yes" } else { "no" });
-        }
+        let muted = if self.arcade.muted() { "yes" } else { "no" };
+        keep(&self.window, "muted", Some(muted), Keeping::Lasting);
     }
 
     /// The first gamepad is the first player's.
@@ -183,13 +311,28 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     on(&window, "keydown", page, |page, event: KeyboardEvent| {
         page.wake_audio();
         // What the browser itself does with Ctrl and Alt stays the browser's.
-        if !event.ctrl_key() && !event.alt_key() && !event.meta_key() && page.arcade.key_down(&event.code()) {
+        if !event.ctrl_key()
+            && !event.alt_key()
+            && !event.meta_key()
+            && page.arcade.key_down(&event.code(), &event.key())
+        {
             event.prevent_default();
         }
         page.keep_choices();
     })?;
     on(&window, "keyup", page, |page, event: KeyboardEvent| page.arcade.key_up(&event.code()))?;
     on(&window, "blur", page, |page, _: Event| page.arcade.blur())?;
+    on(&window, "pagehide", page, |page, _: Event| page.arcade.close())?;
+    let document = page.borrow().document.clone();
+    on(&document, "visibilitychange", page, |page, _: Event| {
+        if page.document.hidden() {
+            page.arcade.hide();
+        } else {
+            page.arcade.show();
+        }
+    })?;
+    on(&window, "dragover", page, |_, event: web_sys::DragEvent| event.prevent_default())?;
+    on_drop(page)?;
     on(&window, "resize", page, |page, _: Event| page.fit())?;
     on(&window, "pointerdown", page, |page, event: PointerEvent| {
         page.wake_audio();
@@ -209,16 +352,37 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     on(&window, "pointercancel", page, |page, event: PointerEvent| page.arcade.pointer_up(event.pointer_id()))
 }
 
+/// A file dropped on the page is a replay, or is told that it is none.
+fn on_drop(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
+    let window = page.borrow().window.clone();
+    let shared = Rc::clone(page);
+    on(&window, "drop", page, move |_, event: web_sys::DragEvent| {
+        event.prevent_default();
+        let files = event.data_transfer().and_then(|transfer| transfer.files());
+        let Some(file) = files.and_then(|files| files.get(0)).filter(|file| file.size() < REPLAY_BYTES_MAX)
+        else {
+            return;
+        };
+        let page = Rc::clone(&shared);
+        wasm_bindgen_futures::spawn_local(async move {
+            if let Ok(buffer) = wasm_bindgen_futures::JsFuture::from(file.array_buffer()).await {
+                let bytes = js_sys::Uint8Array::new(&buffer).to_vec();
+                page.borrow_mut().arcade.open_replay(bytes);
+            }
+        });
+    })
+}
+
 /// Listens for as long as the page is there.
 fn on<E: wasm_bindgen::convert::FromWasmAbi + 'static>(
-    window: &Window,
+    target: &web_sys::EventTarget,
     name: &str,
     page: &Rc<RefCell<Page>>,
     handle: impl Fn(&mut Page, E) + 'static,
 ) -> Result<(), JsValue> {
     let page = Rc::clone(page);
     let closure = Closure::<dyn FnMut(E)>::new(move |event: E| handle(&mut page.borrow_mut(), event));
-    window.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref())?;
+    target.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref())?;
     closure.forget();
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::Micros;
+use gaggle::Micros;
 use gaggle_scene::{Scene, View, font, palette};
 
 use crate::pen::{Pen, Rect, wrapped};

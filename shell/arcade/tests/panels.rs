@@ -12,7 +12,7 @@ use arcade::{
     BoardLine, Choice, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel, Notice,
     PlayerLine, RoomLine, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Toasts, Touch, album, draw_joining,
 };
-use gaggle_kit::Micros;
+use gaggle::Micros;
 use gaggle_scene::{Album, Canvas, Scene, View};
 use gander::arena::{HEIGHT, WIDTH};
 use gander::bots::{Bot, Strength};

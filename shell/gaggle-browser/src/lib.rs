@@ -13,10 +13,12 @@ mod connection;
 mod direct;
 mod links;
 mod lobby;
+mod online;
 mod relay;
 
 pub use clock::now;
 pub use direct::{DirectWay, IceServer};
 pub use links::{Servers, links};
 pub use lobby::LobbySocket;
+pub use online::{online, random_seed};
 pub use relay::RelayLine;

@@ -27,6 +27,7 @@ mod ice;
 mod identity;
 pub mod metrics;
 mod operator;
+mod relay;
 mod server;
 mod shared;
 mod socket;

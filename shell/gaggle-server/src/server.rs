@@ -27,6 +27,7 @@ use crate::http::Site;
 use crate::hub::Hub;
 use crate::ice::ConfiguredIce;
 use crate::identity::TokenVerifier;
+use crate::relay::RelayMount;
 use crate::shared::Share;
 use crate::shared::redis::Store;
 use crate::storage::SqliteStorage;
@@ -93,6 +94,10 @@ impl Server {
     /// # Errors
     /// If the address, the data folder or another setting cannot be used.
     pub async fn start_with(config: Config, mut extensions: Extensions) -> Result<Server, StartError> {
+        if extensions.relay.is_none() {
+            extensions.relay = Some(RelayMount::told());
+            extensions.upgrades.push(Arc::new(RelayMount::default()));
+        }
         std::fs::create_dir_all(&config.data)
             .map_err(|error| StartError::Data { path: config.data.clone(), error })?;
         if let Some(files) = &config.files {

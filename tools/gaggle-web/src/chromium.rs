@@ -214,14 +214,14 @@ impl Page {
         devtools.call(None, "Target.closeTarget", &json!({ "targetId": self.target })).map(drop)
     }
 
-    /// Ends the page without a word, as a crash would.
+    /// Ends the page's process without a word. [`Page::reload`] brings the tab back, with what it had stored.
     ///
     /// # Errors
-    /// Never: a crashed page does not answer.
+    /// If the browser is not there any more.
     pub fn crash(&self) -> Result<(), String> {
-        // The call itself is never answered, so it is not waited for: the next one on the socket would be.
-        let _ = self.eval("setTimeout(() => { for (;;) {} }, 0)");
-        self.close()
+        let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever has crashed does not answer.
+        devtools.tell(Some(&self.session), "Page.crash", &json!({}))
     }
 }
 

@@ -28,6 +28,16 @@ impl DevTools {
         Ok(DevTools { socket, calls: 0 })
     }
 
+    /// One call whose answer nobody waits for: it may never come.
+    pub(crate) fn tell(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<(), String> {
+        self.calls += 1;
+        let mut call = json!({ "id": self.calls, "method": method, "params": params });
+        if let Some(session) = session {
+            call["sessionId"] = json!(session);
+        }
+        self.socket.send(Message::text(call.to_string())).map_err(|error| format!("{method}: {error}"))
+    }
+
     /// One call, answered.
     pub(crate) fn call(
         &mut self,
@@ -35,12 +45,7 @@ impl DevTools {
         method: &str,
         params: &Value,
     ) -> Result<Value, String> {
-        self.calls += 1;
-        let mut call = json!({ "id": self.calls, "method": method, "params": params });
-        if let Some(session) = session {
-            call["sessionId"] = json!(session);
-        }
-        self.socket.send(Message::text(call.to_string())).map_err(|error| format!("{method}: {error}"))?;
+        self.tell(session, method, params)?;
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
             let message = self.socket.read().map_err(|error| format!("{method}: {error}"))?;

@@ -11,8 +11,8 @@ use crate::config::Wish;
 use crate::event::Event;
 use crate::outside::{LobbyNews, Outside};
 
-/// The lobby's word that somebody left may overtake their own: links stay for so long.
-const FAREWELL: Micros = Micros::from_secs(2);
+/// The lobby's word that somebody left may overtake their own goodbye to the match: so long it is waited for.
+const FAREWELL: Micros = Micros::from_millis(400);
 
 impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing waits for the answer.
@@ -131,10 +131,6 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             }
             RoomEvent::Returned(returned) => self.connect_to(returned.peer),
             RoomEvent::Left(left) => {
-                if left.reason == LeaveReason::Kicked {
-                    // Whom the host sent away has no place in the match either. It may have left already.
-                    let _ = self.shown.session_mut().remove(left.peer);
-                }
                 self.leaving.retain(|(_, peer)| *peer != left.peer);
                 self.leaving.push((self.now + FAREWELL, left.peer));
             }
@@ -203,6 +199,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     pub(super) fn forget_leavers(&mut self) {
         while let Some(index) = self.leaving.iter().position(|(at, _)| *at <= self.now) {
             let (_, peer) = self.leaving.swap_remove(index);
+            // Whoever is not in the room has no place in the match either. Most have said goodbye there already.
+            let _ = self.shown.session_mut().remove(peer);
             self.outside.forget(self.now, peer);
         }
     }

@@ -1,0 +1,193 @@
+//! The picture: the match or what is played for show, and panels over it.
+
+use gaggle::Outside;
+use gaggle_scene::{Scene, palette};
+use gander::arena::WIDTH;
+use gander::stage::Audience;
+
+use super::{Arcade, JOINING_SHOWN_AFTER, Screen};
+use crate::{JoiningFacts, MenuFacts, Notice, ScoreFacts, ScrubFacts, Scrubber, draw_joining, dry_line};
+
+impl<O: Outside> Arcade<O> {
+    pub(super) fn draw(&mut self) {
+        match self.screen {
+            Screen::Menu => {
+                let between = self.pace.thousandths() as f32 / 1_000.0;
+                self.attract.draw(&mut self.stage, between, self.calm, &mut self.scene);
+            }
+            Screen::Help => {
+                let between = self.pace.thousandths() as f32 / 1_000.0;
+                self.how_to.draw(&mut self.stage, between, self.calm, &mut self.scene);
+            }
+            Screen::Replay => self.draw_replay(),
+            Screen::Flying | Screen::Paused => self.draw_match(),
+        }
+        self.canvas.paint(&self.scene, self.stage.album());
+        let mut over = Scene::default();
+        self.draw_over(&mut over);
+        if self.screen == Screen::Flying && self.is_board_up() {
+            self.draw_board(&mut over);
+        }
+        // The menu has every picture there is.
+        self.canvas.paint(&over, self.menu.album());
+    }
+
+    fn draw_board(&mut self, over: &mut Scene) {
+        let (players, board) = (self.player_lines(), self.board_lines());
+        let best_now = players.iter().filter(|line| line.own).map(|line| line.score).max();
+        let is_best = best_now.is_some_and(|score| self.shelf.best.is_none_or(|best| score >= best));
+        let online = self.room.lobby().is_some_and(|lobby| lobby.is_online());
+        let game_wave = self.room.game().wave.number;
+        let facts = ScoreFacts {
+            mode: if self.room.game().setup.mode == gander::Mode::Team { "Team" } else { "Versus" },
+            wave: game_wave,
+            line: dry_line(game_wave, players.len(), self.seed),
+            players: &players,
+            board: (online || !board.is_empty()).then_some(&board[..]),
+            board_note: if is_best { "Your best yet." } else { "" },
+            note: "",
+        };
+        self.board.draw(over, &facts);
+    }
+
+    fn draw_match(&mut self) {
+        let (names, bars) = self.seats();
+        let own = self.own();
+        let is_joining = self.is_joining_shown();
+        let names: [&str; 4] = std::array::from_fn(|seat| names[seat].as_str());
+        let plain = self.screen != Screen::Flying || self.is_board_up() || is_joining;
+        let audience = Audience { names, own, bars, calm: self.calm, plain, ..Audience::default() };
+        let between = self.room.thousandths() as f32 / 1_000.0;
+        let still = self.screen == Screen::Paused;
+        let between = if still { 1.0 } else { between };
+        self.stage.draw(self.room.game(), self.room.before(), between, &audience, &mut self.scene);
+        if self.screen == Screen::Flying && self.touch.used {
+            self.touch.draw(&mut self.scene, self.view);
+        }
+    }
+
+    fn draw_replay(&mut self) {
+        let Some(cinema) = &self.cinema else { return };
+        let (now, before) = cinema.states();
+        let between = if cinema.running() { self.pace.thousandths() as f32 / 1_000.0 } else { 1.0 };
+        let audience = Audience { calm: self.calm, ..Audience::default() };
+        self.stage.draw(now, before, between, &audience, &mut self.scene);
+    }
+
+    fn draw_scrub(&mut self, over: &mut Scene) {
+        let Some(cinema) = &self.cinema else { return };
+        let facts = ScrubFacts {
+            frame: cinema.frame(),
+            frames: cinema.last(),
+            playing: cinema.running(),
+            waves: cinema.waves(),
+            falls: &[],
+        };
+        Scrubber::new(self.view).draw(over, &facts);
+    }
+
+    fn is_joining_shown(&self) -> bool {
+        self.shelf.joining_since.is_some_and(|since| self.now.since(since) >= JOINING_SHOWN_AFTER)
+    }
+
+    fn draw_over(&mut self, over: &mut Scene) {
+        match self.screen {
+            Screen::Menu => {
+                let online = self.room.lobby().map(|lobby| lobby.is_online());
+                let facts = MenuFacts {
+                    name: self.menu.name(),
+                    best: self.shelf.best,
+                    rooms: &self.shelf.rooms,
+                    online: if self.shelf.server_lost {
+                        Some(false)
+                    } else {
+                        online.filter(|online| *online)
+                    },
+                    muted: self.muted,
+                    invite: None,
+                };
+                self.menu.draw(over, &facts);
+            }
+            Screen::Paused => self.draw_paused(over),
+            Screen::Help => {
+                let (width, height) = (self.view.word_width(), self.view.word_height());
+                let line = "Arrows turn the page, Esc goes back";
+                let y = (height - 14) as f32;
+                over.word(line, (width / 2) as f32, y, palette::TEXT).centred().outlined(palette::INK);
+            }
+            Screen::Replay => self.draw_scrub(over),
+            Screen::Flying if self.is_joining_shown() => self.draw_joining(over),
+            Screen::Flying => self.draw_code(over),
+        }
+        if self.screen != Screen::Help {
+            self.toasts.tick(self.now);
+            self.toasts.draw(over, self.view);
+        }
+        if self.screen == Screen::Flying {
+            let slot = self.room.own_slots().lowest().map_or(0, gaggle::Slot::index);
+            let x = self.room.game().players[slot.min(3)].mover.x / gander::arena::PX;
+            self.net.draw(over, self.view, x > WIDTH / 2);
+        }
+    }
+
+    fn draw_paused(&mut self, over: &mut Scene) {
+        let lines: &[&str] =
+            if self.has_company() { &["You stepped aside. The others fly on."] } else { &[] };
+        let notice = Notice {
+            heading: "Paused",
+            lines,
+            keys: &[("Enter", "fly on"), ("Esc", "home"), ("M", "sound"), ("H", "how to play")],
+            shade_percent: 45,
+            ..Notice::default()
+        };
+        notice.draw(over, self.view);
+    }
+
+    fn draw_joining(&mut self, over: &mut Scene) {
+        let people = self.room.people();
+        let linked_to: Vec<String> = people
+            .iter()
+            .filter(|person| !person.is_self && person.link.is_some())
+            .map(|person| person.name.clone())
+            .collect();
+        let rtts = people.iter().filter_map(|person| person.link.and_then(|link| link.rtt));
+        let slowest_ms = rtts.max().map(|rtt| rtt.as_millis() as u32);
+        let room = self.room.lobby().and_then(|lobby| lobby.room().cloned());
+        let code = room.as_ref().map(|room| room.code.to_string()).unwrap_or_default();
+        let mut seats: [Option<&str>; 4] = [None; 4];
+        let mut own_seat = None;
+        for member in room.iter().flat_map(|room| &room.members) {
+            let Some(seat) = member.slot.map(|slot| slot.index()).filter(|seat| *seat < 4) else { continue };
+            let is_self = people.iter().any(|person| person.is_self && person.peer == member.peer);
+            if is_self {
+                own_seat = Some(seat);
+            }
+            seats[seat] = Some(member.name.as_str());
+        }
+        let since = self.shelf.joining_since.map_or(0, |since| self.now.since(since).as_millis());
+        let facts = JoiningFacts {
+            code: &code,
+            percent: self.join_percent(),
+            linked_to: &linked_to,
+            slowest_ms,
+            seats,
+            own_seat,
+            wave: None,
+            since_ms: since as u32,
+        };
+        draw_joining(over, self.view, &facts);
+    }
+
+    /// The room's code, where it disturbs nobody.
+    fn draw_code(&mut self, over: &mut Scene) {
+        if self.is_board_up() || self.toasts.current().is_some() {
+            return;
+        }
+        let Some(code) = self.room.lobby().and_then(|lobby| lobby.room()).map(|room| room.code) else {
+            return;
+        };
+        let y = (self.view.word_height() - 12) as f32;
+        let text = format!("room {code}   C copies the link");
+        over.word(&text, 6.0, y, palette::DIM).outlined(palette::INK);
+    }
+}

@@ -1,0 +1,247 @@
+//! What the room tells: words in the corner, things to remember, rooms to choose from, how a match ended.
+
+use std::collections::VecDeque;
+
+use gaggle::kit::state_hash;
+use gaggle::lobby::message::client::{List, Mine, Top};
+use gaggle::lobby::message::server::TopEntry;
+use gaggle::lobby::{RefusalCode, ServerMessage};
+use gaggle::{Event, Micros, Outside, PeerId, Slot, Wish};
+use gaggle_scene::Hearing;
+use gander::{Phase, Player};
+
+use super::rates::Rates;
+use super::{Arcade, Screen, mode_label};
+use crate::RoomLine;
+use crate::words::line_for;
+
+/// How long something is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// As long as the browser lasts.
+    Lasting,
+    /// As long as this tab lasts.
+    Tab,
+}
+
+/// Something the page should remember, or forget if there is no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keep {
+    /// What.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Option<String>,
+    /// For how long.
+    pub keeping: Keeping,
+}
+
+/// Rooms shown in the menu.
+const ROOMS_SHOWN: usize = 12;
+
+/// What is known of the world outside, and what the page should do about it.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    pub(super) keeps: VecDeque<Keep>,
+    /// Text for the clipboard.
+    pub(super) copy: Option<String>,
+    /// The page should ask for a text in its own way.
+    pub(super) ask_for_text: Option<&'static str>,
+    /// A file for the player to keep.
+    pub(super) download: Option<Vec<u8>>,
+    pub(super) rooms: Vec<RoomLine>,
+    pub(super) top: Vec<TopEntry>,
+    pub(super) best: Option<u32>,
+    pub(super) is_elsewhere: bool,
+    pub(super) hidden_in_flight: bool,
+    pub(super) joining_since: Option<Micros>,
+    pub(super) help_page: usize,
+    pub(super) rates: Rates,
+    /// The server is out of reach.
+    pub(super) server_lost: bool,
+    /// Somebody's game differs from ours.
+    pub(super) disagrees: bool,
+    /// The end of the running match was told to the lobby.
+    reported: bool,
+    /// A match was over: the next frame that is not begins another.
+    was_over: bool,
+    told_name: String,
+}
+
+impl Shelf {
+    pub(super) fn begin_match(&mut self) {
+        (self.reported, self.was_over, self.disagrees) = (false, false, false);
+    }
+
+    pub(super) fn left_room(&mut self) {
+        self.keep("room", None, Keeping::Tab);
+    }
+
+    fn keep(&mut self, name: &'static str, value: Option<String>, keeping: Keeping) {
+        self.keeps.push_back(Keep { name, value, keeping });
+    }
+}
+
+impl<O: Outside> Arcade<O> {
+    /// What the page should remember next.
+    pub fn next_keep(&mut self) -> Option<Keep> {
+        self.shelf.keeps.pop_front()
+    }
+
+    /// The code of a room whose link should go to the clipboard.
+    pub fn take_copy(&mut self) -> Option<String> {
+        self.shelf.copy.take()
+    }
+
+    /// A question the page should put to the player, whose answer goes to [`Arcade::enter_text`].
+    pub fn take_question(&mut self) -> Option<&'static str> {
+        self.shelf.ask_for_text.take()
+    }
+
+    /// A replay the page should give to the player as a file.
+    pub fn take_download(&mut self) -> Option<Vec<u8>> {
+        self.shelf.download.take()
+    }
+
+    pub(super) fn save_replay(&mut self) {
+        self.shelf.download = self.room.replay().map(<[u8]>::to_vec);
+        let text = match self.shelf.download {
+            Some(_) => "Saved. Drop the file on this page to see it again.",
+            None => "Nothing to save yet.",
+        };
+        self.toasts.push(None, text.to_string(), false);
+    }
+
+    /// What is said in the corner right now.
+    pub fn toast(&self) -> Option<&str> {
+        self.toasts.current()
+    }
+
+    /// Asks for what the menu shows: open rooms, the best, one's own best.
+    pub(super) fn look_around(&mut self) {
+        let build = self.room.config().build();
+        let mode = mode_label(self.menu.mode);
+        let Some(lobby) = self.room.lobby() else { return };
+        let game: gaggle::lobby::Label = "gander".parse().expect("a name made of letters");
+        lobby.list(List { game: game.clone(), build, all: true, ..List::default() });
+        lobby.top(Top { game: game.clone(), mode: mode.clone(), count: Some(9), ..Top::default() });
+        lobby.mine(Mine { game, mode });
+    }
+
+    /// Tells the lobby what the player is called, if that changed.
+    pub(super) fn tell_name(&mut self) {
+        let name = self.menu.name().trim().to_string();
+        if !name.is_empty() && name != self.shelf.told_name {
+            self.room.set_name(&name);
+            self.shelf.keep("name", Some(name.clone()), Keeping::Lasting);
+            self.shelf.told_name = name;
+        }
+    }
+
+    pub(super) fn copy_link(&mut self) {
+        let code = self.room.lobby().and_then(|lobby| lobby.room()).map(|room| room.code.to_string());
+        match code {
+            Some(code) => {
+                self.toasts.push(None, format!("Link to {code} copied. Send it to a friend."), false);
+                self.shelf.copy = Some(code);
+            }
+            None => self.toasts.push(None, "No room yet, no link.".to_string(), true),
+        }
+    }
+
+    /// The slot of somebody in the match.
+    fn seat_of(&mut self, peer: PeerId) -> Option<usize> {
+        let mut rows = self.room.session().roster().iter().filter(|row| row.stream.peer == peer);
+        rows.next().and_then(|row| row.slots.lowest()).map(Slot::index)
+    }
+
+    pub(super) fn hear_room(&mut self) {
+        while let Some(event) = self.room.next_event() {
+            self.hear(&event);
+        }
+        let joining = self.is_joining();
+        self.shelf.joining_since = joining.then(|| self.shelf.joining_since.unwrap_or(self.now));
+    }
+
+    fn hear(&mut self, event: &Event) {
+        let has_company = self.has_company();
+        if let Some(line) = line_for(event, has_company) {
+            let seat = match event {
+                Event::Came { peer, .. }
+                | Event::Went { peer, .. }
+                | Event::Interrupted { peer, .. }
+                | Event::Resumed { peer, .. }
+                | Event::LeadChanged { peer, .. } => self.seat_of(*peer),
+                _ => None,
+            };
+            self.toasts.push(seat, line.text, line.warn);
+        }
+        match event {
+            Event::Key(key) => self.shelf.keep("key", Some(key.clone()), Keeping::Lasting),
+            Event::Seated { code, .. } => self.shelf.keep("room", Some(code.to_string()), Keeping::Tab),
+            Event::Unseated { .. } => self.shelf.left_room(),
+            Event::Elsewhere => self.shelf.is_elsewhere = true,
+            Event::ServerLost => self.shelf.server_lost = true,
+            Event::ServerBack => self.shelf.server_lost = false,
+            Event::Desync { .. } => self.shelf.disagrees = true,
+            // Another match is on the screen: what was heard in the one before means nothing here.
+            Event::Together => self.hearing = Hearing::default(),
+            Event::Refused(refusal) => self.seek_another(refusal.code),
+            Event::Rooms => self.list_rooms(),
+            Event::Answer { answer, .. } => match &**answer {
+                ServerMessage::TopList(list) => self.shelf.top.clone_from(&list.entries),
+                ServerMessage::OwnBest(own) => {
+                    self.shelf.best = own.best.as_ref().and_then(|best| u32::try_from(best.score).ok());
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// The room we wanted to be in is not there or full: any other will do, and the game goes on.
+    fn seek_another(&mut self, code: RefusalCode) {
+        let gone = matches!(code, RefusalCode::NoSuchRoom | RefusalCode::RoomFull | RefusalCode::RoomLocked);
+        if gone && self.screen == Screen::Flying && matches!(self.room.config().wish, Wish::Code(_)) {
+            self.shelf.left_room();
+            self.room.seek(Wish::Find);
+        }
+    }
+
+    fn list_rooms(&mut self) {
+        let Some(lobby) = self.room.lobby() else { return };
+        let line = |listing: &gaggle::lobby::message::server::Listing| RoomLine {
+            code: listing.code.to_string(),
+            mode: listing.mode.to_string(),
+            players: listing.players,
+            seats: listing.seats,
+            watchers: listing.watchers,
+            open: listing.open,
+        };
+        self.shelf.rooms = lobby.listed().take(ROOMS_SHOWN).map(line).collect();
+        self.menu.set_rooms(&self.shelf.rooms);
+    }
+
+    /// Tells the lobby how a match ended, once, and that another one begins.
+    pub(super) fn report_end(&mut self) {
+        let over = self.room.game().wave.phase == Phase::Over;
+        if !over && std::mem::take(&mut self.shelf.was_over) {
+            self.shelf.reported = false;
+            self.room.begin_round();
+        }
+        self.shelf.was_over = over;
+        if !over || self.shelf.reported {
+            return;
+        }
+        let Some((_, game)) = self.room.confirmed_game() else { return };
+        if game.wave.phase != Phase::Over {
+            return;
+        }
+        let here = game.players.iter().enumerate().filter(|(_, player)| Player::present(player));
+        let points: Vec<(Slot, i64)> =
+            here.map(|(seat, player)| (Slot::at(seat), i64::from(player.score))).collect();
+        let (level, digest) = (u32::from(game.wave.number), state_hash(game));
+        self.shelf.reported = true;
+        self.room.report(&points, Some(level), digest);
+        self.look_around();
+    }
+}

@@ -1,0 +1,58 @@
+//! Totals that only grow, as rates: how much in the last second.
+
+use gaggle::Micros;
+
+/// How much in the last second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct PerSecond {
+    pub(super) bytes_in: u32,
+    pub(super) bytes_out: u32,
+    pub(super) packets: u32,
+}
+
+/// Remembers the totals of a second ago.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    since: Micros,
+    totals: [u64; 3],
+    now: PerSecond,
+    rollbacks: u64,
+}
+
+impl Rates {
+    /// The rates by the last whole second.
+    pub(super) fn sample(&mut self, now: Micros, bytes_in: u64, bytes_out: u64, packets: u64) -> PerSecond {
+        let passed_ms = now.since(self.since).as_millis();
+        if passed_ms >= 1_000 {
+            let totals = [bytes_in, bytes_out, packets];
+            // A link that ended takes its totals with it.
+            let rate = |nth: usize| (totals[nth].saturating_sub(self.totals[nth]) * 1_000 / passed_ms) as u32;
+            self.now = PerSecond { bytes_in: rate(0), bytes_out: rate(1), packets: rate(2) };
+            (self.since, self.totals) = (now, totals);
+        }
+        self.now
+    }
+
+    /// How deep the rollback since the last look was; 0 if there was none.
+    pub(super) fn rollback_depth(&mut self, rollbacks: u64, last_frames: u32) -> u32 {
+        let is_new = rollbacks > self.rollbacks;
+        self.rollbacks = rollbacks;
+        if is_new { last_frames } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_per_second_and_survive_links_that_end() {
+        let mut rates = Rates::default();
+        for tenth in 0..=10 {
+            rates.sample(Micros::from_millis(tenth * 100), tenth * 200, tenth * 100, tenth * 6);
+        }
+        assert_eq!(rates.now, PerSecond { bytes_in: 2_000, bytes_out: 1_000, packets: 60 });
+        let after = rates.sample(Micros::from_millis(2_000), 5, 5, 5);
+        assert_eq!(after, PerSecond::default());
+    }
+}

@@ -1,0 +1,185 @@
+//! A replay on the screen: play, pause, jump.
+
+use gaggle::Frame;
+use gaggle::timeline::{Replay, ReplayError};
+use gander::Gander;
+
+/// Steps a second.
+const FRAMES_PER_SECOND: u32 = 60;
+/// How far an arrow key jumps: five seconds.
+pub(super) const JUMP_FRAMES: i64 = 300;
+
+/// A replay that is being watched.
+#[derive(Debug)]
+pub(super) struct Cinema {
+    bytes: Vec<u8>,
+    game: Gander,
+    before: Gander,
+    frame: u32,
+    last: u32,
+    running: bool,
+    /// What is wrong with the file, in words.
+    damage: Option<String>,
+    /// Frames at which a wave begins.
+    waves: Vec<(u32, u16)>,
+}
+
+impl Cinema {
+    /// Opens a file and shows a frame of it.
+    ///
+    /// # Errors
+    /// Why nothing of it can be shown, in words.
+    pub(super) fn open(bytes: Vec<u8>, frame: u32) -> Result<Cinema, String> {
+        let replay = Replay::<Gander>::read(&bytes, gander::FINGERPRINT).map_err(|error| words(&error))?;
+        let (last, damage) = (replay.last_frame().number(), replay.damage());
+        let mut playback = replay.play();
+        let mut waves = Vec::new();
+        let mut wave = 0;
+        loop {
+            let number = playback.game().wave.number;
+            if number != wave && number > 0 {
+                waves.push((playback.frame().number(), number));
+                wave = number;
+            }
+            if !playback.step() {
+                break;
+            }
+        }
+        let damage = damage.map(|damage| {
+            let seconds = damage.after.number() / FRAMES_PER_SECOND;
+            format!("The file is damaged after {}:{:02}. What is before plays.", seconds / 60, seconds % 60)
+        });
+        let mut playback = replay.play();
+        playback.seek(Frame::new(frame.min(last)));
+        let game = *playback.game();
+        Ok(Cinema { game, before: game, frame: frame.min(last), last, running: true, damage, waves, bytes })
+    }
+
+    pub(super) fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+
+    pub(super) fn states(&self) -> (&Gander, &Gander) {
+        (&self.game, &self.before)
+    }
+
+    pub(super) fn frame(&self) -> u32 {
+        self.frame
+    }
+
+    pub(super) fn last(&self) -> u32 {
+        self.last
+    }
+
+    pub(super) fn running(&self) -> bool {
+        self.running
+    }
+
+    pub(super) fn waves(&self) -> &[(u32, u16)] {
+        &self.waves
+    }
+
+    /// Plays on or holds; at the end begins again.
+    pub(super) fn toggle(&mut self) {
+        self.running = !self.running;
+        if self.running && self.frame == self.last {
+            self.jump_to(0);
+        }
+    }
+
+    /// One frame on, if it is running.
+    pub(super) fn step(&mut self) {
+        if self.running && self.frame < self.last {
+            let before = self.game;
+            self.jump_to(self.frame + 1);
+            self.before = before;
+        } else {
+            self.running = false;
+            self.before = self.game;
+        }
+    }
+
+    pub(super) fn jump(&mut self, frames: i64) {
+        let target = (i64::from(self.frame) + frames).clamp(0, i64::from(self.last));
+        self.jump_to(target as u32);
+    }
+
+    /// Shows this frame. Files are read anew each time: there is nothing to get out of step.
+    pub(super) fn jump_to(&mut self, frame: u32) {
+        let Ok(replay) = Replay::<Gander>::read(&self.bytes, gander::FINGERPRINT) else { return };
+        let mut playback = replay.play();
+        playback.seek(Frame::new(frame.min(self.last)));
+        self.game = *playback.game();
+        self.before = self.game;
+        self.frame = frame.min(self.last);
+    }
+}
+
+fn words(error: &ReplayError) -> String {
+    match error {
+        ReplayError::OtherGame { .. } => {
+            "This replay is from another fen: other rules than ours.".to_string()
+        }
+        ReplayError::OtherVersion { theirs, ours } => {
+            format!("This replay is from another fen (version {theirs}, we fly {ours}).")
+        }
+        ReplayError::NotAReplay => "That is no replay.".to_string(),
+        _ => "The beginning of this replay is damaged, so none of it plays.".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle::kit::SlotSet;
+    use gaggle::timeline::{Inputs, Recorder, RecorderConfig, ReplayInfo};
+    use gander::bots::{Bot, Strength};
+    use gander::{Pad, SEATS, Setup};
+
+    use super::*;
+
+    fn half_a_minute() -> Vec<u8> {
+        let game = Gander::new(Setup::default(), 3);
+        let info =
+            ReplayInfo { game_fingerprint: gander::FINGERPRINT, frames_per_second: 60, slots: SEATS as u8 };
+        let mut recorder = Recorder::new(&game, info, RecorderConfig::default());
+        let mut bot = Bot::new(0, Strength::Sharp, 1);
+        for frame in 1..=1800 {
+            let mut pads = [Pad::NONE; SEATS];
+            pads[0] = bot.play(recorder.game());
+            recorder.record(&Inputs::confirmed(Frame::new(frame), &pads, SlotSet::from_bits(1)));
+        }
+        recorder.finish()
+    }
+
+    #[test]
+    fn a_replay_is_played_and_jumped_about_in() {
+        let mut cinema = Cinema::open(half_a_minute(), 0).unwrap();
+        assert_eq!((cinema.last(), cinema.damage()), (1800, None));
+        assert_eq!(cinema.waves().first().map(|wave| wave.1), Some(1));
+        (0..100).for_each(|_| cinema.step());
+        assert_eq!((cinema.frame(), cinema.states().0.frame, cinema.states().1.frame), (100, 100, 99));
+        cinema.jump(JUMP_FRAMES);
+        let there = *cinema.states().0;
+        cinema.jump_to(1800);
+        cinema.step();
+        assert!(!cinema.running(), "the end is the end");
+        cinema.jump_to(400);
+        assert_eq!(*cinema.states().0, there, "the same frame is the same picture");
+        cinema.jump(-10_000);
+        assert_eq!(cinema.frame(), 0);
+    }
+
+    #[test]
+    fn bad_files_are_told_in_words() {
+        let good = half_a_minute();
+        let cut = Cinema::open(good[..good.len() * 2 / 3].to_vec(), 5_000).unwrap();
+        assert!(cut.damage().unwrap().contains("What is before plays"));
+        assert!(cut.last() > 600);
+        let mut other = good.clone();
+        other[20] ^= 1;
+        for bytes in [Vec::new(), vec![0; 100], other, b"not a replay at all".to_vec()] {
+            let error = Cinema::open(bytes, 0).unwrap_err();
+            assert!(error.ends_with('.'), "{error}");
+        }
+    }
+}

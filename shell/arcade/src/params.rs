@@ -1,0 +1,128 @@
+//! What can be asked for in the page's address, for trying things out.
+
+use gaggle::RoomCode;
+use gaggle::link::Path;
+use gaggle::link::sim::Conditions;
+
+/// What the address asks for. What cannot be is left out and told in [`Params::complaints`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Params {
+    /// Makes the network of this page worse: a page delays what it sends by half of `latency`, so that it is the round
+    /// trip when every page carries it.
+    pub conditions: Conditions,
+    /// The only way links may take.
+    pub path: Option<Path>,
+    /// So many bots play along at this machine.
+    pub bots: u8,
+    /// The seed of a match that begins here.
+    pub seed: Option<u64>,
+    /// Fly in this room at once.
+    pub room: Option<RoomCode>,
+    /// Watch this room at once.
+    pub watch: Option<RoomCode>,
+    /// Show a replay from this frame on.
+    pub frame: Option<u32>,
+    /// What was asked for and cannot be, in words.
+    pub complaints: Vec<String>,
+}
+
+/// Most bots that fit beside one player.
+const BOTS_MAX: u8 = 3;
+
+impl Params {
+    /// Reads the part of an address after the question mark.
+    pub fn parse(query: &str) -> Params {
+        let mut params = Params::default();
+        let mut impairment = Vec::new();
+        for pair in query.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty()).take(32) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let complaint = match name {
+                "latency" | "jitter" | "loss" | "burst" => {
+                    impairment.push((name, value));
+                    None
+                }
+                "path" => take(&mut params.path, path(value)),
+                "bots" => match value.parse::<u8>() {
+                    Ok(bots) if bots <= BOTS_MAX => {
+                        params.bots = bots;
+                        None
+                    }
+                    _ => Some("0 to 3"),
+                },
+                "seed" => take(&mut params.seed, value.parse().ok().ok_or("a number")),
+                "frame" => take(&mut params.frame, value.parse().ok().ok_or("a number")),
+                "room" => take(&mut params.room, value.parse().ok().ok_or("six letters")),
+                "watch" => take(&mut params.watch, value.parse().ok().ok_or("six letters")),
+                _ => None,
+            };
+            if let Some(wanted) = complaint {
+                params.complain(name, value, wanted);
+            }
+        }
+        params.impair(&impairment);
+        params
+    }
+
+    /// Each by itself: one that makes no sense does not take the others with it.
+    fn impair(&mut self, settings: &[(&str, &str)]) {
+        let mut good = Vec::new();
+        for &setting in settings {
+            match Conditions::from_settings([setting]) {
+                Ok(_) => good.push(setting),
+                Err(error) => self.complain(setting.0, setting.1, error.expected),
+            }
+        }
+        self.conditions = Conditions::from_settings(good).unwrap_or_default();
+    }
+
+    fn complain(&mut self, name: &str, value: &str, wanted: &str) {
+        let value: String = value.chars().filter(|letter| letter.is_ascii_graphic()).take(12).collect();
+        self.complaints.push(format!("{name}={value} makes no sense here: {wanted}, please."));
+    }
+
+    /// Whether links should be made worse.
+    pub fn is_impaired(&self) -> bool {
+        self.conditions != Conditions::default()
+    }
+}
+
+fn take<T>(place: &mut Option<T>, value: Result<T, &'static str>) -> Option<&'static str> {
+    match value {
+        Ok(value) => {
+            *place = Some(value);
+            None
+        }
+        Err(wanted) => Some(wanted),
+    }
+}
+
+fn path(value: &str) -> Result<Path, &'static str> {
+    Path::ALL.into_iter().find(|path| path.to_string() == value).ok_or("direct, relay or socket")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_address_asks_for_is_done() {
+        let params =
+            Params::parse("?latency=120&jitter=20&loss=3&path=relay&bots=2&seed=7&room=bcdfgh&unknown=1");
+        assert_eq!(params.conditions.latency.as_millis(), 60, "each page delays by half");
+        assert_eq!((params.path, params.bots, params.seed), (Some(Path::Relay), 2, Some(7)));
+        assert_eq!(params.room.map(|code| code.to_string()).as_deref(), Some("BCDFGH"));
+        assert!(params.is_impaired() && params.complaints.is_empty(), "{:?}", params.complaints);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told_and_the_rest_is_done() {
+        let params = Params::parse(
+            "latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&watch=&jitter=5&=&&%00",
+        );
+        assert_eq!(params.complaints.len(), 7, "{:?}", params.complaints);
+        assert_eq!(params.conditions.jitter.as_millis(), 5);
+        assert_eq!((params.bots, params.room), (0, None));
+        let endless = "latency=".repeat(100_000);
+        assert!(Params::parse(&endless).complaints.iter().all(|line| line.len() < 120));
+    }
+}

@@ -1,0 +1,43 @@
+//! What happens online, in the arcade's own words: calm, short, never blaming.
+
+use gaggle::Event;
+
+/// A line for the corner of the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// It is a little worrying.
+    pub(crate) warn: bool,
+}
+
+fn line(text: impl Into<String>) -> Option<Line> {
+    Some(Line { text: text.into(), warn: false })
+}
+
+fn warning(text: impl Into<String>) -> Option<Line> {
+    Some(Line { text: text.into(), warn: true })
+}
+
+/// The line for an event; none for what nobody needs to read.
+pub(crate) fn line_for(event: &Event, has_company: bool) -> Option<Line> {
+    match event {
+        Event::Came { name, .. } => line(format!("{name} drops in.")),
+        Event::Went { name, .. } => line(format!("{name} flies off.")),
+        Event::Interrupted { name, .. } => warning(format!("{name} went quiet.")),
+        Event::Resumed { name, .. } => line(format!("{name} is back.")),
+        Event::LeadChanged { name, .. } => line(format!("{name} keeps the count now.")),
+        Event::HistoryChanged => warning("We had parted. This is how it went on."),
+        Event::Desync { .. } => warning("We disagreed for a moment. Mending it."),
+        Event::ServerLost if has_company => {
+            warning("The lobby is out. This match goes on; new players can't find it.")
+        }
+        Event::ServerLost => warning("The lobby is out. You fly alone for now."),
+        Event::ServerBack => line("The lobby is back."),
+        Event::Seated { returned: true, .. } => line("Welcome back. Your seat was kept."),
+        Event::Unseated { why } => warning(format!("You fly alone: {why}.")),
+        Event::JoinFailed => warning("Could not reach them. You fly alone."),
+        Event::Elsewhere => warning("Another tab of yours flies here. T takes over."),
+        Event::Refused(refusal) => warning(format!("{}.", refusal.text.trim_end_matches('.'))),
+        _ => None,
+    }
+}

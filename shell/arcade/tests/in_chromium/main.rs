@@ -1,0 +1,45 @@
+//! The arcade as strangers meet it: in a real browser, with keys.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod online;
+mod solo;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use gaggle_web::bundle::bundle;
+use gaggle_web::chromium::Page;
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Builds the page once; where it is.
+pub(crate) fn build() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("arcade");
+        bundle(&workspace, "arcade", None, &out).unwrap();
+        std::fs::copy(workspace.join("shell/arcade/page/index.html"), out.join("index.html")).unwrap();
+        gaggle_web::pack::pack(&out).unwrap();
+        out
+    };
+    BUILT.get_or_init(build).clone()
+}
+
+pub(crate) fn tap(page: &Page, code: &str, key: &str) {
+    page.key(code, key, true).unwrap();
+    page.key(code, key, false).unwrap();
+}
+
+pub(crate) fn said(page: &Page) -> String {
+    page.eval("document.getElementById('said').textContent").unwrap().as_str().unwrap().to_string()
+}
+
+/// Takes a picture, to be looked at.
+pub(crate) fn picture(page: &Page, name: &str) {
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+    std::fs::create_dir_all(&pictures).unwrap();
+    std::fs::write(pictures.join(name), page.screenshot().unwrap()).unwrap();
+}

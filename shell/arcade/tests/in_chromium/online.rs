@@ -1,0 +1,157 @@
+//! Together: real pages, a real server, real links.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gaggle_server::{BackgroundServer, Config};
+use gaggle_web::chromium::{Chromium, Page};
+use serde_json::Value;
+
+use crate::{PATIENCE, build, picture, tap};
+
+/// A server with the page, and a browser to open it in.
+struct Hall {
+    server: BackgroundServer,
+    browser: Chromium,
+}
+
+impl Hall {
+    fn open(name: &str) -> Hall {
+        let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hall-{name}"));
+        let _ = std::fs::remove_dir_all(&data);
+        let config =
+            Config { listen: ([127, 0, 0, 1], 0).into(), data, files: Some(build()), ..Config::default() };
+        Hall { server: BackgroundServer::start(config).unwrap(), browser: Chromium::start().unwrap() }
+    }
+
+    fn page(&self, query: &str) -> Page {
+        let page = self.browser.open(&format!("http://{}/{query}", self.server.address())).unwrap();
+        page.resize(1280, 720, 1, false).unwrap();
+        page.wait_for("document.documentElement.dataset.ready === 'yes'", PATIENCE).unwrap();
+        page
+    }
+}
+
+/// What a page knows; nothing while it is being loaded.
+fn facts(page: &Page) -> Value {
+    let text = page.eval("document.getElementById('facts')?.textContent ?? ''").unwrap_or_default();
+    text.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+/// Waits until what a page knows is so.
+fn until(page: &Page, what: &str, so: impl Fn(&Value) -> bool) -> Value {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let known = facts(page);
+        if so(&known) {
+            return known;
+        }
+        assert!(Instant::now() < deadline, "{what}: {known}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn is_together(known: &Value, players: usize) -> bool {
+    let here = known["here"].as_array().map_or(0, |here| here.iter().filter(|seat| **seat == true).count());
+    known["stage"] == "together" && here == players
+}
+
+/// Flies about, so that scores and guesses change.
+fn fly(page: &Page, rounds: usize) {
+    for round in 0..rounds {
+        let code = if round % 2 == 0 { "ArrowRight" } else { "ArrowLeft" };
+        page.key(code, code, true).unwrap();
+        for _ in 0..4 {
+            tap(page, "Space", " ");
+            std::thread::sleep(Duration::from_millis(90));
+        }
+        page.key(code, code, false).unwrap();
+    }
+}
+
+/// Watches all pages until they have told the state of the same three frames, and never a different one.
+fn expect_agreement(pages: &[&Page]) {
+    let mut seen: BTreeMap<u64, BTreeMap<usize, String>> = BTreeMap::new();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        for (index, page) in pages.iter().enumerate() {
+            for mark in facts(page)["marks"].as_array().into_iter().flatten() {
+                if let (Some(frame), Some(hash)) = (mark[0].as_u64(), mark[1].as_str()) {
+                    seen.entry(frame).or_default().insert(index, hash.to_string());
+                }
+            }
+        }
+        let everywhere: Vec<_> = seen.iter().filter(|(_, hashes)| hashes.len() == pages.len()).collect();
+        for (frame, hashes) in &everywhere {
+            let first = hashes.values().next();
+            assert!(hashes.values().all(|hash| Some(hash) == first), "frame {frame} differs: {hashes:?}");
+        }
+        if everywhere.len() >= 3 {
+            return;
+        }
+        assert!(Instant::now() < deadline, "too few frames in common: {seen:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn paths(known: &Value) -> Vec<String> {
+    let people = known["people"].as_array().cloned().unwrap_or_default();
+    people.iter().filter_map(|person| person["path"].as_str().map(str::to_string)).collect()
+}
+
+#[test]
+fn strangers_meet_fly_leave_and_return() {
+    let hall = Hall::open("strangers");
+    let first = hall.page("?seed=7");
+    tap(&first, "Enter", "Enter");
+    let known = until(&first, "playing at once", |known| known["frame"].as_u64() > Some(10));
+    assert!(known["drawn"].as_u64() > Some(0));
+    let known = until(&first, "a room", |known| is_together(known, 1));
+    let code = known["code"].as_str().unwrap().to_string();
+    assert_eq!(code.len(), 6);
+
+    let second = hall.page("");
+    let clicked = Instant::now();
+    tap(&second, "Enter", "Enter");
+    let known = until(&second, "the second drops in", |known| is_together(known, 2));
+    let dropped_in_after = clicked.elapsed();
+    assert_eq!((known["code"].as_str(), paths(&known)), (Some(code.as_str()), vec!["direct".to_string()]));
+    until(&first, "the first sees it", |known| is_together(known, 2));
+
+    let third = hall.page(&format!("?room={code}"));
+    until(&third, "the third joins by code", |known| is_together(known, 3));
+    for page in [&first, &second, &third] {
+        fly(page, 3);
+    }
+    expect_agreement(&[&first, &second, &third]);
+    let known = facts(&second);
+    assert!(known["rollbacks"].as_u64() > Some(0), "nothing was ever guessed wrong: {known}");
+    tap(&second, "F3", "F3");
+    tap(&second, "F3", "F3");
+    fly(&second, 2);
+    picture(&second, "three.png");
+
+    // The lead is killed; the others play on, and it returns to its seat.
+    let own = facts(&first)["own"].clone();
+    let before = facts(&first)["scores"].clone();
+    first.crash().unwrap();
+    until(&second, "the first is gone", |known| is_together(known, 2));
+    expect_agreement(&[&second, &third]);
+    first.reload().unwrap();
+    let known = until(&first, "the first is back", |known| is_together(known, 3));
+    assert_eq!(known["own"], own, "the seat is its own: {known}");
+    let seat = own.as_u64().unwrap().trailing_zeros() as usize;
+    assert!(known["scores"][seat].as_u64() >= before[seat].as_u64(), "{known} had {before}");
+    expect_agreement(&[&first, &second, &third]);
+
+    // A page that is closed says goodbye: nobody waits for a timeout.
+    let stalled = facts(&second)["stalled"].as_u64().unwrap();
+    third.close().unwrap();
+    let closed = Instant::now();
+    until(&second, "the third has left", |known| is_together(known, 2));
+    assert!(closed.elapsed() < Duration::from_secs(2), "{:?}", closed.elapsed());
+    let waited = facts(&second)["stalled"].as_u64().unwrap() - stalled;
+    assert!(waited < 30, "{waited} frames stood still for a goodbye");
+    assert!(dropped_in_after < Duration::from_secs(5), "{dropped_in_after:?}");
+}

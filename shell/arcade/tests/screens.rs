@@ -1,0 +1,244 @@
+//! The arcade without a browser and without a network: keys in, screens and sounds out.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use arcade::{Arcade, Choice, Keeping, Opening, Params, Screen};
+use gaggle::{Micros, Nowhere};
+use gaggle_scene::Heard;
+use gander::Phase;
+
+fn open(query: &str) -> Arcade<Nowhere> {
+    let opening = Opening { seed: 1, params: Params::parse(query), ..Opening::default() };
+    Arcade::new(Micros::ZERO, opening, Nowhere::default())
+}
+
+fn run(arcade: &mut Arcade<Nowhere>, from: u64, to: u64) -> Vec<Heard> {
+    let mut heard = vec![];
+    for at in (from..to).step_by(16) {
+        arcade.frame(Micros::from_millis(at), |event| heard.push(event));
+    }
+    heard
+}
+
+fn tap(arcade: &mut Arcade<Nowhere>, code: &str) {
+    arcade.key_down(code, "");
+    arcade.key_up(code);
+}
+
+#[test]
+fn enter_takes_off_and_keys_fly_the_goose() {
+    let mut arcade = open("");
+    assert!(run(&mut arcade, 0, 500).is_empty(), "the attract mode is silent");
+    tap(&mut arcade, "Enter");
+    assert_eq!(arcade.screen(), Screen::Flying);
+    let heard: usize = (0..20)
+        .map(|nth| {
+            let code = if nth % 2 == 0 { "Space" } else { "ArrowRight" };
+            arcade.key_down(code, "");
+            let heard = run(&mut arcade, 500 + nth * 200, 600 + nth * 200).len();
+            arcade.key_up(code);
+            heard + run(&mut arcade, 600 + nth * 200, 700 + nth * 200).len()
+        })
+        .sum();
+    assert!(heard > 5, "only {heard} sounds");
+    assert!(arcade.room().game().players[0].riding());
+}
+
+#[test]
+fn a_tap_between_two_frames_is_not_lost() {
+    let mut arcade = open("seed=5");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 3_000);
+    let feet = arcade.room().game().players[0].mover.y;
+    let mut lifted = false;
+    for nth in 0..40 {
+        tap(&mut arcade, "Space");
+        run(&mut arcade, 3_000 + nth * 48, 3_048 + nth * 48);
+        lifted |= arcade.room().game().players[0].mover.y < feet;
+    }
+    assert!(lifted, "taps shorter than a frame do flap");
+}
+
+#[test]
+fn a_page_that_loses_the_keyboard_waits_and_comes_back() {
+    let mut arcade = open("");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 1_000);
+    arcade.blur();
+    run(&mut arcade, 1_000, 1_032);
+    let frame = arcade.room().game().frame;
+    run(&mut arcade, 1_032, 3_000);
+    assert_eq!((arcade.screen(), arcade.room().game().frame), (Screen::Paused, frame));
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 3_000, 4_000);
+    assert!(arcade.room().game().frame > frame + 50);
+    tap(&mut arcade, "Escape");
+    tap(&mut arcade, "Escape");
+    assert_eq!(arcade.screen(), Screen::Menu);
+}
+
+#[test]
+fn a_hidden_page_goes_on_when_it_is_seen_again() {
+    let mut arcade = open("");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 1_000);
+    arcade.hide();
+    assert_eq!(arcade.screen(), Screen::Paused);
+    for at in (1_000..60_000).step_by(250) {
+        arcade.update(Micros::from_millis(at));
+    }
+    let frame = arcade.room().game().frame;
+    arcade.show();
+    run(&mut arcade, 60_000, 61_000);
+    assert_eq!(arcade.screen(), Screen::Flying);
+    let played = arcade.room().game().frame - frame;
+    assert!((50..80).contains(&played), "{played} frames in a second: a minute unseen is not made up for");
+}
+
+#[test]
+fn help_returns_to_where_it_was_asked_for_and_has_pages() {
+    let mut arcade = open("");
+    for (from, back) in [(Screen::Menu, Screen::Menu), (Screen::Flying, Screen::Paused)] {
+        if from == Screen::Flying {
+            tap(&mut arcade, "Enter");
+        }
+        assert_eq!(arcade.screen(), from);
+        tap(&mut arcade, "KeyH");
+        assert_eq!(arcade.screen(), Screen::Help);
+        for code in ["ArrowRight", "ArrowRight", "ArrowLeft"] {
+            tap(&mut arcade, code);
+            run(&mut arcade, 0, 32);
+        }
+        tap(&mut arcade, "Escape");
+        assert_eq!(arcade.screen(), back);
+    }
+}
+
+#[test]
+fn any_size_of_screen_is_drawn_on_every_screen() {
+    let mut arcade = open("");
+    let mut at = 0;
+    for keys in [&[][..], &["Enter"], &["F3", "F3"], &["Escape"], &["KeyH"]] {
+        keys.iter().for_each(|code| tap(&mut arcade, code));
+        for (width, height) in [(0, 0), (3, 900), (390, 844), (1280, 720), (2560, 200)] {
+            arcade.resize(width, height, 1.0);
+            run(&mut arcade, at, at + 17);
+            at += 17;
+            let (wide, tall) = arcade.size();
+            assert_eq!(arcade.rgba().len(), (wide * tall * 4) as usize);
+        }
+    }
+}
+
+#[test]
+fn the_menu_fits_every_window() {
+    let mut arcade = open("");
+    let mut at = 0;
+    for width in (160..2_400).step_by(131) {
+        for height in (120..1_500).step_by(89) {
+            arcade.resize(width, height, 1.0);
+            run(&mut arcade, at, at + 1);
+            at += 1;
+        }
+    }
+    assert_eq!(arcade.screen(), Screen::Menu);
+}
+
+#[test]
+fn a_match_ends_with_scores_and_another_follows() {
+    let mut arcade = open("seed=2");
+    tap(&mut arcade, "Enter");
+    let mut at = 0;
+    // Nobody steers: sooner or later every goose is lost.
+    while arcade.room().game().wave.phase != Phase::Over {
+        arcade.update(Micros::from_millis(at + 16));
+        at += 16;
+        if at % 1_024 == 0 {
+            tap(&mut arcade, "Space");
+        }
+        assert!(at < 1_800_000, "half an hour without an end");
+    }
+    run(&mut arcade, at, at + 4_000);
+    tap(&mut arcade, "KeyS");
+    let replay = arcade.take_download().expect("a match can be saved");
+    assert!(replay.len() > 100);
+    run(&mut arcade, at + 4_000, at + 4_032);
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, at + 4_032, at + 5_000);
+    assert_ne!(arcade.room().game().wave.phase, Phase::Over, "Enter flies again");
+
+    // What was saved can be seen again, from a frame on.
+    arcade.open_replay(replay.clone());
+    assert_eq!(arcade.screen(), Screen::Replay);
+    run(&mut arcade, at + 5_000, at + 6_000);
+    let (frame, last) = arcade.replay_position().unwrap();
+    assert!(frame > 40 && last > frame, "{frame} of {last}");
+    tap(&mut arcade, "Escape");
+    assert_eq!(arcade.screen(), Screen::Menu);
+    arcade.open_replay(replay[..10].to_vec());
+    assert_eq!(arcade.screen(), Screen::Menu);
+    run(&mut arcade, at + 6_000, at + 6_100);
+    assert!(arcade.toast().is_some(), "a bad file is told of in words");
+}
+
+#[test]
+fn without_a_server_the_page_says_so_and_plays() {
+    let mut arcade = open("");
+    run(&mut arcade, 0, 300);
+    let toast = arcade.toast().unwrap_or_default().to_string();
+    assert!(toast.contains("lobby"), "{toast:?}");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 300, 1_300);
+    assert!(arcade.room().game().frame > 50);
+}
+
+#[test]
+fn absurd_wishes_in_the_address_are_answered_in_words() {
+    let mut arcade = open("latency=never&bots=900&room=1");
+    run(&mut arcade, 0, 100);
+    assert!(arcade.toast().unwrap().contains("makes no sense"));
+    assert_eq!(arcade.screen(), Screen::Menu);
+}
+
+#[test]
+fn bots_play_along_when_asked_for() {
+    let mut arcade = open("bots=3");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 20_000);
+    let game = arcade.room().game();
+    assert!(game.players.iter().all(gander::Player::present));
+    assert!(game.players[1..].iter().any(|player| player.score > 0));
+    assert_eq!(arcade.own(), [true; 4], "they sit at this machine");
+}
+
+#[test]
+fn two_at_one_keyboard_have_a_goose_each() {
+    let mut arcade = open("");
+    arcade.choose(Choice::PlayTwo, false);
+    run(&mut arcade, 0, 1_000);
+    assert_eq!(arcade.own(), [true, true, false, false]);
+}
+
+#[test]
+fn a_name_is_typed_and_kept() {
+    let mut arcade = open("");
+    let found = (0..40).any(|_| {
+        tap(&mut arcade, "ArrowDown");
+        arcade.focus() == Choice::Name
+    });
+    assert!(found, "the name is reachable");
+    while !arcade.name().is_empty() {
+        assert!(arcade.key_down("Backspace", "Backspace"));
+        arcade.key_up("Backspace");
+    }
+    for (code, text) in [("KeyM", "M"), ("KeyA", "a"), ("KeyH", "h")] {
+        assert!(arcade.key_down(code, text));
+        arcade.key_up(code);
+    }
+    assert_eq!((arcade.name(), arcade.muted(), arcade.screen()), ("Mah", false, Screen::Menu));
+    arcade.choose(Choice::Play, false);
+    let kept: Vec<_> = std::iter::from_fn(|| arcade.next_keep()).collect();
+    assert!(kept.iter().any(|keep| keep.name == "name"
+        && keep.value.as_deref() == Some("Mah")
+        && keep.keeping == Keeping::Lasting));
+}
