@@ -7,4 +7,5 @@ pub mod gander;
 pub mod kit;
 pub mod link;
 pub mod lobby;
+pub mod replica;
 pub mod timeline;

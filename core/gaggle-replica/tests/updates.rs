@@ -1,0 +1,237 @@
+//! How objects are told: how often, how much of them, what is acknowledged, and that nothing is allocated for it.
+
+#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "places, and tests that cannot go on")]
+
+mod bodies;
+mod world;
+
+use bodies::{Bodies, Body, Motion};
+use gaggle_kit::{Micros, PeerId};
+use gaggle_replica::{Entry, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig};
+use world::{Weather, World, peer};
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+#[kind(weight = 8)]
+struct Ship {
+    #[kind(range = 0..=1_000_000)]
+    place: u32,
+    #[kind(constant)]
+    hull: [u16; 4],
+}
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Leaf {
+    #[kind(range = 0..=1_000_000)]
+    place: u32,
+}
+
+fn world(count: usize, bytes_per_second: u32) -> World {
+    let config = SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() };
+    World::of(count, 19, config, Kinds::new().with::<Ship>().with::<Leaf>())
+}
+
+fn ship(place: u32) -> Ship {
+    Ship { place, hull: [1, 2, 3, 4] }
+}
+
+#[test]
+fn everybody_is_told_twenty_times_a_second_in_packets_of_a_thousand_bytes() {
+    let mut world = world(4, 1_000_000);
+    let ids: Vec<ObjectId> = (0..400).map(|place| world.session(0).spawn(&Leaf { place }).unwrap()).collect();
+    world.run_ms(1_000);
+    world.frame = Micros::new(16_667);
+    world.tamper = Box::new(|_, _, bytes| assert!(bytes.len() <= 1_000, "{} bytes", bytes.len()));
+    let mut number = 0;
+    let mut seen = [0_u32; 4];
+    let mut newest = [0; 4];
+    world.play(Micros::from_secs(10), |session, index, _| {
+        if index == 0 {
+            number += 7_919;
+            for id in &ids {
+                session.set(*id, &Leaf { place: number % 1_000_000 }).unwrap();
+            }
+        }
+        let tick = session.version(ids[399]).unwrap().tick;
+        seen[index] += u32::from(tick > newest[index]);
+        newest[index] = tick;
+    });
+    for receiver in 1..4 {
+        assert!((195..=201).contains(&seen[receiver]), "{} updates in 10 s at {receiver}", seen[receiver]);
+    }
+}
+
+#[test]
+fn an_object_is_told_whole_once_and_then_by_what_changed() {
+    let mut world = world(3, 64_000);
+    let id = world.session(0).spawn(&ship(1)).unwrap();
+    world.run_ms(500);
+    for receiver in 1..3 {
+        assert_eq!(world.session(receiver).get(id), Some(ship(1)), "constants too");
+    }
+    let before = world.session(0).stats();
+    for place in 2..40 {
+        world.session(0).set(id, &ship(place)).unwrap();
+        world.run_ms(50);
+    }
+    let after = world.session(0).stats();
+    assert!(after.updates_sent - before.updates_sent >= 70);
+    assert_eq!(after.updates_whole, before.updates_whole, "never whole again");
+}
+
+#[test]
+fn constants_stay_what_they_were() {
+    let mut world = world(2, 64_000);
+    let id = world.session(0).spawn(&ship(1)).unwrap();
+    world.session(0).set(id, &Ship { place: 2, hull: [9; 4] }).unwrap();
+    world.run_ms(300);
+    assert_eq!(world.session(0).get(id), Some(ship(2)));
+    assert_eq!(world.session(1).get(id), Some(ship(2)));
+}
+
+#[test]
+fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
+    let mut world = world(2, 64_000);
+    world.weather = Weather::rough(100, 50);
+    let id = world.session(0).spawn(&ship(0)).unwrap();
+    world.run_ms(2_000);
+    let mut place = 0;
+    let mut play = |world: &mut World, millis: u64| {
+        let before = world.session(0).stats();
+        world.play(Micros::from_millis(millis), |session, index, _| {
+            if index == 0 {
+                place += 3;
+                session.set(id, &ship(place)).unwrap();
+            }
+        });
+        let after = world.session(0).stats();
+        (after.updates_sent - before.updates_sent, after.updates_whole - before.updates_whole)
+    };
+    let (_, whole) = play(&mut world, 2_000);
+    assert_eq!(whole, 0);
+    world.blocked[1][0] = true;
+    let (sent, whole) = play(&mut world, 5_000);
+    assert!(whole > 20 && whole < sent, "{whole} of {sent}: once no baseline is left");
+    world.blocked[1][0] = false;
+    play(&mut world, 1_000);
+    let (_, whole) = play(&mut world, 2_000);
+    assert_eq!(whole, 0);
+    world.run_ms(1_000);
+    let truth = world.session(0).get::<Ship>(id);
+    assert_eq!(world.session(1).get(id), truth);
+    world.expect_peace();
+}
+
+#[test]
+fn a_heavier_kind_is_told_more_often_and_the_lighter_is_not_forgotten() {
+    let mut world = world(2, 3_000);
+    let ships: Vec<ObjectId> = (0..60).map(|place| world.session(0).spawn(&ship(place)).unwrap()).collect();
+    let leaves: Vec<ObjectId> =
+        (0..60).map(|place| world.session(0).spawn(&Leaf { place }).unwrap()).collect();
+    world.run_ms(4_000);
+    let mut number = 0;
+    let (mut ship_ages, mut leaf_ages, mut rounds) = (0_u64, 0_u64, 0);
+    let mut oldest = 0;
+    for _ in 0..400 {
+        world.play(Micros::from_millis(50), |session, index, _| {
+            if index == 0 {
+                number += 99_991;
+                for (ship_id, leaf_id) in ships.iter().zip(&leaves) {
+                    session.set(*ship_id, &ship(number % 1_000_000)).unwrap();
+                    session.set(*leaf_id, &Leaf { place: number % 1_000_000 }).unwrap();
+                }
+            }
+        });
+        let now = world.session(0).version(ships[0]).unwrap().tick;
+        for (ship_id, leaf_id) in ships.iter().zip(&leaves) {
+            let age = |session: &Session, id| u64::from(now - session.version(id).unwrap().tick);
+            ship_ages += age(world.session(1), *ship_id);
+            let leaf = age(world.session(1), *leaf_id);
+            leaf_ages += leaf;
+            oldest = oldest.max(leaf);
+        }
+        rounds += 60;
+    }
+    let (ship_age, leaf_age) = (ship_ages as f64 / f64::from(rounds), leaf_ages as f64 / f64::from(rounds));
+    assert!(leaf_age > 3.0 * ship_age, "ships {ship_age:.1} ticks old, leaves {leaf_age:.1}");
+    assert!(oldest < 200, "a leaf was {oldest} ticks old");
+}
+
+/// Something under way, without a heap.
+type Letter = (bool, usize, [u8; 1_000]);
+
+struct Pair {
+    host: Session,
+    watcher: Session,
+    letters: Vec<Letter>,
+    back: Vec<Letter>,
+    bodies: Bodies,
+    ids: Vec<ObjectId>,
+}
+
+impl Pair {
+    fn step(&mut self, tick: u64) {
+        let now = Micros::from_millis(tick * 50);
+        for (index, id) in self.ids.iter().enumerate() {
+            self.bodies.step(index);
+            self.host.set(*id, &self.bodies.bodies[index]).unwrap();
+        }
+        exchange(&mut self.host, &mut self.watcher, peer(0), now, tick, &mut self.letters);
+        exchange(&mut self.watcher, &mut self.host, peer(1), now, tick, &mut self.back);
+        if let Some(id) = self.ids.first() {
+            let _ = self.watcher.shown::<Body>(*id);
+        }
+    }
+}
+
+fn exchange(
+    from: &mut Session,
+    to: &mut Session,
+    sender: PeerId,
+    now: Micros,
+    tick: u64,
+    room: &mut Vec<Letter>,
+) {
+    from.tick(now);
+    room.clear();
+    while let Some(out) = from.next_packet() {
+        let mut bytes = [0; 1_000];
+        bytes[..out.bytes.len()].copy_from_slice(out.bytes);
+        room.push((out.reliable, out.bytes.len(), bytes));
+    }
+    for (number, (reliable, length, bytes)) in room.iter().enumerate() {
+        match reliable {
+            true => to.handle_message(now, sender, &bytes[..*length]),
+            // Some get lost.
+            false if (tick + number as u64) % 11 == 3 => {}
+            false => to.handle_packet(now, sender, &bytes[..*length]),
+        }
+    }
+    while from.next_event().is_some() {}
+}
+
+#[test]
+fn a_tick_allocates_nothing() {
+    let session = |number: u8, entry| {
+        let config =
+            SessionConfig { policy: Policy::Host, bytes_per_second: 1_000_000, ..SessionConfig::default() };
+        Session::new(config, Kinds::new().with::<Body>(), Player::at(number), entry, number.into()).unwrap()
+    };
+    let mut pair = Pair {
+        host: session(0, Entry::Found),
+        watcher: session(1, Entry::Join),
+        letters: Vec::with_capacity(64),
+        back: Vec::with_capacity(64),
+        bodies: Bodies::new(300, Motion::Driven),
+        ids: Vec::new(),
+    };
+    pair.host.handle_linked(Micros::ZERO, peer(1));
+    pair.watcher.handle_linked(Micros::ZERO, peer(0));
+    (1..20).for_each(|tick| pair.step(tick));
+    pair.ids = pair.bodies.bodies.iter().map(|body| pair.host.spawn(body).unwrap()).collect();
+    (20..400).for_each(|tick| pair.step(tick));
+    let before = pair.watcher.stats().updates_received;
+    let counted = allocation_counter::measure(|| (400..1_000).for_each(|tick| pair.step(tick)));
+    let updates = pair.watcher.stats().updates_received - before;
+    assert!(updates > 100_000, "only {updates} updates: this proves nothing");
+    assert_eq!(counted.count_total, 0, "in 600 ticks of two machines with {updates} updates");
+}

@@ -1,0 +1,141 @@
+//! Sessions of `gaggle-replica` that share objects with somebody who sends whatever a fuzzer thinks of.
+
+use gaggle_kit::{Input, Micros, PeerId, State};
+use gaggle_replica::{
+    Blob, Entry, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig, SignalRules, To, Writer,
+};
+
+/// A name and what is done with bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 1] = [("replica_session", session)];
+
+const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
+struct Pad {
+    #[input(range = -1..=1)]
+    steer: i8,
+    #[input(one_shot)]
+    dash: bool,
+}
+
+#[derive(Clone, PartialEq, Debug, State)]
+struct Word(#[state(max = 8)] Vec<u8>);
+
+#[derive(Clone, PartialEq, Debug, Kind)]
+struct Boat {
+    #[kind(range = 0.0..=64.0, precision = 1.0 / 16.0, moved_by = velocity)]
+    position: [f32; 2],
+    #[kind(range = -8.0..=8.0, precision = 1.0 / 8.0)]
+    velocity: [f32; 2],
+    #[kind(rotation = 9)]
+    rotation: [f32; 4],
+    #[kind(range = 0..=100)]
+    fuel: u8,
+    cargo: Blob,
+    #[kind(constant)]
+    paint: u8,
+}
+
+fn boat(number: u8) -> Boat {
+    Boat {
+        position: [f32::from(number), 20.0],
+        velocity: [2.0, -1.0],
+        rotation: [0.0, 0.0, 0.0, 1.0],
+        fuel: number % 100,
+        cargo: Blob::EMPTY,
+        paint: 7,
+    }
+}
+
+fn new_session(index: usize) -> Session {
+    let config = SessionConfig { policy: Policy::Open, objects_max: 500, ..SessionConfig::default() };
+    let kinds = Kinds::new()
+        .with::<Boat>()
+        .with_input::<Pad>()
+        .with_signal::<Word>("word", SignalRules::FREE)
+        .with_value::<Word>("word", Writer::Player);
+    let entry = if index == 0 { Entry::Found } else { Entry::Join };
+    let mut session =
+        Session::new(config, kinds, Player::at(index as u8), entry, 7 + index as u64).expect("sensible");
+    session.handle_linked(Micros::ZERO, PEERS[1 - index]);
+    session
+}
+
+/// Ticks, and gives what there is to send.
+fn tick(session: &mut Session, now: Micros) -> Vec<(bool, Vec<u8>)> {
+    session.tick(now);
+    while session.next_event().is_some() {}
+    while session.next_signal().is_some() {}
+    while let Some(petition) = session.next_petition() {
+        session.deny(petition);
+    }
+    let mut sent = Vec::new();
+    while let Some(out) = session.next_packet() {
+        sent.push((out.reliable, out.bytes.to_vec()));
+    }
+    sent
+}
+
+fn deliver(session: &mut Session, now: Micros, from: PeerId, reliable: bool, bytes: &[u8]) {
+    if reliable {
+        session.handle_message(now, from, bytes);
+    } else {
+        session.handle_packet(now, from, bytes);
+    }
+}
+
+/// An honest pair shares objects for a moment; then what the other sends falls into the fuzzer's hands. Of every chunk the first
+/// byte says how long it is and what becomes of it: a message as it is, or bits to turn in the other's next packet.
+pub fn session(data: &[u8]) {
+    let mut sessions = [new_session(0), new_session(1)];
+    let mut now = Micros::ZERO;
+    let mut ids: Vec<ObjectId> = Vec::new();
+    for round in 0..12 {
+        now += Micros::from_millis(50);
+        if round > 3 {
+            for (index, session) in sessions.iter_mut().enumerate() {
+                ids.extend(session.spawn(&boat(round + 40 * index as u8)));
+            }
+        }
+        let sent = [0, 1].map(|index| tick(&mut sessions[index], now));
+        for (index, sent) in sent.into_iter().enumerate() {
+            for (reliable, bytes) in sent {
+                deliver(&mut sessions[1 - index], now, PEERS[index], reliable, &bytes);
+            }
+        }
+    }
+    assert!(sessions[0].objects::<Boat>().count() > 8, "they share objects");
+    let mut rest = data;
+    while let Some((head, after)) = rest.split_first() {
+        let (chunk, after) = after.split_at(usize::from(head >> 1).min(after.len()));
+        rest = after;
+        now += Micros::from_millis(25);
+        for (number, id) in ids.iter().enumerate() {
+            for session in &mut sessions {
+                let _ = session.set(*id, &boat(number as u8 ^ *head));
+            }
+        }
+        sessions[1].sample_input(Pad { steer: 1, dash: head & 4 != 0 });
+        let _ = sessions[1].signal(To::All, &ids[..1], &Word(chunk.iter().take(8).copied().collect()));
+        for (reliable, mut bytes) in tick(&mut sessions[1], now) {
+            if head & 1 == 0 && !reliable {
+                let start = usize::from(*head) % bytes.len().max(1);
+                for (byte, bits) in bytes[start..].iter_mut().zip(chunk) {
+                    *byte ^= bits;
+                }
+            }
+            deliver(&mut sessions[0], now, PEERS[1], reliable, &bytes);
+        }
+        if head & 1 == 1 {
+            deliver(&mut sessions[0], now, PEERS[1], true, chunk);
+        }
+        for (reliable, bytes) in tick(&mut sessions[0], now) {
+            deliver(&mut sessions[1], now, PEERS[0], reliable, &bytes);
+        }
+        let _ = sessions[0].take_input::<Pad>(Player::at(1));
+        assert!(sessions[0].objects::<Boat>().count() <= 600, "no more objects than there may be");
+    }
+}
