@@ -39,6 +39,8 @@ fn every_way_of_a_page_keeps_the_contract() {
     try_all(&page, "direct", &relay);
     assert_eq!(relay.server().totals().connections, 0, "who needs no relay opens none");
     try_all(&page, "socket", &relay);
+    assert_eq!(relay.server().totals().questions, 0);
+    try_all(&page, "relay", &relay);
     let totals = relay.server().totals();
     assert!(totals.forwarded > 1_000 && totals.refused_ticket == 0, "{totals:?}");
 }

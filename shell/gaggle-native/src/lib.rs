@@ -24,14 +24,20 @@
 //! ```
 
 mod clock;
+mod direct;
 mod entropy;
+mod links;
 mod lobby;
 mod relay;
+mod sockets;
 mod udp;
 mod websocket;
 
 pub use clock::Clock;
+pub use direct::DirectWay;
 pub use entropy::{random_peer, random_seed};
+pub use gaggle_rtc::RtcChannelError;
+pub use links::{Servers, links};
 pub use lobby::{LobbySocket, ParseLobbyUrlError};
 pub use relay::RelayLine;
 pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpTotals};

@@ -1,14 +1,18 @@
-//! The line to a relay: a WebSocket.
+//! The line to a relay: a WebSocket, and a WebRTC channel beside it.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::TryRecvError;
+use std::time::Instant;
 
 use gaggle_kit::Micros;
 use gaggle_link::Busy;
 use gaggle_link::relay::{Leg, Line, LineEvent};
+use gaggle_rtc::{Certificate, Out, Role, RtcChannel, RtcChannelError};
 use tungstenite::http::Uri;
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Bytes, Error, Message, WebSocket};
 
+use crate::sockets::Sockets;
 use crate::websocket::{self, Opening, Security, Stream, is_waiting};
 
 /// Bytes that may wait for the kernel to take them. More than that is a queue that only gets older.
@@ -24,12 +28,29 @@ enum State {
     Ended,
 }
 
-/// A relay's address and the socket to it.
+/// A relay's address, the socket to it, and the channel beside it.
 pub struct RelayLine {
     url: Option<Uri>,
     security: Security,
     state: State,
+    channel: Option<Channel>,
+    /// What the channel brought and nobody has fetched yet.
+    news: VecDeque<News>,
     now: Micros,
+}
+
+/// The channel and its sockets.
+struct Channel {
+    channel: RtcChannel,
+    sockets: Sockets,
+    timeout: Instant,
+}
+
+enum News {
+    Described(String),
+    Opened,
+    Closed,
+    Frame(Vec<u8>),
 }
 
 impl std::fmt::Debug for RelayLine {
@@ -42,7 +63,8 @@ impl RelayLine {
     /// A line to the relay at this address, as `wss://example.org/relay`. It never opens if that is no address.
     pub fn new(url: &str) -> RelayLine {
         let (url, security) = (url.parse().ok(), Security::default());
-        RelayLine { url, security, state: State::Closed, now: Micros::ZERO }
+        let (state, channel, news) = (State::Closed, None, VecDeque::new());
+        RelayLine { url, security, state, channel, news, now: Micros::ZERO }
     }
 
     /// The same with certificates of one's own choice.
@@ -61,39 +83,8 @@ impl RelayLine {
     }
 }
 
-impl Line for RelayLine {
-    fn open(&mut self, _: Micros) {
-        let config = WebSocketConfig::default().write_buffer_size(0).max_write_buffer_size(WRITE_BUFFER_MAX);
-        let opening = self.url.as_ref().and_then(|url| websocket::open(url, &self.security, config));
-        self.state = opening.map_or(State::Ended, State::Opening);
-    }
-
-    fn close(&mut self) {
-        if let State::Open(mut socket) = std::mem::replace(&mut self.state, State::Closed) {
-            let _ = socket.close(None);
-            let _ = socket.flush();
-        }
-    }
-
-    fn say(&mut self, frame: &[u8]) {
-        if self.write(frame).is_err() {
-            // A word lost would leave the two sides of different minds; a new socket says everything again.
-            self.state = State::Ended;
-        }
-    }
-
-    fn send(&mut self, _: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy> {
-        if leg == Leg::Socket { self.write(frame) } else { Ok(()) }
-    }
-
-    fn offer(&mut self, _: Micros) {}
-
-    fn accept(&mut self, _: Micros, _: &str) {}
-
-    fn drop_channel(&mut self) {}
-
-    fn poll(&mut self, now: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {
-        self.now = now;
+impl RelayLine {
+    fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
         match &mut self.state {
             State::Closed => None,
             State::Ended => {
@@ -133,10 +124,142 @@ impl Line for RelayLine {
         }
     }
 
+    /// Passes on what came for the channel, and time.
+    fn look_at_channel(&mut self) {
+        let now = Instant::now();
+        loop {
+            let Some(held) = &mut self.channel else { return };
+            let handled = match held.sockets.receive() {
+                Some((to, from, bytes)) => held.channel.handle(now, from, to, bytes),
+                None if held.timeout <= now => held.channel.handle_timeout(now),
+                None => return,
+            };
+            if handled.is_err() {
+                self.channel = None;
+                self.news.push_back(News::Closed);
+            }
+            self.drain(now);
+        }
+    }
+
+    /// Does what the channel wants until it wants no more.
+    fn drain(&mut self, now: Instant) {
+        loop {
+            let Some(held) = &mut self.channel else { return };
+            match held.channel.poll(now) {
+                Out::Transmit { from, to, bytes } => held.sockets.send(from, to, &bytes),
+                Out::Open => self.news.push_back(News::Opened),
+                Out::Message(bytes) => self.news.push_back(News::Frame(bytes)),
+                Out::Closed => {
+                    self.channel = None;
+                    self.news.push_back(News::Closed);
+                }
+                Out::Timeout(at) => {
+                    held.timeout = at;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Line for RelayLine {
+    fn open(&mut self, _: Micros) {
+        let config = WebSocketConfig::default().write_buffer_size(0).max_write_buffer_size(WRITE_BUFFER_MAX);
+        let opening = self.url.as_ref().and_then(|url| websocket::open(url, &self.security, config));
+        self.state = opening.map_or(State::Ended, State::Opening);
+    }
+
+    fn close(&mut self) {
+        if let State::Open(mut socket) = std::mem::replace(&mut self.state, State::Closed) {
+            let _ = socket.close(None);
+            let _ = socket.flush();
+        }
+    }
+
+    fn say(&mut self, frame: &[u8]) {
+        if self.write(frame).is_err() {
+            // A word lost would leave the two sides of different minds; a new socket says everything again.
+            self.state = State::Ended;
+        }
+    }
+
+    fn send(&mut self, _: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy> {
+        match (leg, &mut self.channel) {
+            (Leg::Socket, _) => self.write(frame),
+            (Leg::Channel, None) => Ok(()),
+            (Leg::Channel, Some(held)) => {
+                held.channel.write(frame)?;
+                self.drain(Instant::now());
+                Ok(())
+            }
+        }
+    }
+
+    fn offer(&mut self, _: Micros) {
+        self.drop_channel();
+        let now = Instant::now();
+        match begin(now) {
+            Ok((channel, description)) => {
+                self.channel = Some(channel);
+                self.news.push_back(News::Described(description));
+                self.drain(now);
+            }
+            Err(_) => self.news.push_back(News::Closed),
+        }
+    }
+
+    fn accept(&mut self, _: Micros, description: &str) {
+        let Some(held) = &mut self.channel else { return };
+        if held.channel.accept(description).is_err() {
+            self.channel = None;
+            self.news.push_back(News::Closed);
+        }
+        self.drain(Instant::now());
+    }
+
+    fn drop_channel(&mut self) {
+        if let Some(held) = &mut self.channel {
+            held.channel.close();
+            self.drain(Instant::now());
+        }
+        self.channel = None;
+        self.news.clear();
+    }
+
+    fn poll(&mut self, now: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {
+        self.now = now;
+        if let Some(event) = self.poll_socket(frame) {
+            return Some(event);
+        }
+        if self.news.is_empty() {
+            self.look_at_channel();
+        }
+        Some(match self.news.pop_front()? {
+            News::Described(description) => LineEvent::Described(description),
+            News::Opened => LineEvent::ChannelOpened,
+            News::Closed => LineEvent::ChannelClosed,
+            News::Frame(bytes) => {
+                *frame = bytes;
+                LineEvent::Frame(Leg::Channel)
+            }
+        })
+    }
+
     fn poll_timeout(&self) -> Micros {
         match &self.state {
-            State::Closed => Micros::MAX,
+            State::Closed if self.channel.is_none() => Micros::MAX,
             _ => self.now + LOOK_AGAIN,
         }
     }
+}
+
+fn begin(now: Instant) -> Result<(Channel, String), RtcChannelError> {
+    let sockets = Sockets::open();
+    let mut channel = RtcChannel::new(now, Role::Peer, &Certificate::generate()?);
+    for address in sockets.addresses() {
+        channel.add_host(address)?;
+    }
+    let description = channel.offer()?;
+    Ok((Channel { channel, sockets, timeout: now }, description))
 }

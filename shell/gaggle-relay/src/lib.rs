@@ -5,10 +5,11 @@
 //!
 //! ```no_run
 //! # use gaggle_lobby::TicketSigner;
-//! # use gaggle_relay::{RelayConfig, RelayServer};
+//! # use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
 //! # async fn example(upgraded: tokio::net::TcpStream, signer: &TicketSigner) -> std::io::Result<()> {
 //! // Once, inside a tokio runtime:
-//! let relay = RelayServer::start(signer.key(), RelayConfig::default())?;
+//! let udp = UdpPort::bind(([0, 0, 0, 0], 8080).into(), &[])?;
+//! let relay = RelayServer::start(signer.key(), RelayConfig::default(), Some(udp))?;
 //! // For every WebSocket, after its opening handshake:
 //! relay.serve(upgraded).await;
 //! # Ok(())
@@ -16,6 +17,7 @@
 //! ```
 
 mod bucket;
+mod limiter;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 mod machine;
@@ -23,8 +25,10 @@ mod member;
 mod outbox;
 mod server;
 mod totals;
+mod udp;
 mod websocket;
 
 pub use machine::{ConnectionId, Out, Relay, RelayConfig, Request};
 pub use server::RelayServer;
 pub use totals::Totals;
+pub use udp::UdpPort;

@@ -12,7 +12,7 @@ use gaggle_lobby::{Claims, Label, PlayerId, RoomCode, RoomId, Seed, TicketSigner
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{RelayConfig, RelayServer};
+use crate::{RelayConfig, RelayServer, UdpPort};
 
 /// Seconds a ticket counts.
 const TICKET_SECONDS: u64 = 3_600;
@@ -27,31 +27,39 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Starts a relay on a free port of 127.0.0.1.
+    /// Starts a relay on a free port of 127.0.0.1, for TCP and UDP.
     ///
     /// # Errors
     /// If there is no port, thread or entropy to be had.
     pub fn start(config: RelayConfig) -> io::Result<Loopback> {
-        Loopback::at(SocketAddr::from(([127, 0, 0, 1], 0)), config)
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret).map_err(io::Error::other)?;
+        Loopback::at(([127, 0, 0, 1], 0).into(), config, TicketSigner::from_secret(&secret))
     }
 
-    /// Starts a relay at this address.
+    /// Starts a relay at this address with this key.
     ///
     /// # Errors
     /// If there is no such port, thread or entropy to be had.
-    pub fn at(address: SocketAddr, config: RelayConfig) -> io::Result<Loopback> {
-        let mut secret = [0; 32];
-        getrandom::fill(&mut secret).map_err(io::Error::other)?;
-        let signer = TicketSigner::from_secret(&secret);
+    pub fn at(address: SocketAddr, config: RelayConfig, signer: TicketSigner) -> io::Result<Loopback> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let (server, address) = runtime.block_on(async {
-            let server = RelayServer::start(signer.key(), config)?;
             let listener = TcpListener::bind(address).await?;
             let address = listener.local_addr()?;
+            let udp = UdpPort::bind(address, &[])?;
+            let server = RelayServer::start(signer.key(), config, Some(udp))?;
             tokio::spawn(listen(listener, Arc::clone(&server)));
             io::Result::Ok((server, address))
         })?;
         Ok(Loopback { server, address, signer, runtime: Some(runtime) })
+    }
+
+    /// Tells everybody that it stops, and gives its ports back.
+    pub fn stop(mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.block_on(self.server.stop());
+            runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+        }
     }
 
     /// Where it is, as a line wants it.

@@ -133,6 +133,10 @@ impl Relay {
         Totals { members: members as u64, rooms: self.rooms.len() as u64, ..self.totals }
     }
 
+    pub(crate) fn totals_mut(&mut self) -> &mut Totals {
+        &mut self.totals
+    }
+
     /// Counts datagrams that the sockets had no room for.
     pub fn count_slow(&mut self, datagrams: u64) {
         self.totals.dropped_slow += datagrams;

@@ -1,26 +1,37 @@
 //! The relay with its sockets and its clock: what [`Relay`](crate::Relay) decides is done here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use gaggle_kit::Micros;
+use gaggle_link::relay::RelayFrame;
 use gaggle_lobby::TicketKey;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use crate::machine::{ConnectionId, Out, Relay, RelayConfig, Request};
 use crate::outbox::Outbox;
 use crate::totals::Totals;
+use crate::udp::{Job, Port, Stray, UdpPort, micros};
 use crate::websocket;
 
 /// How often time is passed on to the machine. Nothing in it is finer.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Datagrams that wait for the UDP port; one more drops the oldest.
+const JOBS_MAX: usize = 16_384;
+
 /// A relay that runs until it is dropped.
 pub struct RelayServer {
     state: Mutex<State>,
+    /// There is something for the UDP port.
+    news: Arc<Notify>,
+    /// What runs beside the sockets: the clock and the UDP port.
+    tasks: Mutex<Vec<JoinHandle<()>>>,
     began: Instant,
 }
 
@@ -28,6 +39,8 @@ struct State {
     relay: Relay,
     sockets: BTreeMap<ConnectionId, Arc<Outbox>>,
     connections: u64,
+    has_udp: bool,
+    jobs: VecDeque<Job>,
 }
 
 impl fmt::Debug for RelayServer {
@@ -37,16 +50,23 @@ impl fmt::Debug for RelayServer {
 }
 
 impl RelayServer {
-    /// Starts a relay for tickets of this key. Call it inside a tokio runtime.
+    /// Starts a relay for tickets of this key, with a port for channels or without. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// If the system gives no entropy.
-    pub fn start(key: TicketKey, config: RelayConfig) -> io::Result<Arc<RelayServer>> {
+    pub fn start(key: TicketKey, config: RelayConfig, udp: Option<UdpPort>) -> io::Result<Arc<RelayServer>> {
         let instance = getrandom::u64().map_err(io::Error::other)?;
-        let relay = Relay::new(key, config, instance, false);
-        let state = State { relay, sockets: BTreeMap::new(), connections: 0 };
-        let server = Arc::new(RelayServer { state: Mutex::new(state), began: Instant::now() });
-        tokio::spawn(tick(Arc::downgrade(&server)));
+        let has_udp = udp.is_some();
+        let relay = Relay::new(key, config, instance, has_udp);
+        let state = State { relay, sockets: BTreeMap::new(), connections: 0, has_udp, jobs: VecDeque::new() };
+        let news = Arc::new(Notify::new());
+        let (tasks, began) = (Mutex::default(), Instant::now());
+        let server = RelayServer { state: Mutex::new(state), news: Arc::clone(&news), tasks, began };
+        let server = Arc::new(server);
+        let port = udp.map(Port::new).transpose()?;
+        let mut tasks = vec![tokio::spawn(tick(Arc::downgrade(&server)))];
+        tasks.extend(port.map(|port| tokio::spawn(port.run(Arc::downgrade(&server), news))));
+        *server.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
         Ok(server)
     }
 
@@ -62,9 +82,15 @@ impl RelayServer {
         self.lock().relay.totals()
     }
 
-    /// Ends all connections and tells everybody why.
-    pub fn stop(&self) {
+    /// Ends all connections, tells everybody why, and gives the UDP port back.
+    pub async fn stop(&self) {
         self.with_relay(|relay, out| relay.stop(out));
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            task.abort();
+            // Only when it has ended is its socket closed.
+            let _ = task.await;
+        }
     }
 
     fn open_socket(&self) -> Option<(ConnectionId, Arc<Outbox>)> {
@@ -82,8 +108,10 @@ impl RelayServer {
     fn handle_socket(&self, id: ConnectionId, frame: &[u8]) {
         let (now, unix_seconds) = (self.now(), unix_seconds());
         let request = self.with_relay(|relay, out| relay.handle_socket(now, unix_seconds, id, frame, out));
-        // There are no channels, so none is asked for.
-        debug_assert!(!matches!(request, Some(Request::Channel(_))));
+        if let Some(Request::Channel(description)) = request {
+            self.lock().jobs.push_back(Job::Offer { socket: id, description });
+            self.news.notify_one();
+        }
     }
 
     fn close_socket(&self, id: ConnectionId) {
@@ -92,25 +120,85 @@ impl RelayServer {
     }
 
     /// Lets the machine do something and passes on what it says.
-    fn with_relay<T>(&self, act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T) -> T {
+    pub(crate) fn with_relay<T>(
+        &self,
+        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
+    ) -> T {
         let mut state = self.lock();
-        let State { relay, sockets, .. } = &mut *state;
-        let mut dropped = 0;
+        let State { relay, sockets, jobs, has_udp, .. } = &mut *state;
+        let (mut dropped, jobs_before) = (0, jobs.len());
         let result = act(relay, &mut |connection, out| {
             if let Some(outbox) = sockets.get(&connection) {
                 dropped += outbox.push(out);
+                return;
+            }
+            match out {
+                Out::Data(frame) if *has_udp => {
+                    if jobs.len() >= JOBS_MAX {
+                        dropped += 1;
+                        return;
+                    }
+                    jobs.push_back(Job::Data { channel: connection, frame: frame.to_vec() });
+                }
+                Out::End if *has_udp => jobs.push_back(Job::End { channel: connection }),
+                _ => {}
             }
         });
         relay.count_slow(dropped);
+        let has_news = jobs.len() > jobs_before;
+        drop(state);
+        if has_news {
+            self.news.notify_one();
+        }
         result
     }
 
-    fn now(&self) -> Micros {
-        Micros::new(self.began.elapsed().as_micros() as u64)
+    /// What the UDP port has to do.
+    pub(crate) fn take_jobs(&self) -> VecDeque<Job> {
+        std::mem::take(&mut self.lock().jobs)
+    }
+
+    pub(crate) fn next_connection(&self) -> ConnectionId {
+        let mut state = self.lock();
+        state.connections += 1;
+        ConnectionId(state.connections)
+    }
+
+    /// Says something over a socket.
+    pub(crate) fn say(&self, socket: ConnectionId, frame: RelayFrame<'_>) {
+        if let Some(outbox) = self.lock().sockets.get(&socket) {
+            outbox.push(Out::Word(&frame.to_bytes()));
+        }
+    }
+
+    pub(crate) fn count_slow(&self, datagrams: u64) {
+        if datagrams > 0 {
+            self.lock().relay.count_slow(datagrams);
+        }
+    }
+
+    pub(crate) fn count_datagram(&self, stray: Stray) {
+        let mut state = self.lock();
+        let totals = state.relay.totals_mut();
+        match stray {
+            Stray::Question => totals.questions += 1,
+            Stray::Refused => totals.strays_refused += 1,
+            Stray::Unknown => totals.strays_unknown += 1,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Micros {
+        micros(self.began)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RelayServer {
+    fn drop(&mut self) {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(JoinHandle::abort);
     }
 }
 

@@ -124,12 +124,20 @@ settings! {
     /// How long connections may take to end when the server is told to stop.
     drain: Duration = Duration(Micros::from_secs(5));
 
-    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`.
+    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`; without any it is the relay's port.
     ice: List<String> = List(Vec::new());
     /// Secret shared with the TURN servers (coturn's `static-auth-secret`), to make credentials that end by themselves.
     turn_secret: Option<Secret> = None;
     /// How long TURN credentials count.
     turn_ttl: Duration = Duration(Micros::from_secs(3_600));
+    /// Forward between members of a room who cannot reach each other directly, at `/relay` and a UDP port.
+    relay: bool = true;
+    /// Address and port of the relay's UDP port, which answers STUN, too; without it the same as `listen`.
+    relay_udp: Option<SocketAddr> = None;
+    /// Addresses and ports under which others reach the relay's UDP port, where they are not its own, as behind a router.
+    relay_addresses: List<SocketAddr> = List(Vec::new());
+    /// The relay members are sent to instead of this server's own, as `wss://play.example/relay`: with several nodes, the same on all.
+    relay_url: Option<String> = None;
 
     /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
     token_issuer: Option<String> = None;

@@ -1,61 +1,90 @@
-//! The relay on this server's own port: the path for everyone who has no better one.
+//! The relay at `/relay` of the server's port and at a UDP port beside it. What it does is in `gaggle-relay`.
 
 use std::fmt;
 use std::future::Future;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use gaggle_lobby::TicketKey;
 use gaggle_lobby::message::server::Relay;
-use gaggle_relay::{RelayConfig, RelayServer};
+use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
 
-use crate::extensions::{Lobby, Upgrade, UpgradedStream};
+use crate::config::Config;
+use crate::extensions::{Extensions, Upgrade, UpgradedStream};
+use crate::metrics::{MetricsSource, counter, gauge};
+use crate::server::StartError;
 
-/// Where it is mounted.
 const PATH: &str = "/relay";
 
-/// Serves the relay's WebSockets.
-#[derive(Default)]
-pub(crate) struct RelayMount {
-    server: OnceLock<Arc<RelayServer>>,
+/// Starts the relay the settings ask for and adds it to what the server serves. What comes back is the relay and the addresses it
+/// answers STUN at.
+pub(crate) fn mount(
+    config: &Config,
+    listen: SocketAddr,
+    key: TicketKey,
+    extensions: &mut Extensions,
+) -> Result<(Option<Arc<RelayServer>>, Vec<String>), StartError> {
+    if !config.relay || extensions.relay.is_some() {
+        return Ok((None, Vec::new()));
+    }
+    let udp = bind(listen, config)?;
+    let addresses = udp.as_ref().map(|udp| udp.addresses().to_vec()).unwrap_or_default();
+    let server = RelayServer::start(key, RelayConfig::default(), udp)
+        .map_err(|error| StartError::Setting(format!("the relay cannot start: {error}")))?;
+    let mount = Arc::new(Mount(server.clone()));
+    extensions.upgrades.push(mount.clone());
+    extensions.metrics.push(mount);
+    let udp = addresses.iter().map(SocketAddr::to_string).collect();
+    let socket = config.relay_url.clone().unwrap_or_else(|| PATH.into());
+    extensions.relay = Some(Relay { socket, udp, fingerprint: None });
+    Ok((Some(server), addresses.iter().map(|address| format!("stun:{address}")).collect()))
 }
 
-impl fmt::Debug for RelayMount {
+/// The UDP port that is asked for, or the one with the number of the server's own. Without the latter the relay has its sockets.
+fn bind(listen: SocketAddr, config: &Config) -> Result<Option<UdpPort>, StartError> {
+    let wanted = config.relay_udp.unwrap_or(listen);
+    match UdpPort::bind(wanted, &config.relay_addresses.0) {
+        Ok(port) => Ok(Some(port)),
+        Err(error) if config.relay_udp.is_some() => Err(StartError::Setting(format!(
+            "cannot open UDP port {wanted} for the relay: {error}; choose another with --relay-udp"
+        ))),
+        Err(error) => {
+            tracing::warn!(%wanted, %error, "the relay has no UDP port: what it forwards goes through WebSockets");
+            Ok(None)
+        }
+    }
+}
+
+struct Mount(Arc<RelayServer>);
+
+impl fmt::Debug for Mount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RelayMount").finish_non_exhaustive()
+        self.0.fmt(f)
     }
 }
 
-impl RelayMount {
-    /// What members are told about it.
-    pub(crate) fn told() -> Relay {
-        Relay { socket: PATH.to_string(), udp: Vec::new(), fingerprint: None }
-    }
-}
-
-impl Upgrade for RelayMount {
+impl Upgrade for Mount {
     fn path(&self) -> &str {
         PATH
     }
 
-    fn started(&self, lobby: Lobby) {
-        match RelayServer::start(lobby.ticket_key(), RelayConfig::default()) {
-            Ok(server) => drop(self.server.set(server)),
-            Err(error) => {
-                tracing::error!(%error, "the relay does not start: who has no direct path stays alone");
-            }
-        }
-    }
-
     fn serve(
-        self: Arc<Self>,
+        self: Arc<Mount>,
         stream: UpgradedStream,
         _address: IpAddr,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(async move {
-            if let Some(server) = self.server.get() {
-                server.serve(stream).await;
-            }
-        })
+        Box::pin(async move { self.0.serve(stream).await })
+    }
+}
+
+impl MetricsSource for Mount {
+    fn render(&self, out: &mut String) {
+        let totals = self.0.totals();
+        gauge(out, "gaggle_relay_members", "Members connected to the relay.", totals.members);
+        gauge(out, "gaggle_relay_rooms", "Rooms with a member at the relay.", totals.rooms);
+        for (name, about, value) in totals.counters() {
+            counter(out, &format!("gaggle_relay_{name}_total"), about, value);
+        }
     }
 }

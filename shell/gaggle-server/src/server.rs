@@ -12,6 +12,7 @@ use gaggle_kit::Micros;
 use gaggle_lobby::message::server::Relay;
 use gaggle_lobby::node::NodeConfig;
 use gaggle_lobby::{NodeId, TicketSigner};
+use gaggle_relay::RelayServer;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -27,7 +28,7 @@ use crate::http::Site;
 use crate::hub::Hub;
 use crate::ice::ConfiguredIce;
 use crate::identity::TokenVerifier;
-use crate::relay::RelayMount;
+use crate::relay;
 use crate::shared::Share;
 use crate::shared::redis::Store;
 use crate::storage::SqliteStorage;
@@ -76,6 +77,7 @@ pub struct Server {
     address: SocketAddr,
     lobby: Lobby,
     site: Arc<Site>,
+    relay: Option<Arc<RelayServer>>,
     drain: Micros,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -94,10 +96,6 @@ impl Server {
     /// # Errors
     /// If the address, the data folder or another setting cannot be used.
     pub async fn start_with(config: Config, mut extensions: Extensions) -> Result<Server, StartError> {
-        if extensions.relay.is_none() {
-            extensions.relay = Some(RelayMount::told());
-            extensions.upgrades.push(Arc::new(RelayMount::default()));
-        }
         std::fs::create_dir_all(&config.data)
             .map_err(|error| StartError::Data { path: config.data.clone(), error })?;
         if let Some(files) = &config.files {
@@ -109,13 +107,14 @@ impl Server {
             }
             _ => None,
         };
-        let (hub, mut tasks) = start_hub(&config, extensions.relay.clone()).await?;
         let listener = TcpListener::bind(config.listen)
             .await
             .map_err(|error| StartError::Listen { address: config.listen, error })?;
         let address =
             listener.local_addr().map_err(|error| StartError::Listen { address: config.listen, error })?;
         let ticket_key = TicketSigner::from_secret(&ticket_secret(&config)?).key();
+        let (relay, stun) = relay::mount(&config, address, ticket_key, &mut extensions)?;
+        let (hub, mut tasks) = start_hub(&config, stun, extensions.relay.clone()).await?;
         let lobby = Lobby { hub: hub.clone(), ticket_key };
         extensions.upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
@@ -129,7 +128,7 @@ impl Server {
         });
         tasks.extend([tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub))]);
         info!(%address, "serving");
-        Ok(Server { address, lobby, site, drain: config.drain.0, tasks })
+        Ok(Server { address, lobby, site, relay, drain: config.drain.0, tasks })
     }
 
     /// Where it serves: the port that was chosen if none was asked for.
@@ -157,15 +156,25 @@ impl Server {
         while tokio::time::Instant::now() < end && self.lobby.hub.unanswered_count() > 0 {
             tokio::time::sleep(TICK).await;
         }
-        self.tasks.iter().for_each(JoinHandle::abort);
+        if let Some(relay) = &self.relay {
+            relay.stop().await;
+        }
+        for task in self.tasks {
+            task.abort();
+            // Only when it has ended is its port free.
+            let _ = task.await;
+        }
         info!("stopped");
     }
 }
 
+/// `stun` are servers of our own, for who configured no others.
 async fn start_hub(
     config: &Config,
+    stun: Vec<String>,
     relay: Option<Relay>,
 ) -> Result<(Arc<Hub>, Vec<JoinHandle<()>>), StartError> {
+    let ice = if config.ice.0.is_empty() { stun } else { config.ice.0.clone() };
     let signer = TicketSigner::from_secret(&ticket_secret(config)?);
     let secret = config.turn_secret.as_ref().map(|secret| secret.0.as_str());
     let id = NodeId(u64::from_le_bytes(random()?));
@@ -174,7 +183,7 @@ async fn start_hub(
         secret: random()?,
         signer,
         server_name: crate::NAME.into(),
-        ice: Box::new(ConfiguredIce::new(&config.ice.0, secret, config.turn_ttl.0, relay)),
+        ice: Box::new(ConfiguredIce::new(&ice, secret, config.turn_ttl.0, relay)),
         lease: if config.redis.is_some() { LEASE } else { Micros::MAX },
     };
     let tokens = match (&config.token_issuer, &config.token_keys) {

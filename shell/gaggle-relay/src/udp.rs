@@ -1,0 +1,373 @@
+//! The UDP port: channels of all members on one socket, and answers to who asks where it is seen from.
+//!
+//! Nothing is made for strangers: a channel is there only because a member asked for it over its socket, and datagrams that belong
+//! to none are dropped and counted. What one look at the socket brings for one member leaves together.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use gaggle_kit::Micros;
+use gaggle_link::relay::RelayFrame;
+use gaggle_rtc::stun::{self, Stun};
+use gaggle_rtc::{Certificate, Out as RtcOut, Role, RtcChannel};
+use tokio::net::UdpSocket;
+
+use crate::limiter::Limiter;
+use crate::machine::{ConnectionId, Out};
+use crate::server::RelayServer;
+
+/// Longer than any datagram we understand.
+const DATAGRAM_BYTES_MAX: usize = 2_048;
+/// Datagrams taken in one look at the socket, so that none waits for long.
+const DATAGRAMS_PER_TURN: usize = 256;
+/// A channel must open within this time.
+const OPEN_WITHIN: Duration = Duration::from_secs(15);
+/// Addresses one channel may be spoken to from at a time.
+const ADDRESSES_MAX: usize = 8;
+
+/// A port for channels.
+#[derive(Debug)]
+pub struct UdpPort {
+    socket: StdUdpSocket,
+    addresses: Vec<SocketAddr>,
+}
+
+impl UdpPort {
+    /// Opens the port. `told` are the addresses members are told to reach it at; without any it is the one it listens on, or,
+    /// if that is all of them, the one this machine uses towards others.
+    ///
+    /// # Errors
+    /// If the port cannot be had.
+    pub fn bind(listen: SocketAddr, told: &[SocketAddr]) -> io::Result<UdpPort> {
+        let socket = StdUdpSocket::bind(listen)?;
+        socket.set_nonblocking(true)?;
+        let bound = socket.local_addr()?;
+        let addresses = match told {
+            [] if bound.ip().is_unspecified() => vec![SocketAddr::new(outward(bound), bound.port())],
+            [] => vec![bound],
+            told => told.to_vec(),
+        };
+        Ok(UdpPort { socket, addresses })
+    }
+
+    /// Where members reach it.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+}
+
+/// The address this machine uses towards others; nothing is sent to find out.
+fn outward(bound: SocketAddr) -> std::net::IpAddr {
+    let far: SocketAddr = if bound.is_ipv4() {
+        ([192, 0, 2, 1], 9).into()
+    } else {
+        ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into()
+    };
+    let here: SocketAddr = (if bound.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" }).parse().expect("it is one");
+    let found = StdUdpSocket::bind(here).and_then(|socket| {
+        socket.connect(far)?;
+        socket.local_addr()
+    });
+    found.map_or(std::net::Ipv4Addr::LOCALHOST.into(), |address| address.ip())
+}
+
+/// What the rest of the relay wants of the port.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// Make a channel for the member on this socket.
+    Offer { socket: ConnectionId, description: String },
+    /// Send this over a channel.
+    Data { channel: ConnectionId, frame: Vec<u8> },
+    /// End a channel.
+    End { channel: ConnectionId },
+}
+
+/// One channel.
+struct Held {
+    channel: RtcChannel,
+    /// The socket over which it was asked for.
+    socket: ConnectionId,
+    name: String,
+    addresses: Vec<SocketAddr>,
+    since: Instant,
+    timeout: Instant,
+    open: bool,
+    /// What goes out at the end of this turn.
+    frames: Vec<Vec<u8>>,
+}
+
+/// The port while it runs.
+pub(crate) struct Port {
+    socket: UdpSocket,
+    addresses: Vec<SocketAddr>,
+    certificate: Certificate,
+    channels: BTreeMap<ConnectionId, Held>,
+    by_name: HashMap<String, ConnectionId>,
+    by_address: HashMap<SocketAddr, ConnectionId>,
+    timers: BTreeSet<(Instant, ConnectionId)>,
+    questions: Limiter,
+    buffer: Box<[u8]>,
+}
+
+impl Port {
+    pub(crate) fn new(port: UdpPort) -> io::Result<Port> {
+        Ok(Port {
+            socket: UdpSocket::from_std(port.socket)?,
+            addresses: port.addresses,
+            certificate: Certificate::generate().map_err(io::Error::other)?,
+            channels: BTreeMap::new(),
+            by_name: HashMap::new(),
+            by_address: HashMap::new(),
+            timers: BTreeSet::new(),
+            questions: Limiter::default(),
+            buffer: vec![0; DATAGRAM_BYTES_MAX].into_boxed_slice(),
+        })
+    }
+
+    /// Serves until the relay is dropped.
+    pub(crate) async fn run(mut self, server: Weak<RelayServer>, news: Arc<tokio::sync::Notify>) {
+        loop {
+            let next = self.timers.first().map(|(at, _)| *at);
+            let next = next.unwrap_or_else(|| Instant::now() + Duration::from_secs(1));
+            tokio::select! {
+                _ = self.socket.readable() => {}
+                () = news.notified() => {}
+                () = tokio::time::sleep_until(next.into()) => {}
+            }
+            let Some(server) = server.upgrade() else { return };
+            self.turn(&server);
+        }
+    }
+
+    fn turn(&mut self, server: &RelayServer) {
+        let now = Instant::now();
+        self.receive(now, server);
+        while let Some((at, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
+            self.timers.remove(&(at, id));
+            let Some(held) = self.channels.get_mut(&id) else { continue };
+            let late = !held.open && now.duration_since(held.since) >= OPEN_WITHIN;
+            if late || held.channel.handle_timeout(now).is_err() {
+                self.end(id, now, server);
+            } else {
+                self.drain(id, now, server);
+            }
+        }
+        // What came in this turn, from here and from the sockets, goes out together.
+        let mut touched = BTreeSet::new();
+        for job in server.take_jobs() {
+            match job {
+                Job::Offer { socket, description } => self.offer(socket, &description, now, server),
+                Job::End { channel } => self.end(channel, now, server),
+                Job::Data { channel, frame } => {
+                    if let Some(held) = self.channels.get_mut(&channel) {
+                        held.frames.push(frame);
+                        touched.insert(channel);
+                    }
+                }
+            }
+        }
+        for id in touched {
+            self.send(id, now, server);
+        }
+    }
+
+    fn receive(&mut self, now: Instant, server: &RelayServer) {
+        for _ in 0..DATAGRAMS_PER_TURN {
+            let (length, from) = match self.socket.try_recv_from(&mut self.buffer) {
+                Ok(received) => received,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // Some systems report here that an earlier datagram could not be delivered.
+                Err(_) => continue,
+            };
+            let Some(id) = self.owner(now, from, length, server) else { continue };
+            let to = self.addresses[0];
+            let Some(held) = self.channels.get_mut(&id) else { continue };
+            if held.channel.handle(now, from, to, &self.buffer[..length]).is_err() {
+                self.end(id, now, server);
+            } else {
+                self.drain(id, now, server);
+            }
+        }
+    }
+
+    /// Whose datagram it is. A question is answered here, and what belongs to nobody is dropped.
+    fn owner(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        length: usize,
+        server: &RelayServer,
+    ) -> Option<ConnectionId> {
+        let bytes = &self.buffer[..length];
+        // STUN, as RFC 7983 tells it apart from DTLS.
+        if bytes.first().is_some_and(|first| *first > 3) {
+            let id = self.by_address.get(&from).copied();
+            if id.is_none() {
+                server.count_datagram(Stray::Unknown);
+            }
+            return id;
+        }
+        match stun::read(bytes) {
+            Some(Stun::Question(question)) => {
+                if self.questions.allows(from.ip(), server.now()) {
+                    let _ = self.socket.try_send_to(&stun::answer(question, from), from);
+                    server.count_datagram(Stray::Question);
+                } else {
+                    server.count_datagram(Stray::Refused);
+                }
+                None
+            }
+            Some(Stun::Check { name }) => {
+                let id = self.by_name.get(name).copied();
+                let known = id.filter(|id| {
+                    // Only who knows the channel's password gets an answer, and may say where it is.
+                    self.channels[id].channel.accepts(now, from, self.addresses[0], bytes)
+                });
+                match known {
+                    Some(id) => self.note_address(id, from),
+                    None => server.count_datagram(Stray::Refused),
+                }
+                known
+            }
+            _ => {
+                server.count_datagram(Stray::Refused);
+                None
+            }
+        }
+    }
+
+    fn note_address(&mut self, id: ConnectionId, from: SocketAddr) {
+        if self.by_address.get(&from) == Some(&id) {
+            return;
+        }
+        let Some(held) = self.channels.get_mut(&id) else { return };
+        // Who moves about leaves its oldest address behind.
+        if held.addresses.len() >= ADDRESSES_MAX {
+            let oldest = held.addresses.remove(0);
+            self.by_address.remove(&oldest);
+        }
+        held.addresses.push(from);
+        self.by_address.insert(from, id);
+    }
+
+    fn offer(&mut self, socket: ConnectionId, description: &str, now: Instant, server: &RelayServer) {
+        // One attempt at a time.
+        let earlier = self.channels.iter().find(|(_, held)| held.socket == socket && !held.open);
+        if let Some(id) = earlier.map(|(id, _)| *id) {
+            self.end(id, now, server);
+        }
+        let mut channel = RtcChannel::new(now, Role::Server, &self.certificate);
+        for address in &self.addresses {
+            if channel.add_host(*address).is_err() {
+                return;
+            }
+        }
+        let Ok(answer) = channel.answer(description) else {
+            server.count_datagram(Stray::Refused);
+            return;
+        };
+        let name = channel.local_name();
+        let id = server.next_connection();
+        let held = Held {
+            channel,
+            socket,
+            name: name.clone(),
+            addresses: Vec::new(),
+            since: now,
+            timeout: now,
+            open: false,
+            frames: Vec::new(),
+        };
+        self.channels.insert(id, held);
+        self.by_name.insert(name, id);
+        server.say(socket, RelayFrame::Answer { description: &answer });
+        self.drain(id, now, server);
+    }
+
+    /// Sends what waits for a channel; what it has no room for is dropped.
+    fn send(&mut self, id: ConnectionId, now: Instant, server: &RelayServer) {
+        let Some(held) = self.channels.get_mut(&id) else { return };
+        let mut frames = std::mem::take(&mut held.frames);
+        let dropped = frames.drain(..).filter(|frame| held.channel.write(frame).is_err()).count();
+        held.frames = frames;
+        server.count_slow(dropped as u64);
+        self.drain(id, now, server);
+    }
+
+    /// Does what a channel wants until it wants no more.
+    fn drain(&mut self, id: ConnectionId, now: Instant, server: &RelayServer) {
+        loop {
+            let Some(held) = self.channels.get_mut(&id) else { return };
+            match held.channel.poll(now) {
+                // If the kernel has no room it is lost, like anything on the way.
+                RtcOut::Transmit { to, bytes, .. } => _ = self.socket.try_send_to(&bytes, to),
+                RtcOut::Message(frame) => {
+                    let now = server.now();
+                    server.with_relay(|relay, out| relay.handle_channel(now, id, &frame, out));
+                }
+                RtcOut::Open => {
+                    held.open = true;
+                    let (socket, now) = (held.socket, server.now());
+                    if !server.with_relay(|relay, out| relay.channel_opened(now, socket, id, out)) {
+                        held.channel.close();
+                    }
+                }
+                RtcOut::Closed => {
+                    self.forget(id, server);
+                    return;
+                }
+                RtcOut::Timeout(at) => {
+                    let before = std::mem::replace(&mut held.timeout, at);
+                    self.timers.remove(&(before, id));
+                    self.timers.insert((at, id));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Ends a channel and tells the other side, as far as one can.
+    fn end(&mut self, id: ConnectionId, now: Instant, server: &RelayServer) {
+        let Some(held) = self.channels.get_mut(&id) else { return };
+        held.channel.close();
+        loop {
+            match held.channel.poll(now) {
+                RtcOut::Transmit { to, bytes, .. } => _ = self.socket.try_send_to(&bytes, to),
+                RtcOut::Timeout(_) | RtcOut::Closed => break,
+                RtcOut::Message(_) | RtcOut::Open => {}
+            }
+        }
+        self.forget(id, server);
+    }
+
+    fn forget(&mut self, id: ConnectionId, server: &RelayServer) {
+        let Some(held) = self.channels.remove(&id) else { return };
+        self.timers.remove(&(held.timeout, id));
+        self.by_name.remove(&held.name);
+        for address in held.addresses {
+            if self.by_address.get(&address) == Some(&id) {
+                self.by_address.remove(&address);
+            }
+        }
+        server.with_relay(|relay, out: &mut dyn FnMut(ConnectionId, Out<'_>)| relay.closed(id, out));
+    }
+}
+
+/// A datagram that belongs to no channel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stray {
+    /// Asked where it is seen from, and was told.
+    Question,
+    /// Of no meaning, or too much.
+    Refused,
+    /// From an address nobody speaks from.
+    Unknown,
+}
+
+/// Time for limits that do not know a clock.
+pub(crate) fn micros(began: Instant) -> Micros {
+    Micros::new(began.elapsed().as_micros() as u64)
+}

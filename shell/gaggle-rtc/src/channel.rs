@@ -1,0 +1,318 @@
+//! One data channel, as browsers have it: number 0, unordered, never repeated, agreed on beforehand.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use gaggle_link::Busy;
+use str0m::change::{SdpAnswer, SdpOffer, SdpPendingOffer};
+use str0m::channel::{ChannelConfig, ChannelId, Reliability};
+use str0m::config::DtlsCert;
+use str0m::crypto::CryptoProvider;
+use str0m::net::{Protocol, Receive};
+use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
+use thiserror::Error;
+
+/// Bytes that may wait to be acknowledged. More than that is a queue that only gets older.
+const BUFFERED_BYTES_MAX: usize = 64 * 1024;
+/// What a datagram on the wire may have: a relayed datagram of 1,117 bytes with SCTP's 28 and DTLS' 37 around it stays whole.
+const WIRE_BYTES_TARGET: usize = 1_200;
+const WIRE_BYTES_WARN: usize = 1_280;
+
+/// What went wrong with a channel. It is of no use any more.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RtcChannelError {
+    /// A description cannot be read, or does not fit.
+    #[error("the description cannot be used: {0}")]
+    Description(String),
+    /// An address cannot be read.
+    #[error("the candidate cannot be used: {0}")]
+    Candidate(String),
+    /// The connection failed.
+    #[error("the connection failed: {0}")]
+    Failed(String),
+}
+
+/// How a channel finds the other side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Both sides look for a way.
+    Peer,
+    /// Waits at a known address for the other side (ICE lite).
+    Server,
+}
+
+/// A key and its certificate, by which the other side recognises this one. Making one takes a millisecond; it may serve many channels.
+#[derive(Debug, Clone)]
+pub struct Certificate(DtlsCert);
+
+impl Certificate {
+    /// A fresh one.
+    ///
+    /// # Errors
+    /// If the system gives no entropy.
+    pub fn generate() -> Result<Certificate, RtcChannelError> {
+        let made = provider().dtls_provider.generate_certificate();
+        made.map(Certificate)
+            .ok_or_else(|| RtcChannelError::Failed("no certificate could be made".to_string()))
+    }
+}
+
+/// What a channel wants done, or tells.
+#[derive(Debug)]
+pub enum Out {
+    /// Send this datagram from one of our addresses.
+    Transmit {
+        /// Which of ours.
+        from: SocketAddr,
+        /// Where to.
+        to: SocketAddr,
+        /// The datagram.
+        bytes: Vec<u8>,
+    },
+    /// Messages can be exchanged now.
+    Open,
+    /// A message came.
+    Message(Vec<u8>),
+    /// The channel has ended.
+    Closed,
+    /// Nothing more; call again at this time at the latest.
+    Timeout(Instant),
+}
+
+/// One channel.
+#[derive(Debug)]
+pub struct RtcChannel {
+    rtc: Rtc,
+    pending: Option<SdpPendingOffer>,
+    channel: Option<ChannelId>,
+    open: bool,
+    ended: bool,
+}
+
+impl RtcChannel {
+    /// A channel of which nothing is known yet.
+    pub fn new(now: Instant, role: Role, certificate: &Certificate) -> RtcChannel {
+        let rtc = RtcConfig::new()
+            .set_crypto_provider(provider())
+            .set_dtls_cert(certificate.0.clone())
+            .set_ice_lite(role == Role::Server)
+            .set_mtu(WIRE_BYTES_TARGET..=WIRE_BYTES_WARN)
+            .clear_codecs()
+            .build(now);
+        RtcChannel { rtc, pending: None, channel: None, open: false, ended: false }
+    }
+
+    /// An address of ours.
+    ///
+    /// # Errors
+    /// If it cannot be one.
+    pub fn add_host(&mut self, address: SocketAddr) -> Result<String, RtcChannelError> {
+        self.add_local(Candidate::host(address, "udp"))
+    }
+
+    /// An address at which others see one of ours.
+    ///
+    /// # Errors
+    /// If it cannot be one.
+    pub fn add_reflexive(&mut self, seen: SocketAddr, base: SocketAddr) -> Result<String, RtcChannelError> {
+        self.add_local(Candidate::server_reflexive(seen, base, "udp"))
+    }
+
+    fn add_local(
+        &mut self,
+        candidate: Result<Candidate, str0m::error::IceError>,
+    ) -> Result<String, RtcChannelError> {
+        let candidate = candidate.map_err(|error| RtcChannelError::Candidate(error.to_string()))?;
+        let text = candidate.to_sdp_string();
+        self.rtc.add_local_candidate(candidate);
+        Ok(text)
+    }
+
+    /// An address of the other side. Names instead of addresses (as browsers use to hide theirs) are left out.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn add_remote(&mut self, candidate: &str) -> Result<(), RtcChannelError> {
+        let text = candidate.trim_start_matches("a=");
+        let candidate = Candidate::from_sdp_string(text)
+            .map_err(|error| RtcChannelError::Candidate(error.to_string()))?;
+        self.rtc.add_remote_candidate(candidate);
+        Ok(())
+    }
+
+    /// Describes our side, for the other to answer.
+    ///
+    /// # Errors
+    /// If that was done before.
+    pub fn offer(&mut self) -> Result<String, RtcChannelError> {
+        let mut change = self.rtc.sdp_api();
+        self.channel = Some(change.add_channel_with_config(channel_config()));
+        let (offer, pending) =
+            change.apply().ok_or_else(|| RtcChannelError::Description("nothing to offer".to_string()))?;
+        self.pending = Some(pending);
+        Ok(offer.to_sdp_string())
+    }
+
+    /// Answers the other side's description with ours.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub fn answer(&mut self, offer: &str) -> Result<String, RtcChannelError> {
+        let offer = SdpOffer::from_sdp_string(offer).map_err(description_error)?;
+        let answer = self.rtc.sdp_api().accept_offer(offer).map_err(description_error)?;
+        self.channel = Some(self.rtc.direct_api().create_data_channel(channel_config()));
+        Ok(answer.to_sdp_string())
+    }
+
+    /// The other side's answer to our offer.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub fn accept(&mut self, answer: &str) -> Result<(), RtcChannelError> {
+        let answer = SdpAnswer::from_sdp_string(answer).map_err(description_error)?;
+        let pending = self.pending.take();
+        let pending =
+            pending.ok_or_else(|| RtcChannelError::Description("nothing was offered".to_string()))?;
+        self.rtc.sdp_api().accept_answer(pending, answer).map_err(description_error)
+    }
+
+    /// The name by which the other side calls for this channel in its first datagrams.
+    pub fn local_name(&mut self) -> String {
+        self.rtc.direct_api().local_ice_credentials().ufrag
+    }
+
+    /// Whether a datagram from there is for this channel.
+    pub fn accepts(&self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> bool {
+        receive(now, from, to, bytes).is_some_and(|input| self.rtc.accepts(&input))
+    }
+
+    /// A datagram came. One that makes no sense is dropped.
+    ///
+    /// # Errors
+    /// If the connection is broken by it.
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        to: SocketAddr,
+        bytes: &[u8],
+    ) -> Result<(), RtcChannelError> {
+        match receive(now, from, to, bytes) {
+            Some(input) => self.rtc.handle_input(input).map_err(failed),
+            None => Ok(()),
+        }
+    }
+
+    /// Time passed.
+    ///
+    /// # Errors
+    /// If the connection is broken by it.
+    pub fn handle_timeout(&mut self, now: Instant) -> Result<(), RtcChannelError> {
+        self.rtc.handle_input(Input::Timeout(now)).map_err(failed)
+    }
+
+    /// Sends a message. What is written before the next poll goes out together.
+    ///
+    /// # Errors
+    /// If there is no room for it at the moment. On a channel that is not open it goes nowhere.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Busy> {
+        let Some(mut channel) = self.channel.filter(|_| self.open).and_then(|id| self.rtc.channel(id)) else {
+            return Ok(());
+        };
+        if channel.buffered_amount() + bytes.len() > BUFFERED_BYTES_MAX {
+            return Err(Busy);
+        }
+        match channel.write(true, bytes) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(Busy),
+        }
+    }
+
+    /// Whether messages can be exchanged.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Says goodbye; what [`RtcChannel::poll`] gives afterwards tells the other side.
+    pub fn close(&mut self) {
+        let _ = self.rtc.close();
+    }
+
+    /// What is to be done next. Poll until it is [`Out::Timeout`] after everything that was done to a channel.
+    pub fn poll(&mut self, now: Instant) -> Out {
+        loop {
+            if self.ended || !self.rtc.is_alive() {
+                return match std::mem::replace(&mut self.ended, true) {
+                    false => Out::Closed,
+                    // Nothing will ever happen here again.
+                    true => Out::Timeout(now + std::time::Duration::from_secs(3_600)),
+                };
+            }
+            match self.rtc.poll_output() {
+                Ok(Output::Timeout(at)) => return Out::Timeout(at),
+                Ok(Output::Transmit(transmit)) => {
+                    return Out::Transmit {
+                        from: transmit.source,
+                        to: transmit.destination,
+                        bytes: transmit.contents.into(),
+                    };
+                }
+                Ok(Output::Event(event)) => {
+                    if let Some(out) = self.handle_event(event) {
+                        return out;
+                    }
+                }
+                Err(_) => self.rtc.disconnect(),
+            }
+        }
+    }
+
+    fn handle_event(&mut self, event: Event) -> Option<Out> {
+        match event {
+            Event::ChannelOpen(id, _) if Some(id) == self.channel => {
+                self.open = true;
+                Some(Out::Open)
+            }
+            Event::ChannelData(data) if Some(data.id) == self.channel => Some(Out::Message(data.data)),
+            Event::ChannelClose(id) if Some(id) == self.channel => {
+                self.rtc.disconnect();
+                None
+            }
+            Event::IceConnectionStateChange(IceConnectionState::Disconnected) | Event::Closed => {
+                self.rtc.disconnect();
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+fn channel_config() -> ChannelConfig {
+    ChannelConfig {
+        label: "gaggle".to_string(),
+        ordered: false,
+        reliability: Reliability::MaxRetransmits { retransmits: 0 },
+        negotiated: Some(0),
+        protocol: String::new(),
+    }
+}
+
+fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Option<Input<'_>> {
+    let contents = bytes.try_into().ok()?;
+    Some(Input::Receive(now, Receive { proto: Protocol::Udp, source: from, destination: to, contents }))
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
+    Arc::clone(PROVIDER.get_or_init(|| Arc::new(str0m::crypto::from_feature_flags())))
+}
+
+fn description_error(error: impl std::fmt::Display) -> RtcChannelError {
+    RtcChannelError::Description(error.to_string())
+}
+
+fn failed(error: impl std::fmt::Display) -> RtcChannelError {
+    RtcChannelError::Failed(error.to_string())
+}

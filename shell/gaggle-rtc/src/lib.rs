@@ -1,0 +1,9 @@
+//! One WebRTC data channel without a socket, and STUN: what a native peer and a relay have in common.
+//!
+//! [`RtcChannel`] is fed with datagrams and time and says what to send; whoever has the sockets runs it. [`stun`] asks where one is
+//! seen from, and answers that question.
+
+mod channel;
+pub mod stun;
+
+pub use channel::{Certificate, Out, Role, RtcChannel, RtcChannelError};

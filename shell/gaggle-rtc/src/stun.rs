@@ -1,0 +1,171 @@
+//! The one question of STUN that is needed: "where do you see me?" (RFC 8489), and its answer.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+const MAGIC: [u8; 4] = [0x21, 0x12, 0xa4, 0x42];
+const HEADER_BYTES: usize = 20;
+const REQUEST: u16 = 0x0001;
+const RESPONSE: u16 = 0x0101;
+const USERNAME: u16 = 0x0006;
+const XOR_MAPPED_ADDRESS: u16 = 0x0020;
+/// Attributes looked at in one message: no honest one has more.
+const ATTRIBUTES_MAX: usize = 32;
+
+/// By which an answer is recognised.
+pub type TransactionId = [u8; 12];
+
+/// A message that was understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stun<'a> {
+    /// "Where do you see me?"
+    Question(TransactionId),
+    /// A check of a connection that is being made: the name of the side it is for.
+    Check {
+        /// The part of the user name that is the receiver's.
+        name: &'a str,
+    },
+    /// "There."
+    Answer(TransactionId, SocketAddr),
+}
+
+/// Asks.
+pub fn question(id: TransactionId) -> [u8; HEADER_BYTES] {
+    let mut bytes = [0; HEADER_BYTES];
+    bytes[..2].copy_from_slice(&REQUEST.to_be_bytes());
+    bytes[4..8].copy_from_slice(&MAGIC);
+    bytes[8..].copy_from_slice(&id);
+    bytes
+}
+
+/// Answers: this is where you are.
+pub fn answer(id: TransactionId, seen: SocketAddr) -> Vec<u8> {
+    let port = (seen.port() ^ u16::from_be_bytes([MAGIC[0], MAGIC[1]])).to_be_bytes();
+    let mask: Vec<u8> = MAGIC.into_iter().chain(id).collect();
+    let (family, address) = match seen.ip() {
+        IpAddr::V4(ip) => (1, ip.octets().to_vec()),
+        IpAddr::V6(ip) => (2, ip.octets().to_vec()),
+    };
+    let masked = address.iter().zip(mask).map(|(byte, mask)| byte ^ mask);
+    let value: Vec<u8> = [0, family].into_iter().chain(port).chain(masked).collect();
+    let length = (4 + value.len()) as u16;
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + usize::from(length));
+    bytes.extend(RESPONSE.to_be_bytes());
+    bytes.extend(length.to_be_bytes());
+    bytes.extend(MAGIC);
+    bytes.extend(id);
+    bytes.extend(XOR_MAPPED_ADDRESS.to_be_bytes());
+    bytes.extend((value.len() as u16).to_be_bytes());
+    bytes.extend(value);
+    bytes
+}
+
+/// Reads a message somebody else wrote; none if it is none of these, or damaged.
+pub fn read(bytes: &[u8]) -> Option<Stun<'_>> {
+    let header: &[u8; HEADER_BYTES] = bytes.get(..HEADER_BYTES)?.try_into().ok()?;
+    let kind = u16::from_be_bytes([header[0], header[1]]);
+    let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    let body = bytes.get(HEADER_BYTES..)?;
+    if header[4..8] != MAGIC || body.len() != length || !length.is_multiple_of(4) {
+        return None;
+    }
+    let id: TransactionId = header[8..].try_into().ok()?;
+    match kind {
+        REQUEST => Some(match attribute(body, USERNAME)? {
+            None => Stun::Question(id),
+            // The receiver's name comes first, then a colon and the sender's.
+            Some(name) => Stun::Check { name: str::from_utf8(name).ok()?.split(':').next()? },
+        }),
+        RESPONSE => Some(Stun::Answer(id, unmask(attribute(body, XOR_MAPPED_ADDRESS)??, &id)?)),
+        _ => None,
+    }
+}
+
+/// The value of an attribute, if it is there; none if the attributes are damaged.
+fn attribute(mut body: &[u8], wanted: u16) -> Option<Option<&[u8]>> {
+    for _ in 0..ATTRIBUTES_MAX {
+        if body.is_empty() {
+            return Some(None);
+        }
+        let kind = u16::from_be_bytes([*body.first()?, *body.get(1)?]);
+        let length = usize::from(u16::from_be_bytes([*body.get(2)?, *body.get(3)?]));
+        let value = body.get(4..4 + length)?;
+        if kind == wanted {
+            return Some(Some(value));
+        }
+        body = body.get(4 + length.next_multiple_of(4)..)?;
+    }
+    None
+}
+
+fn unmask(value: &[u8], id: &TransactionId) -> Option<SocketAddr> {
+    let (&[_, family, high, low], address) = value.split_first_chunk::<4>()?;
+    let port = u16::from_be_bytes([high, low]) ^ u16::from_be_bytes([MAGIC[0], MAGIC[1]]);
+    let mut mask = MAGIC.into_iter().chain(*id);
+    let plain = |byte: u8| mask.next().map_or(0, |mask| byte ^ mask);
+    let ip = match (family, address.len()) {
+        (1, 4) => {
+            let octets: Vec<u8> = address.iter().copied().map(plain).collect();
+            IpAddr::V4(Ipv4Addr::from(<[u8; 4]>::try_from(octets).ok()?))
+        }
+        (2, 16) => {
+            let octets: Vec<u8> = address.iter().copied().map(plain).collect();
+            IpAddr::V6(Ipv6Addr::from(<[u8; 16]>::try_from(octets).ok()?))
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: TransactionId = [0xb7, 0xe7, 0xa7, 0x01, 0xbc, 0x34, 0xd6, 0x86, 0xfa, 0x87, 0xdf, 0xae];
+
+    #[test]
+    fn questions_and_answers_are_read_as_they_are_written() {
+        assert_eq!(read(&question(ID)), Some(Stun::Question(ID)));
+        for seen in ["192.0.2.1:32853", "[2001:db8:1234:5678:11:2233:4455:6677]:32853"] {
+            let seen: SocketAddr = seen.parse().unwrap();
+            assert_eq!(read(&answer(ID, seen)), Some(Stun::Answer(ID, seen)));
+        }
+    }
+
+    #[test]
+    fn an_answer_looks_as_in_rfc_5769() {
+        // Section 2.2: the address is 192.0.2.1, port 32853.
+        let expected = [0x00, 0x20, 0x00, 0x08, 0x00, 0x01, 0xa1, 0x47, 0xe1, 0x12, 0xa6, 0x43];
+        assert_eq!(answer(ID, "192.0.2.1:32853".parse().unwrap())[20..], expected);
+    }
+
+    #[test]
+    fn a_check_names_whom_it_is_for() {
+        let mut bytes = question(ID).to_vec();
+        bytes.extend([0x00, 0x06, 0x00, 0x09]);
+        bytes.extend(b"evtj:h6vY\0\0\0");
+        bytes[3] = 16;
+        assert_eq!(read(&bytes), Some(Stun::Check { name: "evtj" }));
+    }
+
+    #[test]
+    fn damaged_messages_are_not_read() {
+        let whole = answer(ID, "192.0.2.1:32853".parse().unwrap());
+        for length in 0..whole.len() {
+            assert_eq!(read(&whole[..length]), None, "{length}");
+        }
+        let mut longer = whole.clone();
+        longer.push(0);
+        assert_eq!(read(&longer), None);
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                let _ = read(&damaged);
+            }
+        }
+        let mut endless = question(ID).to_vec();
+        (0..100).for_each(|_| endless.extend([0x80, 0, 0, 0]));
+        endless[2..4].copy_from_slice(&400u16.to_be_bytes());
+        assert_eq!(read(&endless), None);
+    }
+}
