@@ -55,9 +55,7 @@ fn everybody_is_told_twenty_times_a_second_in_packets_of_a_thousand_bytes() {
         seen[index] += u32::from(tick > newest[index]);
         newest[index] = tick;
     });
-    for receiver in 1..4 {
-        assert!((195..=201).contains(&seen[receiver]), "{} updates in 10 s at {receiver}", seen[receiver]);
-    }
+    assert!(seen[1..].iter().all(|seen| (195..=201).contains(seen)), "{seen:?} updates in 10 s");
 }
 
 #[test]
