@@ -9,6 +9,7 @@ pub const PROTOCOL_VERSION: u16 = 1;
 
 const KIND_ANNOUNCE: u8 = 1;
 const KIND_FINDINGS: u8 = 2;
+const KIND_RECOVERED: u8 = 3;
 
 /// Who somebody is and by which rules it plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,10 @@ pub(crate) struct Findings {
 pub(crate) enum Message {
     Announce(Announce),
     Findings(Findings),
+    /// The sender took somebody else's state: hashes it told up to this frame are worth nothing.
+    Recovered {
+        through: Frame,
+    },
 }
 
 /// Longest stretch an inquest looks at.
@@ -55,6 +60,10 @@ impl Message {
                 out.extend_from_slice(&announce.settings_fingerprint.to_le_bytes());
                 out.extend_from_slice(&announce.incarnation.0.to_le_bytes());
                 out.extend_from_slice(&announce.slots.bits().to_le_bytes());
+            }
+            Message::Recovered { through } => {
+                out.push(KIND_RECOVERED);
+                out.extend_from_slice(&through.number().to_le_bytes());
             }
             Message::Findings(findings) => {
                 out.push(KIND_FINDINGS);
@@ -100,6 +109,7 @@ impl Message {
                 })
             }
             KIND_FINDINGS => Message::Findings(Findings::decode(&mut r)?),
+            KIND_RECOVERED => Message::Recovered { through: Frame::new(r.u32("frame")?) },
             kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
         };
         r.finish("message")?;
@@ -137,7 +147,7 @@ impl Findings {
 mod tests {
     use super::*;
 
-    fn samples() -> [Message; 2] {
+    fn samples() -> [Message; 3] {
         [
             Message::Announce(Announce {
                 version: PROTOCOL_VERSION,
@@ -153,12 +163,17 @@ mod tests {
                 hashes: vec![8, 9],
                 streams: vec![(PeerId::from_u128(5), 10)],
             }),
+            Message::Recovered { through: Frame::new(0x0140) },
         ]
     }
 
     #[test]
     fn messages_are_written_as_the_vectors_say() {
-        let vectors = [include_str!("../vectors/announce.hex"), include_str!("../vectors/findings.hex")];
+        let vectors = [
+            include_str!("../vectors/announce.hex"),
+            include_str!("../vectors/findings.hex"),
+            include_str!("../vectors/recovered.hex"),
+        ];
         for (message, vector) in samples().iter().zip(vectors) {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);

@@ -118,6 +118,13 @@ pub enum Event {
         /// What was found.
         cause: DesyncCause,
     },
+    /// A machine whose state differed took the others' and plays on; `peer` may be this machine.
+    Recovered {
+        /// Who.
+        peer: PeerId,
+        /// The frame up to which what it had computed was wrong or in doubt.
+        frame: Frame,
+    },
     /// Two machines hold different inputs for one frame: somebody lies.
     InputsDiffer {
         /// Who told us of it.

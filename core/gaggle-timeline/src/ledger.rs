@@ -118,6 +118,12 @@ impl<I: Input> Ledger<I> {
         self.changed = Frame::NEVER;
     }
 
+    /// The simulation is at an earlier frame again.
+    pub(crate) fn go_back(&mut self, frame: Frame) {
+        self.current = frame;
+        self.changed = Frame::NEVER;
+    }
+
     /// The own stream begins anew under another name.
     pub(crate) fn rename(&mut self, me: StreamId) {
         self.me = me;

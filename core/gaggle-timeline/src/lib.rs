@@ -116,6 +116,7 @@
 //! Whoever keeps its state elsewhere leaves [`Timeline`] out and fulfils [`Request`]s itself.
 
 mod announce;
+mod bundle;
 mod clock;
 mod config;
 mod delay;
@@ -147,6 +148,7 @@ mod transfer;
 mod wire_vectors;
 
 pub use announce::PROTOCOL_VERSION;
+pub use bundle::{Bundle, BundleError, BundleView};
 pub use config::{
     CHECK_INTERVAL_FRAMES_MAX, INPUT_DELAY_FRAMES_MAX, LatePolicy, Seat, SessionConfig, SessionError,
     WINDOW_FRAMES_MAX,

@@ -47,6 +47,9 @@ pub(crate) struct RemoteCheck {
     pub(crate) block: CheckBlock,
 }
 
+/// Hashes of a peer that are remembered: as many as own ones.
+const TOLD_CHECKS: usize = 4;
+
 /// What packets with the tag last seen mean, as long as nothing about membership changes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Meaning {
@@ -124,6 +127,8 @@ pub(crate) struct Remote {
     pub(crate) told: Told,
     /// Checks not yet compared, oldest first.
     pub(crate) checks: [Option<RemoteCheck>; 2],
+    /// The last hashes it told, newest first, whatever became of them.
+    told_checks: [Option<RemoteCheck>; TOLD_CHECKS],
     /// The last frame whose hashes were equal.
     pub(crate) agreed: Frame,
     /// Others hold other entries of it than we do.
@@ -216,6 +221,7 @@ impl Remote {
             sent: Sent::default(),
             told: Told::default(),
             checks: [None; 2],
+            told_checks: [None; TOLD_CHECKS],
             agreed: Frame::START,
             contested: false,
             differs: false,
@@ -233,12 +239,31 @@ impl Remote {
         self.advantage = Advantage::default();
         self.newest = None;
         self.sent = Sent { tick: self.sent.tick, time_at: self.sent.time_at, ..Sent::default() };
-        self.checks = [None; 2];
-        self.agreed = agreed;
         self.contested = false;
+        self.forget_difference(agreed);
+    }
+
+    /// What was compared up to `agreed` is settled, one way or the other.
+    pub(crate) fn forget_difference(&mut self, agreed: Frame) {
+        self.checks = [None; 2];
+        self.told_checks = [None; TOLD_CHECKS];
+        self.agreed = agreed;
         self.differs = false;
         self.difference = None;
         self.findings = None;
+    }
+
+    pub(crate) fn note_told_check(&mut self, check: RemoteCheck) {
+        if self.told_checks[0].is_none_or(|newest| newest.frame < check.frame) {
+            self.told_checks.rotate_right(1);
+            self.told_checks[0] = Some(check);
+        }
+    }
+
+    /// Inputs and state hash it told for a frame, lately.
+    pub(crate) fn told_check(&self, frame: Frame) -> Option<(u32, u32)> {
+        let told = self.told_checks.iter().flatten().find(|check| check.frame == frame)?;
+        Some((told.block.inputs_hash, told.block.state_hash))
     }
 
     /// Its stream in the ledger, if it is in the roster.

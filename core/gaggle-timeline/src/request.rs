@@ -66,6 +66,8 @@ pub enum Request<'a, I: 'static> {
         frame: Frame,
         /// As it was exported.
         state: &'a [u8],
+        /// Ours was wrong: what follows simulates the same frames again from the right one.
+        repairs: bool,
         /// Whether it could be read; if not, nothing may have changed.
         taken: &'a mut bool,
     },

@@ -2,6 +2,7 @@
 //!
 //! This file owns the state and what a tick does; its neighbours own one thing each: `receive.rs` what
 //! comes in, `send.rs` what goes out, `requests.rs` what the game must do, `checks.rs` comparing states,
+//! `recovery.rs` making a wrong one good,
 //! `presence.rs` what follows from who is there, `standing.rs` what others are told of us, `joining.rs` coming
 //! in, `donating.rs` helping others in, `liveness.rs` who is heard, `relaying.rs` those who cannot hear each other.
 
@@ -11,6 +12,7 @@ mod joining;
 mod liveness;
 mod presence;
 mod receive;
+mod recovery;
 mod relaying;
 mod requests;
 mod send;
@@ -32,6 +34,7 @@ use crate::time_sync::{FRAME_Q16, Speed, frames_to_make_up};
 use checks::Checks;
 use donating::Donations;
 use joining::Joining;
+use recovery::Recovery;
 use relaying::Relaying;
 use requests::Plan;
 use send::Outbox;
@@ -120,6 +123,7 @@ pub struct Session<I: Input> {
     plan: Plan,
     outbox: Outbox,
     checks: Checks,
+    recovery: Recovery,
     joining: Joining,
     donations: Donations,
     relaying: Relaying,
@@ -294,6 +298,7 @@ impl<I: Input> Session<I> {
             plan: Plan::default(),
             outbox: Outbox::new(config.packet_bytes_max),
             checks: Checks::new(&config, frames),
+            recovery: Recovery::default(),
             joining: Joining::default(),
             donations: Donations::default(),
             relaying: Relaying::default(),
@@ -391,6 +396,7 @@ impl<I: Input> Session<I> {
         self.ticks += 1;
         self.watch_liveness();
         self.watch_inquest();
+        self.watch_recovery();
         self.tick_membership();
         self.set_lags();
         self.tend_joining();

@@ -32,6 +32,8 @@ pub struct SessionStats {
     pub states_given: u64,
     /// States taken from somebody else.
     pub states_taken: u64,
+    /// Times this machine's state was wrong and somebody else's was taken.
+    pub recoveries: u64,
     /// The most entries that are held of one stream right now: bounded, whatever happens.
     pub entries_held_most: u32,
     /// Messages passed on by others that made no sense.

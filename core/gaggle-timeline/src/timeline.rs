@@ -2,6 +2,7 @@
 
 use gaggle_kit::{Frame, Micros, Slot, decode_state, encode_state, state_hash};
 
+use crate::bundle::Bundle;
 use crate::config::SessionError;
 use crate::request::{Request, Sim};
 use crate::session::Session;
@@ -41,13 +42,15 @@ pub struct Timeline<G: Game> {
     snapshots: Snapshots<G>,
     /// A second game, while a stretch of the past is simulated again.
     inquest: Option<G>,
+    /// What the last recovery left.
+    bundle: Option<Bundle>,
 }
 
 impl<G: Game> Timeline<G> {
     /// A match that begins with this state. Everybody must begin with the same.
     pub fn new(session: Session<G::Input>, game: G) -> Self {
         let snapshots = Snapshots::new(session.config().window_frames());
-        Timeline { session, game, snapshots, inquest: None }
+        Timeline { session, game, snapshots, inquest: None, bundle: None }
     }
 
     /// What players see now: confirmed as far as input is known, guessed beyond.
@@ -103,12 +106,11 @@ impl<G: Game> Timeline<G> {
                         *state = encode_state(saved);
                     }
                 }
-                Request::Import { state, taken, .. } => {
+                Request::Import { frame, state, repairs, taken } => {
                     if let Ok(game) = decode_state(state) {
-                        self.game = game;
-                        self.snapshots.clear();
-                        self.inquest = None;
+                        let theirs = repairs.then(|| (frame, state.to_vec()));
                         *taken = true;
+                        self.take_state(game, theirs);
                     }
                 }
                 Request::Load { sim: Sim::Inquest, frame } => {
@@ -124,6 +126,35 @@ impl<G: Game> Timeline<G> {
                 }
             }
         }
+    }
+
+    /// Goes on with another state. If it replaces a wrong one, both are worth keeping.
+    fn take_state(&mut self, game: G, theirs: Option<(Frame, Vec<u8>)>) {
+        if let Some(theirs) = theirs {
+            self.bundle = self.bundle_with(theirs);
+        }
+        self.game = game;
+        self.snapshots.clear();
+        self.inquest = None;
+    }
+
+    fn bundle_with(&self, theirs: (Frame, Vec<u8>)) -> Option<Bundle> {
+        let from = theirs.0;
+        let ours = self.confirmed_game().filter(|(frame, _)| *frame >= from)?;
+        let slots = self.session.slot_count();
+        let mut bundle = Bundle::new(self.session.config().game_fingerprint, slots, theirs, ours);
+        for number in from.number() + 1..=ours.0.number() {
+            let inputs = self.session.confirmed_inputs(Frame::new(number))?;
+            let row: Vec<G::Input> = (0..slots).map(|slot| inputs.get(Slot::at(slot))).collect();
+            bundle.push(&row, inputs.slots());
+        }
+        Some(bundle)
+    }
+
+    /// After an [`Event::Recovered`](crate::Event::Recovered) of this machine: the state that was given up, the one that
+    /// was taken over and the inputs between, to keep and to look at. Told once.
+    pub fn take_bundle(&mut self) -> Option<Bundle> {
+        self.bundle.take()
     }
 
     /// The state with everything confirmed and nothing guessed, as far as it is still held: for

@@ -1,4 +1,5 @@
-//! Looks at games from outside: pictures of any frame, contact sheets of whole matches, curves over many.
+//! Looks at games from outside: pictures of any frame, contact sheets of whole matches, curves over many; and plays whole
+//! matches in which everything goes wrong.
 //!
 //! Everything here is a function of its arguments: the same command gives the same file on every machine.
 
@@ -6,7 +7,9 @@
 #![allow(clippy::float_arithmetic)]
 
 mod bot_match;
+mod chaos;
 mod contact_sheet;
+mod desync;
 mod difficulty;
 mod footage;
 mod frame_picture;
@@ -36,6 +39,10 @@ enum Command {
     Sheet(contact_sheet::Options),
     /// How hard the waves are, over many matches of bots, as a table and a PNG
     Difficulty(difficulty::Options),
+    /// Plays whole matches on bad networks, one per seed
+    Chaos(chaos::Options),
+    /// What a desync of gander left, field by field
+    Desync(desync::Options),
     /// Seeds for the fuzzers
     FuzzSeeds(fuzz_seeds::Options),
     /// Shares objects on bad networks, one group of machines per seed
@@ -48,6 +55,8 @@ fn main() -> ExitCode {
         Command::Draw(options) => frame_picture::draw(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
+        Command::Chaos(options) => chaos::run(&options),
+        Command::Desync(options) => desync::show(&options),
         Command::FuzzSeeds(options) => fuzz_seeds::write(&options),
         Command::ReplicaChaos(options) => replica_chaos::run(&options),
     };

@@ -137,8 +137,25 @@ impl Checks {
         self.next = Frame::new((frame.number() / interval + 1).saturating_mul(interval));
         self.own = [None; OWN_CHECKS];
         self.newest = None;
-        self.keep = None;
+        self.keep = Some(frame);
         self.inquest = None;
+    }
+
+    /// States after this frame were wrong: they are hashed anew. The last frame a wrong hash may have been told of.
+    pub(super) fn forget_after(&mut self, frame: Frame) -> Frame {
+        let through = self.newest.map_or(frame, |own| own.frame.max(frame));
+        let interval = self.interval.max(1);
+        self.next = Frame::new((frame.number() / interval + 1).saturating_mul(interval));
+        self.own = [None; OWN_CHECKS];
+        self.newest = None;
+        self.keep = Some(frame);
+        self.inquest = None;
+        through
+    }
+
+    /// Whether this state is to be set aside.
+    pub(super) fn keeps(&self, frame: Frame) -> bool {
+        self.keep == Some(frame)
     }
 
     pub(super) fn is_check_frame(&self, frame: Frame) -> bool {
@@ -208,6 +225,7 @@ impl<I: Input> Session<I> {
         if !self.checks.is_check_frame(frame) || frame == Frame::START {
             return;
         }
+        self.remotes[index].note_told_check(check);
         if frame < self.checks.next {
             self.compare(index, check);
         } else {
@@ -227,16 +245,28 @@ impl<I: Input> Session<I> {
         if own.inputs_hash != check.block.inputs_hash {
             remote.differs = true;
             remote.difference = Some(own);
+            self.recovery.note_difference(check.frame, self.now);
             self.events.push(Event::InputsDiffer { peer, frame: check.frame, liar: None });
         } else if own.state_hash != check.block.state_hash {
             remote.differs = true;
             remote.difference = Some(own);
             let (local, remote_hash) = (own.state_hash, check.block.state_hash);
             let agreed = remote.agreed;
+            self.recovery.note_difference(check.frame, self.now);
             self.events.push(Event::Desync { peer, frame: check.frame, local, remote: remote_hash, agreed });
         } else {
             remote.agreed = check.frame;
         }
+    }
+
+    /// Our own hashes of a frame that was compared lately.
+    pub(super) fn own_check(&self, frame: Frame) -> Option<OwnCheck> {
+        self.checks.own(frame)
+    }
+
+    /// Whether a difference is still being looked into.
+    pub(super) fn is_inquest_open(&self) -> bool {
+        self.checks.inquest.is_some() || self.remotes.iter().any(|remote| remote.difference.is_some())
     }
 
     /// Looks into one difference after the other, and into none for ever.
@@ -378,7 +408,9 @@ impl<I: Input> Session<I> {
                 return;
             }
         }
-        self.events.push(Event::DesyncLocated { peer, cause: cause(&inquest, &theirs) });
+        let cause = cause(&inquest, &theirs);
+        self.recovery.note_cause(peer, cause);
+        self.events.push(Event::DesyncLocated { peer, cause });
     }
 
     /// For everybody, a hash of what it did after `from` up to `to`, in the order of peers.

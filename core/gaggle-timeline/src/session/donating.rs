@@ -190,7 +190,8 @@ impl<I: Input> Session<I> {
                 });
                 row.is_some_and(|row| remote.confirmed >= row.first)
             });
-            here && !full && now.since(donation.since) < DONATION_TIMEOUT
+            let has_it = full && matches!(donation.parcel, Parcel::Done);
+            here && !has_it && now.since(donation.since) < DONATION_TIMEOUT
         });
     }
 

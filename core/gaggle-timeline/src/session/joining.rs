@@ -86,6 +86,11 @@ impl Joining {
         }
     }
 
+    /// Whether somebody helps us.
+    pub(super) fn is_busy(&self) -> bool {
+        !matches!(self.stage, Stage::Idle)
+    }
+
     /// Whoever helps us in.
     pub(super) fn donor(&self) -> Option<PeerId> {
         self.stage.donor()
@@ -254,7 +259,7 @@ impl<I: Input> Session<I> {
         if donor != peer {
             return;
         }
-        if !self.membership.wants(&offer.tidings) {
+        if !self.membership.wants(&offer.tidings) && !self.recovery.is_under_way() {
             Message::Enough.encode(self.outbox.letter(peer, MESSAGE_STREAM));
             self.joining.stage = Stage::Idle;
             return;
@@ -336,12 +341,22 @@ impl<I: Input> Session<I> {
 
     /// A state the game must take, if it is still wanted.
     pub(super) fn import_due(&mut self) -> bool {
-        if let Stage::Complete { offer, .. } = &self.joining.stage
-            && !self.membership.wants(&offer.tidings)
-        {
-            self.joining.stage = Stage::Idle;
+        let Stage::Complete { offer, .. } = &self.joining.stage else { return false };
+        let repairs = self.recovery.is_under_way();
+        if repairs && offer.tidings.confirmed > self.ledger.current.min(self.membership.confirmed()) {
+            // Not there yet ourselves.
+            return false;
         }
-        self.joining.complete().is_some()
+        if !repairs && !self.membership.wants(&offer.tidings) {
+            self.joining.stage = Stage::Idle;
+            return false;
+        }
+        true
+    }
+
+    /// Whether the state that is there replaces ours without our leaving the match.
+    pub(super) fn import_repairs(&self) -> bool {
+        matches!(&self.joining.stage, Stage::Complete { offer, .. } if self.can_repair(offer))
     }
 
     /// The game took the state, or could not.
@@ -354,6 +369,12 @@ impl<I: Input> Session<I> {
             }
             return;
         }
+        if self.can_repair(&offer) {
+            self.joining.settle();
+            self.repair(donor, offer.tidings.confirmed);
+            return;
+        }
+        self.recovery.restart();
         self.stats.states_taken += 1;
         let had_match = self.membership.mode() == Mode::Member;
         let (name, frame) = (self.draw_name(), offer.tidings.confirmed);

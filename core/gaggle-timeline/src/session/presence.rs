@@ -191,6 +191,7 @@ impl<I: Input> Session<I> {
     fn lose_match(&mut self, _: Lost) {
         self.stats.starts_over += 1;
         self.catching_up = false;
+        self.recovery.restart();
         self.joining.seek();
     }
 

@@ -73,7 +73,8 @@ impl<I: Input> Session<I> {
             _ => Message::decode(bytes).map(|message| match message {
                 Message::Announce(announce) => self.take_announce(index, &announce),
                 Message::Findings(findings) if trusted => self.take_findings(index, findings),
-                Message::Findings(_) => {}
+                Message::Recovered { through } if trusted => self.take_recovered(index, through),
+                Message::Findings(_) | Message::Recovered { .. } => {}
             }),
         };
         if let Err(error) = taken {

@@ -90,9 +90,10 @@ impl<I: Input> Session<I> {
     fn import_request(&mut self) -> Option<Request<'_, I>> {
         self.plan.importing = true;
         self.plan.taken = false;
+        let repairs = self.import_repairs();
         let Session { joining, plan, .. } = self;
         let (frame, state) = joining.complete()?;
-        Some(Request::Import { frame, state, taken: &mut plan.taken })
+        Some(Request::Import { frame, state, repairs, taken: &mut plan.taken })
     }
 
     fn next_step(&mut self) -> Option<Step> {
@@ -141,7 +142,8 @@ impl<I: Input> Session<I> {
 
     /// Only what was simulated on a guess can be returned to; and what will be hashed must be kept.
     fn must_save(&self, next: Frame) -> bool {
-        next > self.sure() || self.checks.is_check_frame(self.ledger.current)
+        let current = self.ledger.current;
+        next > self.sure() || self.checks.is_check_frame(current) || self.checks.keeps(current)
     }
 
     fn roll_back(&mut self) -> Frame {
@@ -192,9 +194,11 @@ impl<I: Input> Session<I> {
             self.export_done(frame, &state);
         }
         if std::mem::take(&mut self.plan.importing) {
-            let taken = self.plan.taken;
+            let (taken, repairs) = (self.plan.taken, self.import_repairs());
             self.import_done(taken);
-            self.plan.begin(self.ledger.current);
+            if !(taken && repairs) {
+                self.plan.begin(self.ledger.current);
+            }
         }
     }
 

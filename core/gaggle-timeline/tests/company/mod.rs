@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the company")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, State, state_hash};
@@ -34,6 +35,20 @@ impl Game for Broth {
     type Input = u8;
 
     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.tick_undisturbed(inputs);
+        if FLIP.take() {
+            self.mixed ^= 1 << 9;
+        }
+    }
+}
+
+thread_local! {
+    /// The next tick of a live game damages its state, as a bad memory cell would.
+    static FLIP: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Broth {
+    fn tick_undisturbed(&mut self, inputs: &Inputs<'_, u8>) {
         self.frame = inputs.frame().number();
         for slot in 0..8 {
             let input = u32::from(inputs.get(Slot::at(slot)));
@@ -66,6 +81,9 @@ pub struct Machine {
     straight: Broth,
     straight_at: Frame,
     straight_from: Option<Frame>,
+    /// Its state was damaged: it may differ from a straight run.
+    pub damaged: bool,
+    flip_next: bool,
     /// By history and frame, the hash of what it confirmed.
     pub confirmed: BTreeMap<(u64, Frame), u64>,
     pub compared: u64,
@@ -151,6 +169,8 @@ impl Company {
             straight: Broth::of(self.bulk_bytes),
             straight_at: Frame::START,
             straight_from: None,
+            damaged: false,
+            flip_next: false,
             confirmed: BTreeMap::new(),
             compared: 0,
         }
@@ -250,6 +270,13 @@ impl Company {
         self
     }
 
+    /// A bit of a machine's state changes by itself.
+    pub fn flip_a_bit(&mut self, index: usize) -> &mut Self {
+        self.machines[index].damaged = true;
+        self.machines[index].flip_next = true;
+        self
+    }
+
     pub fn session(&self, index: usize) -> &Session<u8> {
         self.machines[index].timeline.session()
     }
@@ -304,6 +331,7 @@ impl Company {
             for slot in session.local_slots() {
                 session.set_input(slot, machine.held).unwrap();
             }
+            FLIP.set(std::mem::take(&mut machine.flip_next));
             if machine.timeline.tick(now) == Tick::Stalled {
                 machine.stalled += 1;
             }
@@ -405,9 +433,12 @@ impl Machine {
         while self.straight_at < session.confirmed_frame() {
             let frame = self.straight_at.next();
             let inputs = session.confirmed_inputs(frame).expect("just confirmed");
-            self.straight.tick(&inputs);
+            self.straight.tick_undisturbed(&inputs);
             self.straight_at = frame;
             self.confirmed.insert((history, frame), state_hash(&self.straight));
+        }
+        if self.damaged {
+            return;
         }
         if let Some((frame, game)) = self.timeline.confirmed_game()
             && frame == self.straight_at

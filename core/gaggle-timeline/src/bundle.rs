@@ -1,0 +1,225 @@
+//! What remains of a desync: both states and the inputs between, so that it can be looked at later.
+//!
+//! Written by the machine whose state was wrong, when it took another one. Reads no files: bytes in, bytes out.
+
+use gaggle_kit::{
+    ByteReader, DecodeError, Frame, Input, SlotSet, StateHasher, decode_state, differences, encode_state,
+};
+use thiserror::Error;
+
+use crate::{Game, Inputs};
+
+/// What the bytes begin with; the last byte is the version.
+const MAGIC: [u8; 8] = *b"gaggleD\x01";
+/// Frames between the two states: more are never held.
+const FRAMES_MAX: u32 = 4_096;
+/// No state is larger.
+const STATE_BYTES_MAX: u64 = 256 << 20;
+
+/// A desync to look at.
+///
+/// `theirs`, simulated with the inputs on to the frame of `ours`, should equal it and does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    /// [`SessionConfig::game_fingerprint`](crate::SessionConfig::game_fingerprint).
+    pub game_fingerprint: u64,
+    /// The state that was taken over, and its frame.
+    pub theirs: (Frame, Vec<u8>),
+    /// The state that was given up, and its frame, which is not earlier.
+    pub ours: (Frame, Vec<u8>),
+    slots: u8,
+    input_bytes: u32,
+    /// For each frame between, who was present and what everybody did.
+    rows: Vec<(SlotSet, Vec<u8>)>,
+}
+
+/// What a bundle shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleView {
+    /// The frame compared.
+    pub frame: Frame,
+    /// Every field that differs, `theirs` first: `riders[2].speed: 3 vs 4`.
+    pub differences: Vec<String>,
+}
+
+/// Why a bundle cannot be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// The bytes are no bundle, or damaged.
+    #[error("this is no bundle, or it is damaged: {0}")]
+    Damaged(#[from] DecodeError),
+    /// The inputs are not those of this game.
+    #[error("an input has {theirs} bytes, in this game it has {ours}")]
+    OtherInput {
+        /// In the bundle.
+        theirs: usize,
+        /// Here.
+        ours: usize,
+    },
+    /// A state cannot be read.
+    #[error("a state cannot be read: {0}")]
+    State(DecodeError),
+}
+
+impl Bundle {
+    pub(crate) fn new<G: Game>(
+        game_fingerprint: u64,
+        slots: usize,
+        theirs: (Frame, Vec<u8>),
+        ours: (Frame, &G),
+    ) -> Bundle {
+        Bundle {
+            game_fingerprint,
+            theirs,
+            ours: (ours.0, encode_state(ours.1)),
+            slots: slots as u8,
+            input_bytes: G::Input::SIZE as u32,
+            rows: Vec::new(),
+        }
+    }
+
+    /// The next frame's inputs.
+    pub(crate) fn push<I: Input>(&mut self, row: &[I], present: SlotSet) {
+        let mut bytes = vec![0; row.len() * I::SIZE];
+        if I::SIZE > 0 {
+            bytes.chunks_exact_mut(I::SIZE).zip(row).for_each(|(out, input)| input.write(out));
+        }
+        self.rows.push((present, bytes));
+    }
+
+    /// As bytes, for a file.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&self.game_fingerprint.to_le_bytes());
+        out.push(self.slots);
+        out.extend_from_slice(&self.input_bytes.to_le_bytes());
+        for (frame, state) in [&self.theirs, &self.ours] {
+            out.extend_from_slice(&frame.number().to_le_bytes());
+            out.extend_from_slice(&(state.len() as u64).to_le_bytes());
+            out.extend_from_slice(state);
+        }
+        out.extend_from_slice(&(self.rows.len() as u32).to_le_bytes());
+        for (present, row) in &self.rows {
+            out.extend_from_slice(&present.bits().to_le_bytes());
+            out.extend_from_slice(row);
+        }
+        let hash = StateHasher::of(&out);
+        out.extend_from_slice(&hash.to_le_bytes());
+        out
+    }
+
+    /// Reads a bundle.
+    ///
+    /// # Errors
+    /// If the bytes are none, or damaged.
+    pub fn decode(bytes: &[u8]) -> Result<Bundle, BundleError> {
+        let Some((body, hash)) = bytes.split_last_chunk::<8>() else {
+            return Err(DecodeError::Truncated { what: "bundle", needed: 8, left: bytes.len() }.into());
+        };
+        if StateHasher::of(body) != u64::from_le_bytes(*hash) {
+            return Err(DecodeError::NotCanonical { what: "hash of a bundle" }.into());
+        }
+        let mut r = ByteReader::new(body);
+        let magic = r.array::<8>("beginning of a bundle")?;
+        if magic != MAGIC {
+            return Err(DecodeError::Unknown { what: "bundle", value: magic[7].into() }.into());
+        }
+        let (game_fingerprint, slots) = (r.u64("game")?, r.u8("slots")?);
+        let input_bytes = r.u32("bytes of an input")?;
+        let mut state = || {
+            let (frame, length) = (Frame::new(r.u32("frame")?), r.u64("bytes of a state")?);
+            if length > STATE_BYTES_MAX {
+                let max = STATE_BYTES_MAX;
+                return Err(DecodeError::TooMany { what: "bytes of a state", count: length, max });
+            }
+            Ok((frame, r.take("state", length as usize)?.to_vec()))
+        };
+        let (theirs, ours) = (state()?, state()?);
+        let count = r.u32("frames")?;
+        if count > FRAMES_MAX || u64::from(count) != u64::from(ours.0.since(theirs.0)) {
+            let max = FRAMES_MAX.into();
+            return Err(DecodeError::TooMany { what: "frames", count: count.into(), max }.into());
+        }
+        let row_bytes = usize::from(slots).saturating_mul(input_bytes as usize);
+        let mut rows = Vec::new();
+        for _ in 0..count {
+            let present = SlotSet::from_bits(r.u64("slots present")?);
+            rows.push((present, r.take("inputs", row_bytes)?.to_vec()));
+        }
+        r.finish("bundle")?;
+        Ok(Bundle { game_fingerprint, theirs, ours, slots, input_bytes, rows })
+    }
+
+    /// Simulates the state that was taken over up to the one that was given up, and says where they differ.
+    ///
+    /// # Errors
+    /// If it is of another game.
+    pub fn look<G: Game>(&self) -> Result<BundleView, BundleError> {
+        let (ours, theirs) = (G::Input::SIZE, self.input_bytes as usize);
+        if ours != theirs {
+            return Err(BundleError::OtherInput { theirs, ours });
+        }
+        let mut theirs: G = decode_state(&self.theirs.1).map_err(BundleError::State)?;
+        let ours: G = decode_state(&self.ours.1).map_err(BundleError::State)?;
+        let mut frame = self.theirs.0;
+        for (present, bytes) in &self.rows {
+            frame = frame.next();
+            let row = match G::Input::SIZE {
+                0 => vec![G::Input::default(); self.slots.into()],
+                size => bytes.chunks(size).map(G::Input::read).collect::<Result<_, _>>()?,
+            };
+            theirs.tick(&Inputs::confirmed(frame, &row, *present));
+        }
+        Ok(BundleView { frame, differences: differences(&theirs, &ours) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::{Slot, State};
+
+    #[derive(Debug, Clone, PartialEq, Eq, State)]
+    struct Tally {
+        sum: u32,
+        last: u32,
+    }
+
+    impl Game for Tally {
+        type Input = u8;
+
+        fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+            self.last = u32::from(inputs.get(Slot::at(1)));
+            self.sum += self.last;
+        }
+    }
+
+    fn bundle() -> Bundle {
+        let theirs = (Frame::new(10), encode_state(&Tally { sum: 5, last: 0 }));
+        let mut bundle = Bundle::new(7, 2, theirs, (Frame::new(12), &Tally { sum: 99, last: 3 }));
+        bundle.push(&[0u8, 2], SlotSet::first(2));
+        bundle.push(&[0u8, 3], SlotSet::first(2));
+        bundle
+    }
+
+    #[test]
+    fn a_bundle_names_the_fields_that_differ() {
+        let view = bundle().look::<Tally>().expect("it is of this game");
+        assert_eq!((view.frame, view.differences), (Frame::new(12), vec!["sum: 10 vs 99".to_owned()]));
+    }
+
+    #[test]
+    fn bundles_come_back_from_bytes_and_damage_is_an_error() {
+        let bytes = bundle().encode();
+        assert_eq!(Bundle::decode(&bytes), Ok(bundle()));
+        for length in 0..bytes.len() {
+            assert!(Bundle::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            assert!(Bundle::decode(&damaged).is_err(), "byte {at} was damaged");
+        }
+    }
+}

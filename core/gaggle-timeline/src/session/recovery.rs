@@ -1,0 +1,212 @@
+//! After a desync: who is wrong, and making it good with somebody else's state.
+//!
+//! Whoever finds, simulating again, that its own state was changed from outside takes the other's. Else those who hold
+//! the same hashes for a frame are a group: the smaller one takes the state of the larger one; of two equally large the
+//! one without the member present longest does. Its stream goes on, membership does not notice, the others are not
+//! disturbed. Where inputs differ, too, it comes in anew.
+
+use gaggle_kit::{Frame, Input, Micros, PeerId};
+
+use super::Session;
+use crate::announce::Message;
+use crate::event::{DesyncCause, Event};
+use crate::exchange::MESSAGE_STREAM;
+use crate::membership::Mode;
+use crate::remote::OwnCheck;
+use crate::transfer::{self, Offer};
+
+/// So long everybody has to tell its hashes.
+const VOTE_PATIENCE: Micros = Micros::from_secs(1);
+/// So long an inquest may hold up a recovery.
+const INQUEST_PATIENCE: Micros = Micros::from_millis(1_800);
+/// Between two recoveries passes so long at least, twice as long after each that follows soon.
+const PAUSE_MIN: Micros = Micros::from_secs(4);
+const PAUSE_MAX: Micros = Micros::from_secs(120);
+
+/// What is known of a difference, and what is being done about it.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    /// A frame for which somebody has other hashes, and since when that is known.
+    suspect: Option<(Frame, Micros)>,
+    /// An inquest found whose state was changed from outside.
+    found: Option<Found>,
+    /// A state was asked for.
+    under_way: bool,
+    recovered_at: Option<Micros>,
+    pause: Micros,
+}
+
+/// Whose state an inquest found to be changed from outside.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    /// Ours, and this peer's is right.
+    Ours(PeerId),
+    /// Somebody else's.
+    Theirs,
+}
+
+impl Recovery {
+    /// An inquest is over.
+    pub(super) fn note_cause(&mut self, peer: PeerId, cause: DesyncCause) {
+        match cause {
+            DesyncCause::OursChanged { .. } => self.found = Some(Found::Ours(peer)),
+            DesyncCause::TheirsChanged { .. } => self.found = self.found.or(Some(Found::Theirs)),
+            DesyncCause::Tick { .. } | DesyncCause::Unknown => {}
+        }
+    }
+
+    /// Somebody holds other hashes for this frame.
+    pub(super) fn note_difference(&mut self, frame: Frame, now: Micros) {
+        self.suspect.get_or_insert((frame, now));
+    }
+
+    /// Whether the state that is coming replaces ours without our leaving the match.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.under_way
+    }
+
+    /// Another stay begins: what was compared is void.
+    pub(super) fn restart(&mut self) {
+        self.suspect = None;
+        self.found = None;
+        self.under_way = false;
+    }
+
+    fn is_due(&self, now: Micros) -> bool {
+        self.recovered_at.is_none_or(|at| now.since(at) >= self.pause)
+    }
+
+    fn note_recovered(&mut self, now: Micros) {
+        let soon = self.recovered_at.is_some_and(|at| now.since(at) < self.pause + self.pause);
+        self.pause = if soon { (self.pause + self.pause).min(PAUSE_MAX) } else { PAUSE_MIN };
+        self.recovered_at = Some(now);
+        self.restart();
+    }
+}
+
+/// One machine's word in the vote.
+struct Voice {
+    rank: usize,
+    peer: PeerId,
+    hashes: (u32, u32),
+}
+
+impl<I: Input> Session<I> {
+    pub(super) fn watch_recovery(&mut self) {
+        if self.recovery.under_way && !self.joining.is_busy() {
+            // The donor went or declined. What differs still differs: the next check tells.
+            self.recovery.restart();
+            self.forget_differences();
+        }
+        let Some((frame, since)) = self.recovery.suspect else { return };
+        let waited = self.now.since(since);
+        let looked_into = !self.is_inquest_open() || waited >= INQUEST_PATIENCE;
+        let asked = self.recovery.under_way || self.joining.is_busy();
+        if asked || !looked_into || !self.recovery.is_due(self.now) || self.membership.mode() != Mode::Member
+        {
+            return;
+        }
+        let open = || self.remotes.iter().filter(|remote| remote.is_open);
+        let heard = open().all(|remote| remote.told_check(frame).is_some());
+        if !heard && waited < VOTE_PATIENCE {
+            return;
+        }
+        self.recovery.suspect = None;
+        let own = self.own_check(frame);
+        let winners = match (self.recovery.found.take(), own) {
+            (Some(Found::Ours(peer)), _) => vec![peer],
+            (found, Some(own)) => self.outvoted_by(own, found.is_some() || !heard),
+            (_, None) => Vec::new(),
+        };
+        if let Some(donor) = self.rng.pick(&winners).copied() {
+            self.recovery.under_way = true;
+            self.seek_from(donor);
+        } else if !heard || own.is_none() {
+            // Too long ago, or not everybody spoke: the next check tells whether there still is a difference.
+            self.forget_differences();
+        }
+    }
+
+    /// The group that wins against ours, if one does. Of two equally large ours does if it is known to be `right`, or if
+    /// not everybody was heard.
+    fn outvoted_by(&self, own: OwnCheck, right: bool) -> Vec<PeerId> {
+        let mut rows: Vec<_> = self.membership.known().iter().filter(|row| row.is_open()).collect();
+        rows.sort_unstable_by_key(|row| row.rank());
+        let rank_of = |peer: PeerId| rows.iter().position(|row| row.stream.peer == peer);
+        let mut voices = vec![];
+        let ours = (own.inputs_hash, own.state_hash);
+        if let Some(rank) = rank_of(self.local_peer) {
+            voices.push(Voice { rank, peer: self.local_peer, hashes: ours });
+        }
+        for remote in self.remotes.iter().filter(|remote| remote.is_open && remote.is_trusted()) {
+            if let (Some(rank), Some(hashes)) = (rank_of(remote.peer), remote.told_check(own.frame)) {
+                voices.push(Voice { rank, peer: remote.peer, hashes });
+            }
+        }
+        // Larger first, then whoever has the most senior member.
+        let weight = |hashes: (u32, u32)| {
+            let group = voices.iter().filter(|voice| voice.hashes == hashes);
+            let senior = group.clone().map(|voice| voice.rank).min().unwrap_or(usize::MAX);
+            (group.count(), right && hashes == ours, std::cmp::Reverse(senior))
+        };
+        let winner = voices.iter().map(|voice| voice.hashes).max_by_key(|hashes| weight(*hashes));
+        match winner {
+            Some(winner) if winner != ours => {
+                voices.iter().filter(|voice| voice.hashes == winner).map(|voice| voice.peer).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a state can replace ours where we are: it is of our history, the same inputs led to it, and what came
+    /// since is still held.
+    pub(super) fn can_repair(&self, offer: &Offer) -> bool {
+        let frame = offer.tidings.confirmed;
+        let newest = self.ledger.current.max(self.ledger.local.newest());
+        let held = self.ledger.table.frames().saturating_sub(2 * self.config.reach_frames());
+        self.recovery.under_way
+            && self.membership.mode() == Mode::Member
+            && offer.tidings.told.view.history == self.membership.lineage().history()
+            && self.checks.inputs_at(frame) == Some(offer.inputs_hash)
+            && newest.since(frame) < held
+    }
+
+    /// The game took another state of a confirmed frame: everything since is simulated again.
+    pub(super) fn repair(&mut self, donor: PeerId, frame: Frame) {
+        let target = self.ledger.current;
+        self.ledger.go_back(frame);
+        self.plan.begin(target);
+        let through = self.checks.forget_after(frame);
+        for remote in &mut self.remotes {
+            remote.forget_difference(frame);
+        }
+        for index in 0..self.remotes.len() {
+            let remote = &self.remotes[index];
+            if remote.is_open && remote.is_trusted() {
+                let peer = remote.peer;
+                Message::Recovered { through }.encode(self.outbox.letter(peer, MESSAGE_STREAM));
+            }
+        }
+        transfer::Message::Enough.encode(self.outbox.letter(donor, MESSAGE_STREAM));
+        self.recovery.note_recovered(self.now);
+        self.stats.recoveries += 1;
+        self.events.push(Event::Recovered { peer: self.local_peer, frame });
+    }
+
+    /// Somebody else took another state. Hashes it told before are worth nothing.
+    pub(super) fn take_recovered(&mut self, index: usize, through: Frame) {
+        let remote = &mut self.remotes[index];
+        remote.forget_difference(through);
+        if remote.is_open {
+            let peer = remote.peer;
+            self.events.push(Event::Recovered { peer, frame: through });
+        }
+    }
+
+    fn forget_differences(&mut self) {
+        for remote in &mut self.remotes {
+            let agreed = remote.agreed;
+            remote.forget_difference(agreed);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Whole matches in virtual time in which everything goes wrong, one per seed; then everything heals, and everybody must
+//! agree with everybody and with what players pressed.
+
+mod broth;
+mod company;
+mod machine;
+mod plan;
+mod presses;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+
+use company::{Company, Shown};
+use plan::Plan;
+
+/// Plays whole matches on bad networks, one per seed
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Which seeds, as first..end
+    #[arg(long, default_value = "0..100", value_parser = parse_seeds)]
+    seeds: (u64, u64),
+    /// How many machines; drawn from the seed if not given
+    #[arg(long)]
+    peers: Option<usize>,
+    /// Minutes of every match, in virtual time
+    #[arg(long, default_value_t = 2)]
+    minutes: u64,
+}
+
+fn parse_seeds(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("{text} is no range of seeds: write 0..100");
+    let (first, end) = text.split_once("..").ok_or_else(wrong)?;
+    let (first, end) = (first.parse().map_err(|_| wrong())?, end.parse().map_err(|_| wrong())?);
+    if first < end { Ok((first, end)) } else { Err(format!("{text} is empty")) }
+}
+
+/// One match, whatever becomes of it.
+fn play(plan: &Plan) -> Result<Shown, String> {
+    let plan = plan.clone();
+    catch_unwind(AssertUnwindSafe(move || Company::new(plan).play())).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(format!("it panicked: {}", text.unwrap_or_default()))
+    })
+}
+
+/// What all matches showed together.
+#[derive(Debug, Default)]
+struct Together {
+    matches: u64,
+    sum: Shown,
+    with_lead_change: u64,
+    with_recovery: u64,
+    stood_still: u64,
+    failures: Vec<String>,
+}
+
+impl Together {
+    fn add(&mut self, shown: &Shown) {
+        self.matches += 1;
+        self.sum.tally.add(&shown.tally);
+        self.sum.presses_checked += shown.presses_checked;
+        self.sum.peer_seconds += shown.peer_seconds;
+        self.sum.entries_held_most = self.sum.entries_held_most.max(shown.entries_held_most);
+        self.with_lead_change += u64::from(shown.tally.lead_changes > 0);
+        self.with_recovery += u64::from(shown.tally.recoveries > 0);
+        self.stood_still += u64::from(shown.stood_still);
+    }
+
+    /// A run that did not do what it claims proves nothing.
+    fn too_little(&self, minutes: u64) -> Option<String> {
+        let (tally, all_minutes) = (&self.sum.tally, self.matches * minutes);
+        let demands = [
+            ("rollbacks per machine and second", tally.rollbacks, self.sum.peer_seconds),
+            ("joins a minute", tally.joins, all_minutes),
+            ("leaves a minute", tally.leaves, all_minutes),
+            ("lead changes in half of the matches", self.with_lead_change * 2, self.matches),
+            ("recoveries in a tenth of the matches", self.with_recovery * 10, self.matches),
+            ("compared states", tally.compared, all_minutes * 60),
+        ];
+        // A handful of matches may lack what happens in one of ten.
+        let judged =
+            demands.iter().filter(|(what, ..)| self.matches >= 20 || !what.contains("of the matches"));
+        let missing = judged
+            .filter(|(_, found, wanted)| found < wanted)
+            .map(|(what, found, wanted)| format!("too few {what}: {found} where at least {wanted} are due"));
+        missing.reduce(|all, one| format!("{all}\n{one}"))
+    }
+
+    fn report(&self) -> String {
+        let Shown { tally, presses_checked, peer_seconds, entries_held_most, .. } = &self.sum;
+        format!(
+            "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves seen, {} lead changes, {} views and {} \
+             yields, {} desyncs and {} recoveries, {} starts over; {} presses and {} states checked; at most {} entries of a stream held{}",
+            self.matches,
+            peer_seconds / 60,
+            tally.frames,
+            tally.rollbacks,
+            tally.joins,
+            tally.leaves,
+            tally.lead_changes,
+            tally.histories,
+            tally.yields,
+            tally.desyncs,
+            tally.recoveries,
+            tally.starts_over,
+            presses_checked,
+            tally.compared,
+            entries_held_most,
+            if self.stood_still > 0 {
+                format!("; {} without a majority", self.stood_still)
+            } else {
+                String::new()
+            },
+        )
+    }
+}
+
+/// Plays all seeds, on as many threads as there are cores.
+fn play_all(options: &Options) -> Together {
+    let (first, end) = options.seeds;
+    let next = AtomicU64::new(first);
+    let together = Mutex::new(Together::default());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min((end - first) as usize);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end {
+                        return;
+                    }
+                    let plan = Plan::draw(seed, options.peers, options.minutes);
+                    let outcome = play(&plan);
+                    let Ok(mut together) = together.lock() else { return };
+                    match outcome {
+                        Ok(shown) => together.add(&shown),
+                        Err(why) => {
+                            let peers =
+                                options.peers.map(|peers| format!(" --peers {peers}")).unwrap_or_default();
+                            let again = format!(
+                                "cargo xtask chaos --seeds {seed}..{}{peers} --minutes {}",
+                                seed + 1,
+                                options.minutes
+                            );
+                            together.failures.push(format!("{plan}\n{why}\nagain: {again}"));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    together.into_inner().unwrap_or_default()
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<String, String> {
+    let (first, end) = options.seeds;
+    if end == first + 1 {
+        println!("{}", Plan::draw(first, options.peers, options.minutes));
+    } else {
+        let peers = options.peers.map_or("3 to 6".to_owned(), |peers| peers.to_string());
+        println!("seeds {first}..{end}: {peers} machines, {} minutes each", options.minutes);
+    }
+    let began = Instant::now();
+    let together = play_all(options);
+    let seconds = began.elapsed().as_secs();
+    if !together.failures.is_empty() {
+        let all = together.failures.len();
+        let some = together.failures[..all.min(5)].join("\n\n");
+        return Err(format!("{some}\n\n{all} of {} matches failed, {seconds} s", end - first));
+    }
+    match together.too_little(options.minutes) {
+        Some(missing) => Err(format!("{}\n{missing}", together.report())),
+        None => Ok(format!("{}; none failed, {seconds} s", together.report())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_matches_survive_everything() {
+        let options = Options { seeds: (1, 9), peers: None, minutes: 1 };
+        let together = play_all(&options);
+        assert!(together.failures.is_empty(), "{}", together.failures.join("\n\n"));
+        assert_eq!(together.too_little(1), None);
+    }
+
+    #[test]
+    fn the_same_seed_is_the_same_match() {
+        let plan = Plan::draw(5, None, 1);
+        let [a, b] = [0, 1].map(|_| format!("{:?}", play(&plan)));
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    fn ranges_of_seeds_are_read() {
+        assert_eq!(parse_seeds("3..5"), Ok((3, 5)));
+        assert!(parse_seeds("5..5").is_err() && parse_seeds("x").is_err());
+    }
+}

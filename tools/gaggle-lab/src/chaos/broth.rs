@@ -1,0 +1,80 @@
+//! The game chaos is played with: everything depends on everything, so any difference spreads within a frame, and
+//! an input says who pressed it when, so that one lost, moved or made up shows.
+
+use std::cell::Cell;
+
+use gaggle_kit::{Input, Slot, State};
+use gaggle_timeline::{Game, Inputs};
+
+/// Slots the game has.
+pub(super) const SLOTS: usize = 8;
+
+/// What a player holds: the stay it belongs to, and how often it changed its mind in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
+pub(super) struct Press {
+    pub(super) stay: u16,
+    pub(super) count: u16,
+}
+
+/// The state.
+#[derive(Clone, Debug, PartialEq, Eq, State)]
+pub(super) struct Broth {
+    pub(super) frame: u32,
+    pub(super) mixed: u32,
+    pub(super) tasted: [u32; SLOTS],
+    pub(super) bulk: Vec<u32>,
+}
+
+impl Broth {
+    /// A broth of about so many bytes.
+    pub(super) fn of(bytes: usize) -> Broth {
+        let bulk = (0..bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
+        Broth { frame: 0, mixed: 1, tasted: [0; SLOTS], bulk }
+    }
+}
+
+impl Game for Broth {
+    type Input = Press;
+
+    fn tick(&mut self, inputs: &Inputs<'_, Press>) {
+        self.tick_with(inputs);
+        if FLIP.take() {
+            self.mixed ^= 1 << 9;
+        }
+    }
+}
+
+thread_local! {
+    /// The next tick of a live game on this thread damages its state, as a bad memory cell would.
+    static FLIP: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Damages the state of whoever ticks next.
+pub(super) fn flip_a_bit() {
+    FLIP.set(true);
+}
+
+/// Whether nobody ticked since.
+pub(super) fn heal_the_bit() -> bool {
+    FLIP.take()
+}
+
+impl Broth {
+    /// A tick nothing interferes with.
+    pub(super) fn tick_with(&mut self, inputs: &Inputs<'_, Press>) {
+        self.frame = inputs.frame().number();
+        for (nth, tasted) in self.tasted.iter_mut().enumerate() {
+            let slot = Slot::at(nth);
+            let press = inputs.get(slot);
+            let present = u32::from(inputs.present(slot));
+            let value = u32::from(press.stay) << 16 | u32::from(press.count);
+            *tasted = tasted.wrapping_add(value);
+            self.mixed ^= value.rotate_left(nth as u32) ^ present << nth;
+            self.mixed = self.mixed.wrapping_mul(0x0100_0193).rotate_left(7);
+        }
+        let places = self.bulk.len();
+        if places > 0 {
+            self.bulk[self.frame as usize % places] ^= self.mixed;
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! A whole match in virtual time: machines come and go, the network misbehaves, then everything heals and everybody must
+//! agree.
+
+use gaggle_kit::{Micros, Prng, SlotSet};
+use gaggle_link::sim::{Change, Conditions, World};
+use gaggle_timeline::{Incarnation, MatchId, Session, SessionConfig};
+
+use super::broth::{self, Broth, Press};
+use super::machine::{Confirmed, Machine, Tally};
+use super::plan::{Fault, Plan};
+use super::presses::Presses;
+
+/// How finely time passes.
+const STEP: Micros = Micros::from_millis(2);
+/// After everything healed, so long may pass until all are together.
+const HEAL_LIMIT: Micros = Micros::from_secs(40);
+/// A damaged state is made good within this.
+const DAMAGE_LIMIT: Micros = Micros::from_secs(20);
+/// A pair without a connection gets one after so long, as a lobby would see to.
+const MEND_INTERVAL: Micros = Micros::from_millis(700);
+
+/// What a match showed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shown {
+    pub(super) tally: Tally,
+    pub(super) presses_checked: u64,
+    pub(super) peer_seconds: u64,
+    pub(super) entries_held_most: u32,
+    /// A majority was lost for good, so nobody could go on.
+    pub(super) stood_still: bool,
+}
+
+pub(super) struct Company {
+    plan: Plan,
+    net: World,
+    rng: Prng,
+    machines: Vec<Machine>,
+    slots: Vec<SlotSet>,
+    /// By pair: there is a connection.
+    connected: Vec<Vec<bool>>,
+    /// By pair: kept apart until then.
+    apart_until: Vec<Vec<Micros>>,
+    healed_at: Option<Micros>,
+    mended_at: Micros,
+    presses: Presses,
+    confirmed: Confirmed,
+    past: Tally,
+    peer_steps: u64,
+    entries_held_most: u32,
+    crashed: bool,
+    damaged_until: Micros,
+}
+
+impl Company {
+    pub(super) fn new(plan: Plan) -> Company {
+        let net = World::unconnected(plan.machines, plan.seed);
+        let mut rng = Prng::stream(plan.seed, 2);
+        net.everywhere(plan.weather(&mut rng, false));
+        let mut company = Company {
+            net,
+            rng,
+            machines: Vec::new(),
+            slots: vec![SlotSet::EMPTY; plan.machines],
+            connected: vec![vec![false; plan.machines]; plan.machines],
+            apart_until: vec![vec![Micros::ZERO; plan.machines]; plan.machines],
+            healed_at: None,
+            mended_at: Micros::ZERO,
+            presses: Presses::default(),
+            confirmed: Confirmed::new(),
+            past: Tally::default(),
+            peer_steps: 0,
+            entries_held_most: 0,
+            crashed: false,
+            damaged_until: Micros::ZERO,
+            plan,
+        };
+        for index in 0..company.plan.machines {
+            let ppm = company.plan.drift_ppm * (index as i32 % 3 - 1);
+            company.net.apply(&Change::Drift { peer: index, ppm });
+            let session = if index == 0 { company.founder(index) } else { company.joiner(index) };
+            let machine = company.machine(index, session);
+            company.machines.push(machine);
+            company.machines[index].on = index < 2;
+        }
+        company
+    }
+
+    fn machine(&mut self, index: usize, session: Session<Press>) -> Machine {
+        let carrier = self.net.restarted_carrier(index);
+        self.presses.begin(index);
+        let seed = self.rng.next_u64();
+        Machine::new(session, Broth::of(self.plan.state_bytes), carrier, self.net.local_now(index), seed)
+    }
+
+    fn name(&mut self) -> Incarnation {
+        Incarnation(self.rng.next_u32())
+    }
+
+    fn founder(&mut self, index: usize) -> Session<Press> {
+        let match_id = MatchId { born: self.net.now().get(), number: self.rng.next_u64() };
+        let config = SessionConfig { match_id, ..self.plan.config() };
+        let name = self.name();
+        Session::found(config, self.net.id(index), 1, name).expect("sound settings")
+    }
+
+    fn joiner(&mut self, index: usize) -> Session<Press> {
+        let (name, id, slots) = (self.name(), self.net.id(index), self.slots[index]);
+        let config = self.plan.config();
+        let session = match slots.is_empty() {
+            true => Session::join(config, id, 1, name),
+            false => Session::rejoin(config, id, slots, name),
+        };
+        session.expect("sound settings")
+    }
+
+    /// Plays the match.
+    pub(super) fn play(mut self) -> Result<Shown, String> {
+        let end = Micros::from_secs(60 * self.plan.minutes);
+        let mut next_fault = self.plan.calm;
+        while self.net.now() < end {
+            // Whoever came in meanwhile would take the damaged state for the right one, and so would we.
+            if self.net.now() >= next_fault && !self.is_damaged() {
+                let fault = self.plan.next_fault(&mut self.rng);
+                self.strike(fault);
+                let calm = self.plan.calm.get();
+                next_fault = self.net.now() + Micros::new(calm / 2 + u64::from(self.rng.below(calm as u32)));
+            }
+            self.pass(STEP)?;
+        }
+        self.heal();
+        let limit = self.net.now() + HEAL_LIMIT;
+        let mut stood_still = false;
+        while !self.is_together() {
+            if self.net.now() >= limit {
+                // Without a majority nobody may go on: that is what it was asked for.
+                stood_still = self.plan.majority && self.crashed;
+                if stood_still {
+                    break;
+                }
+                return Err(format!("everything healed, and yet not all are together:\n{}", self.describe()));
+            }
+            self.pass(Micros::from_millis(100))?;
+        }
+        if !stood_still {
+            self.pass(Micros::from_secs(2))?;
+            self.expect_agreement()?;
+        }
+        let mut tally = self.past;
+        self.machines.iter().for_each(|machine| tally.add(&machine.tally));
+        Ok(Shown {
+            tally,
+            presses_checked: self.presses.checked,
+            peer_seconds: self.peer_steps * STEP.get() / 1_000_000,
+            entries_held_most: self.entries_held_most,
+            stood_still,
+        })
+    }
+
+    fn pass(&mut self, span: Micros) -> Result<(), String> {
+        let end = self.net.now() + span;
+        while self.net.now() < end {
+            self.net.advance(STEP);
+            if self.healed_at.is_some_and(|at| self.net.now() >= at) {
+                self.healed_at = None;
+                self.net.apply(&Change::Heal);
+            }
+            if self.net.now() >= self.mended_at + MEND_INTERVAL {
+                self.mend();
+            }
+            self.retire_lonely_damage();
+            for index in 0..self.machines.len() {
+                self.step(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A damaged machine that too few are left to outvote would pass its state on as the right one, and nobody could tell:
+    /// its owner switches it off.
+    fn retire_lonely_damage(&mut self) {
+        for index in 0..self.machines.len() {
+            let machine = &self.machines[index];
+            if machine.damaged.is_some() && machine.on {
+                let history = machine.session().history();
+                let together = |other: &&Machine| other.plays() && other.session().history() == history;
+                if self.machines.iter().filter(together).count() < 3 {
+                    self.crashed = true;
+                    self.switch_off(index);
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, index: usize) -> Result<(), String> {
+        let machine = &mut self.machines[index];
+        if !machine.on || self.net.now() < machine.asleep_until {
+            return Ok(());
+        }
+        self.peer_steps += 1;
+        let now = self.net.local_now(index);
+        let Company { rng, presses, confirmed, .. } = self;
+        if let Err(why) = machine.step(index, now, rng, presses, confirmed) {
+            return Err(format!("after {}: {why}\n{}", self.net.now(), self.describe()));
+        }
+        broth::heal_the_bit();
+        let held = machine.session().stats().entries_held_most;
+        self.entries_held_most = self.entries_held_most.max(held);
+        if machine.session().is_member() {
+            self.slots[index] = machine.session().local_slots();
+        }
+        if machine.leaving && machine.session().is_over() {
+            self.switch_off(index);
+        }
+        Ok(())
+    }
+
+    /// Somebody is always there to play with, and everybody finds everybody, as a lobby would see to.
+    fn mend(&mut self) {
+        self.mended_at = self.net.now();
+        if !self.machines.iter().any(|machine| machine.on && machine.session().is_running()) {
+            let index = self.machines.iter().position(|machine| machine.on).unwrap_or(0);
+            let session = self.founder(index);
+            self.switch_on(index, session);
+        }
+        for a in 0..self.machines.len() {
+            for b in a + 1..self.machines.len() {
+                let both = self.machines[a].on && self.machines[b].on;
+                if both && !self.connected[a][b] && self.net.now() >= self.apart_until[a][b] {
+                    self.connected[a][b] = true;
+                    self.net.apply(&Change::Connect(a, b));
+                }
+            }
+        }
+    }
+
+    fn switch_on(&mut self, index: usize, session: Session<Press>) {
+        self.past.add(&self.machines[index].tally);
+        self.machines[index] = self.machine(index, session);
+        for other in 0..self.machines.len() {
+            let (a, b) = (index.min(other), index.max(other));
+            self.connected[a][b] = false;
+        }
+    }
+
+    fn switch_off(&mut self, index: usize) {
+        self.machines[index].on = false;
+        self.machines[index].leaving = false;
+    }
+
+    fn pick(&mut self, of: impl Fn(&Machine) -> bool) -> Option<usize> {
+        let able: Vec<usize> = (0..self.machines.len()).filter(|index| of(&self.machines[*index])).collect();
+        self.rng.pick(&able).copied()
+    }
+
+    fn pair(&mut self) -> (usize, usize) {
+        let a = self.rng.below(self.machines.len() as u32) as usize;
+        let b = (a + 1 + self.rng.below(self.machines.len() as u32 - 1) as usize) % self.machines.len();
+        (a.min(b), a.max(b))
+    }
+
+    fn strike(&mut self, fault: Fault) {
+        let now = self.net.now();
+        match fault {
+            Fault::Join => {
+                if let Some(index) = self.pick(|machine| !machine.on) {
+                    let session = self.joiner(index);
+                    self.switch_on(index, session);
+                }
+            }
+            Fault::Leave => {
+                if let Some(index) = self.pick(Machine::plays) {
+                    self.machines[index].leaving = true;
+                    self.machines[index].timeline.session_mut().leave();
+                }
+            }
+            Fault::Crash => self.crash_one(),
+            Fault::CrashLead => self.crash_lead(),
+            Fault::CrashTwo => {
+                self.crash_lead();
+                self.crash_one();
+            }
+            Fault::Reload => {
+                if let Some(index) = self.pick(Machine::plays) {
+                    self.crashed = true;
+                    let session = self.joiner(index);
+                    self.switch_on(index, session);
+                }
+            }
+            Fault::Partition => {
+                let mut sides = vec![Vec::new(), Vec::new()];
+                for index in 0..self.machines.len() {
+                    sides[self.rng.below(2) as usize].push(index);
+                }
+                self.net.apply(&Change::Partition(sides));
+                self.healed_at = Some(now + Micros::from_millis(500 + u64::from(self.rng.below(9_000))));
+            }
+            Fault::Isolate => {
+                let (index, _) = self.pair();
+                self.net.apply(&Change::Isolate(index));
+                self.healed_at = Some(now + Micros::from_millis(300 + u64::from(self.rng.below(6_000))));
+            }
+            Fault::DeadLink => {
+                let (a, b) = self.pair();
+                let cut = Conditions { cut: true, ..Conditions::PERFECT };
+                self.net.between(a, b, cut);
+            }
+            Fault::Disconnect => {
+                let (a, b) = self.pair();
+                self.connected[a][b] = false;
+                self.apart_until[a][b] = now + Micros::from_millis(u64::from(self.rng.below(8_000)));
+                self.net.apply(&Change::Disconnect(a, b));
+            }
+            Fault::Nap => self.nap(100, 1_500),
+            Fault::Sleep => self.nap(2_000, 8_000),
+            Fault::Weather | Fault::Storm => {
+                let weather = self.plan.weather(&mut self.rng, fault == Fault::Storm);
+                self.net.everywhere(weather);
+            }
+            Fault::BitFlip => {
+                // Alone nobody can tell a damaged state from a right one, and two not always.
+                if self.is_together() && self.machines.iter().filter(|machine| machine.on).count() >= 3 {
+                    let victim = self.pick(Machine::plays);
+                    victim.into_iter().for_each(|index| self.machines[index].flip_a_bit());
+                    self.damaged_until = now + DAMAGE_LIMIT;
+                }
+            }
+        }
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.net.now() < self.damaged_until && self.machines.iter().any(|machine| machine.damaged.is_some())
+    }
+
+    fn crash_one(&mut self) {
+        if let Some(index) = self.pick(|machine| machine.on) {
+            self.crashed = true;
+            self.switch_off(index);
+        }
+    }
+
+    fn crash_lead(&mut self) {
+        let Some(any) = self.pick(Machine::plays) else { return };
+        let session = self.machines[any].session();
+        let lead = session.lead_at(session.confirmed_frame()).and_then(|peer| self.net.index(peer));
+        if let Some(lead) = lead {
+            self.crashed = true;
+            self.switch_off(lead);
+        }
+    }
+
+    fn nap(&mut self, min_ms: u64, max_ms: u64) {
+        if let Some(index) = self.pick(|machine| machine.on) {
+            let span = min_ms + u64::from(self.rng.below((max_ms - min_ms) as u32));
+            self.machines[index].asleep_until = self.net.now() + Micros::from_millis(span);
+        }
+    }
+
+    /// Nothing is wrong any more.
+    fn heal(&mut self) {
+        self.net.apply(&Change::Heal);
+        self.healed_at = None;
+        self.net.everywhere(Conditions::latency_ms(self.plan.latency_ms.min(60)));
+        for machine in &mut self.machines {
+            machine.asleep_until = Micros::ZERO;
+        }
+        self.apart_until.iter_mut().flatten().for_each(|until| *until = Micros::ZERO);
+    }
+
+    fn is_together(&self) -> bool {
+        let mut on = self.machines.iter().filter(|machine| machine.on);
+        let Some(first) = on.next() else { return false };
+        let history = first.session().history();
+        let here = |machine: &Machine| {
+            machine.plays() && machine.session().history() == history && machine.damaged.is_none()
+        };
+        here(first) && on.all(here)
+    }
+
+    /// Everybody confirmed the same, up to now.
+    fn expect_agreement(&self) -> Result<(), String> {
+        let on = || self.machines.iter().filter(|machine| machine.plays());
+        let Some(frame) = on().map(|machine| machine.session().confirmed_frame()).min() else {
+            return Err("nobody plays at the end".to_owned());
+        };
+        let history = on().next().map_or(0, |machine| machine.session().history());
+        if !self.confirmed.contains_key(&(history, frame)) {
+            return Err(format!(
+                "{frame} is confirmed by all and was compared by none:\n{}",
+                self.describe()
+            ));
+        }
+        let reach = self.plan.window_frames + 7;
+        if self.entries_held_most > 6 * reach {
+            return Err(format!("{} entries of one stream were held", self.entries_held_most));
+        }
+        Ok(())
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let line = |(index, machine): (usize, &Machine)| {
+            let session = machine.session();
+            let tail = &machine.events[machine.events.len().saturating_sub(5)..];
+            let rows: Vec<String> = session.roster().iter().map(|row| format!("{row:?}")).collect();
+            format!(
+                "  machine {index} {}, running {}, member {}, at {}, confirmed {}, history {:x}\n    {}\n    {tail:?}",
+                if machine.on { "on" } else { "off" },
+                session.is_running(),
+                session.is_member(),
+                session.current_frame(),
+                session.confirmed_frame(),
+                session.history(),
+                rows.join(" "),
+            )
+        };
+        self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    }
+}

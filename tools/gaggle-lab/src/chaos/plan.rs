@@ -1,0 +1,130 @@
+//! What goes wrong in a match, and when: everything is drawn from the seed.
+
+use std::fmt;
+
+use gaggle_kit::{Micros, Prng};
+use gaggle_link::sim::{Burst, Chance, Conditions};
+use gaggle_timeline::{LatePolicy, SessionConfig};
+
+use super::broth::SLOTS;
+
+/// What one match is played with.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) seed: u64,
+    pub(super) machines: usize,
+    pub(super) minutes: u64,
+    pub(super) latency_ms: u64,
+    pub(super) jitter_ms: u64,
+    pub(super) loss_per_mille: u32,
+    pub(super) bursts: bool,
+    pub(super) window_frames: u32,
+    pub(super) state_bytes: usize,
+    pub(super) majority: bool,
+    pub(super) drift_ppm: i32,
+    /// Mean time between two faults.
+    pub(super) calm: Micros,
+}
+
+/// Something that happens to a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    Join,
+    Leave,
+    Crash,
+    CrashLead,
+    /// Two at once, the lead among them.
+    CrashTwo,
+    /// A page is loaded anew.
+    Reload,
+    Partition,
+    Isolate,
+    /// One pair loses everything it sends to each other.
+    DeadLink,
+    /// One pair's connection ends.
+    Disconnect,
+    Nap,
+    Sleep,
+    Weather,
+    Storm,
+    BitFlip,
+}
+
+impl Plan {
+    pub(super) fn draw(seed: u64, machines: Option<usize>, minutes: u64) -> Plan {
+        let mut rng = Prng::stream(seed, 1);
+        let drawn = 3 + rng.below(4) as usize;
+        Plan {
+            seed,
+            machines: machines.unwrap_or(drawn).clamp(2, SLOTS),
+            minutes,
+            latency_ms: 5 + u64::from(rng.below(100)),
+            jitter_ms: u64::from(rng.below(30)),
+            loss_per_mille: [0, 0, 10, 30, 80][rng.below(5) as usize],
+            bursts: rng.below(3) == 0,
+            window_frames: [8, 8, 8, 6, 12][rng.below(5) as usize],
+            state_bytes: [64, 1_000, 20_000, 100_000][rng.below(4) as usize],
+            majority: rng.below(8) == 0,
+            drift_ppm: rng.below(401) as i32 - 200,
+            calm: Micros::from_millis(2_500 + u64::from(rng.below(4_000))),
+        }
+    }
+
+    pub(super) fn config(&self) -> SessionConfig {
+        SessionConfig {
+            slots: SLOTS,
+            late: LatePolicy::Stall { window_frames: self.window_frames },
+            majority: self.majority,
+            ..SessionConfig::default()
+        }
+    }
+
+    pub(super) fn weather(&self, rng: &mut Prng, storm: bool) -> Conditions {
+        let worse = if storm { 3 } else { 1 };
+        let burst = Burst { begin: Chance::per_mille(4), end: Chance::percent(12) };
+        Conditions {
+            latency: Micros::from_millis(
+                self.latency_ms / 2 + u64::from(rng.below(self.latency_ms as u32 + 1)),
+            ),
+            jitter: Micros::from_millis(self.jitter_ms * worse),
+            loss: Chance::per_mille((self.loss_per_mille + 5) * worse as u32),
+            burst: (self.bursts || storm).then_some(burst),
+            duplicate: Chance::percent(1),
+            reorder: Chance::percent(2),
+            ..Conditions::PERFECT
+        }
+    }
+
+    pub(super) fn next_fault(&self, rng: &mut Prng) -> Fault {
+        use Fault::*;
+        // Joins outweigh what takes people away, so that somebody is there to lose.
+        let all = [
+            Join, Join, Join, Join, Join, Leave, Leave, Crash, CrashLead, CrashTwo, Reload, Reload,
+            Partition, Isolate, DeadLink, DeadLink, Disconnect, Nap, Nap, Sleep, Weather, Weather, Storm,
+            BitFlip, BitFlip, BitFlip,
+        ];
+        all[rng.below(all.len() as u32) as usize]
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "seed {}: {} machines, {} min, latency {} ms, jitter {} ms, loss {} ‰{}, window {}, state {} bytes, drift {} ppm, \
+             a fault every {}{}",
+            self.seed,
+            self.machines,
+            self.minutes,
+            self.latency_ms,
+            self.jitter_ms,
+            self.loss_per_mille,
+            if self.bursts { " and bursts" } else { "" },
+            self.window_frames,
+            self.state_bytes,
+            self.drift_ppm,
+            self.calm,
+            if self.majority { ", majority" } else { "" },
+        )
+    }
+}
