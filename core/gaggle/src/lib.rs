@@ -23,4 +23,5 @@ pub use room::{Person, Room, Stage};
 pub use gaggle_kit::{self as kit, Angle, Fixed, Frame, Input, Micros, PeerId, Prng, Slot, SlotSet, State};
 pub use gaggle_link as link;
 pub use gaggle_lobby::{self as lobby, ParseLabelError, RoomCode};
+pub use gaggle_replica as replica;
 pub use gaggle_timeline::{self as timeline, Game, Inputs, SessionConfig};
