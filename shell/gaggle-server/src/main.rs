@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         report(panic);
         std::process::abort();
     }));
+    allow_many_connections();
     let threads = match config.threads {
         0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
         threads => threads,
@@ -46,6 +47,15 @@ async fn serve(config: Config) -> ExitCode {
     stop_signal().await;
     server.stop().await;
     ExitCode::SUCCESS
+}
+
+/// Every connection is an open file, and many systems allow a process 1,024 of them unless it asks for more.
+fn allow_many_connections() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).is_err() {
+        tracing::warn!(files = limit.current, "cannot have more open files than this");
+    }
 }
 
 /// Waits until somebody wants the server to stop.

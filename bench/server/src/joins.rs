@@ -1,0 +1,113 @@
+//! Finding a room: from a TCP connection to a ticket in hand.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use bench_report::{Report, Row};
+
+use crate::gaggle::Member;
+use crate::{foreign, gaggle};
+
+const JOINS: usize = 4_000;
+const COLYSEUS_JOINS: usize = 800;
+const LANES: usize = 16;
+/// The second run comes at a steady pace.
+const PACE_PER_SECOND: usize = 1_000;
+const PACED: usize = 4_000;
+
+pub(crate) fn rows(report: &mut Report, node: Option<&Path>) -> Result<(), String> {
+    let server = gaggle::start()?;
+    let before = server.cpu();
+    let members = join_in_lanes(&server, JOINS, LANES)?;
+    let cpu = micros_each(server.cpu() - before, JOINS);
+    let rooms: BTreeSet<&str> = members.iter().map(|member| member.room.as_str()).collect();
+    let mut row = Row::new("find or create, CPU of the server", "µs").gaggle(cpu);
+    if let Some(folder) = node {
+        let other = foreign::start(folder, "colyseus.js")?;
+        let before = other.cpu();
+        colyseus(folder, other.address.port())?;
+        let theirs = micros_each(other.cpu() - before, COLYSEUS_JOINS);
+        row = row.other("Colyseus 0.17", theirs).ratio_at_most(1.0 / 8.0);
+    }
+    report.row(row);
+    let spare = rooms.len() as f64 - (JOINS / 4) as f64;
+    report.row(
+        Row::new(format!("rooms of 4 too many after {JOINS} joins"), "rooms").gaggle(spare).at_most(0.0),
+    );
+    drop(members);
+    drop(server);
+
+    let server = gaggle::start()?;
+    let mut times = paced(&server)?;
+    times.sort_unstable();
+    let p99 = times[times.len() * 99 / 100].as_secs_f64() * 1_000.0;
+    report.row(Row::new("joining at 1,000 joins/s, 99th percentile", "ms").gaggle(p99).at_most(20.0));
+    Ok(())
+}
+
+/// So many at a time, each as fast as it goes.
+pub(crate) fn join_in_lanes(
+    server: &crate::process::Process,
+    joins: usize,
+    lanes: usize,
+) -> Result<Vec<Member>, String> {
+    let address = server.address;
+    std::thread::scope(|scope| {
+        let lane = |lane: usize| {
+            let numbers = (lane..joins).step_by(lanes);
+            scope.spawn(move || {
+                numbers.map(|number| Member::join(address, number)).collect::<Result<Vec<_>, _>>()
+            })
+        };
+        let lanes: Vec<_> = (0..lanes).map(lane).collect();
+        let mut members = Vec::new();
+        for lane in lanes {
+            members.extend(lane.join().map_err(|_| "a lane panicked")??);
+        }
+        Ok(members)
+    })
+}
+
+/// One join every millisecond, whether those before are done or not: a late start counts as waiting.
+fn paced(server: &crate::process::Process) -> Result<Vec<Duration>, String> {
+    let (address, begin) = (server.address, Instant::now() + Duration::from_millis(50));
+    let lanes = 32;
+    std::thread::scope(|scope| {
+        let lane = |lane: usize| {
+            scope.spawn(move || {
+                let (mut times, mut members) = (Vec::new(), Vec::new());
+                for number in (lane..PACED).step_by(lanes) {
+                    let due = begin + Duration::from_secs(1) * number as u32 / PACE_PER_SECOND as u32;
+                    std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                    members.push(Member::join(address, number)?);
+                    times.push(due.elapsed());
+                }
+                Ok::<_, String>((times, members))
+            })
+        };
+        let lanes: Vec<_> = (0..lanes).map(lane).collect();
+        let (mut times, mut all) = (Vec::new(), Vec::new());
+        for lane in lanes {
+            let (lane_times, members) = lane.join().map_err(|_| "a lane panicked")??;
+            times.extend(lane_times);
+            all.push(members);
+        }
+        Ok(times)
+    })
+}
+
+fn colyseus(folder: &Path, port: u16) -> Result<(), String> {
+    let arguments = [port.to_string(), COLYSEUS_JOINS.to_string(), LANES.to_string()];
+    let output = Command::new("node").arg("colyseus_join.js").args(arguments).current_dir(folder).output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn micros_each(cpu: Duration, count: usize) -> f64 {
+    cpu.as_secs_f64() * 1e6 / count as f64
+}

@@ -1,0 +1,67 @@
+//! A server as a process: started, measured by what the system says about it, and ended.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// A server in a process of its own; killed when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Process {
+    /// Starts a program that prints a line when it serves; `address` finds the address in that line.
+    pub(crate) fn start(
+        command: &mut Command,
+        address: impl Fn(&str) -> Option<SocketAddr>,
+    ) -> Result<Process, String> {
+        let name = command.get_program().display().to_string();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{name} does not start: {error}"))?;
+        let output = child.stdout.take().ok_or("no output")?;
+        let mut said = String::new();
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if let Some(address) = address(&line) {
+                return Ok(Process { child, address });
+            }
+            said = line;
+        }
+        Err(format!("{name} ended: {said}"))
+    }
+
+    /// CPU time used so far, of all threads.
+    pub(crate) fn cpu(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        // After the name, which may have spaces in it: user and system time are the 12th and 13th field, in hundredths.
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let hundredths: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+        Duration::from_millis(hundredths * 10)
+    }
+
+    /// Memory in use, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kilobytes.unwrap_or(0) * 1_024
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Raises the number of open files as far as it goes, for this process and those it starts.
+pub(crate) fn allow_many_sockets() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
