@@ -280,6 +280,8 @@ fn values_reach_everybody_and_whoever_comes_later() {
     assert_eq!(world.session(1).set_value(player(1), &Score(99)), Err(ValueError::NotYours));
     assert_eq!(world.session(0).set_value(player(1), &Name("Bob".into())), Err(ValueError::NotYours));
     world.run_ms(100);
+    let named = Event::ValueChanged { player: player(1), value: "name" };
+    assert_eq!(world.count_events(2, |event| *event == named), 1);
     world.kill(1);
     world.machines.push(world::Machine::new(3));
     world.grow();

@@ -87,6 +87,13 @@ fn a_newcomer_learns_everything_at_any_time() {
     world.run_ms(3_000);
     assert_eq!(expect_agreement(&world), 90);
     assert_eq!(world.session(3).stats().claims, 0, "and takes nothing");
+    assert_eq!(world.count_events(3, |event| *event == Event::Admitted), 1);
+    let (joined, left) = (
+        Event::Joined { player: player(3), peer: world::peer(3) },
+        Event::Left { player: player(3), peer: world::peer(3) },
+    );
+    assert_eq!(world.count_events(1, |event| *event == joined), 1);
+    assert_eq!(world.count_events(1, |event| *event == left), 0);
     assert_eq!(world.session(3).arrival().known, 90);
     assert!(
         world.session(3).member().number > world.session(2).member().number,
