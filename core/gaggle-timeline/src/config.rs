@@ -251,6 +251,17 @@ impl SessionConfig {
         self.fits::<I>(players)
     }
 
+    /// Whether the settings make sense for somebody who only watches.
+    pub(crate) fn validate_watcher(&self) -> Result<(), SessionError> {
+        self.validate_numbers()?;
+        match self.slots {
+            0 => {
+                Err(SessionError::Setting { setting: "slots", value: 0, min: 1, max: Slot::COUNT_MAX as u64 })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn fits<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
         // With a byte for the repetitions before it.

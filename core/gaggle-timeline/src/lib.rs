@@ -110,7 +110,8 @@
 //! ```
 //!
 //! While coming in a machine has no slots: [`Session::local_slots`] says for whom to give input, every tick. A page
-//! that was closed and is opened again uses [`Session::rejoin`] with its old slots. [`Event::HistoryChanged`] with
+//! that was closed and is opened again uses [`Session::rejoin`] with its old slots; [`Session::watch`] comes in without
+//! taking a seat. [`Event::HistoryChanged`] with
 //! `ours_lost` means that what was played here since a split gave way to what the others played.
 //!
 //! Whoever keeps its state elsewhere leaves [`Timeline`] out and fulfils [`Request`]s itself.

@@ -101,6 +101,8 @@ pub(crate) struct Remote {
     pub(crate) liveness: Liveness,
     /// It is in the roster, without an end.
     pub(crate) is_open: bool,
+    /// It only watches.
+    pub(crate) watches: bool,
     /// It can be talked to, as the membership machine was told.
     pub(crate) reachable: bool,
     pub(crate) meaning: Option<Meaning>,
@@ -205,6 +207,7 @@ impl Remote {
             handshake: Handshake::Unlinked,
             liveness: Liveness::Heard,
             is_open: false,
+            watches: false,
             reachable: false,
             meaning: None,
             acked: None,

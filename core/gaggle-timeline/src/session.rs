@@ -4,7 +4,7 @@
 //! comes in, `send.rs` what goes out, `requests.rs` what the game must do, `checks.rs` comparing states,
 //! `recovery.rs` making a wrong one good,
 //! `presence.rs` what follows from who is there, `standing.rs` what others are told of us, `joining.rs` coming
-//! in, `donating.rs` helping others in, `liveness.rs` who is heard, `relaying.rs` those who cannot hear each other.
+//! in, `donating.rs` helping others in, `watching.rs` only looking on, `liveness.rs` who is heard, `relaying.rs` those who cannot hear each other.
 
 mod checks;
 mod donating;
@@ -17,6 +17,7 @@ mod relaying;
 mod requests;
 mod send;
 mod standing;
+mod watching;
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Prng, Slot, SlotSet};
 use gaggle_link::Goodbye;
@@ -104,6 +105,8 @@ pub struct Session<I: Input> {
     pace_frame: Frame,
     /// We are behind our own entries, having just come in.
     catching_up: bool,
+    /// We only watch.
+    watches: bool,
     /// How far the newest local entry is ahead of the frame being simulated.
     input_delay: u32,
     /// The newest local entry that says something new.
@@ -280,6 +283,7 @@ impl<I: Input> Session<I> {
             told_history: None,
             pace_frame: Frame::START,
             catching_up: false,
+            watches: false,
             input_delay: 0,
             newest_change: Frame::START,
             told_for: Frame::START,
@@ -407,6 +411,9 @@ impl<I: Input> Session<I> {
         if !self.running || self.over {
             return Tick::Waiting;
         }
+        if self.watches {
+            return self.tick_watching();
+        }
         self.keep_time();
         let next = self.ledger.current.next();
         let limit = self.sure().saturating_add(self.config.window_frames());
@@ -445,7 +452,10 @@ impl<I: Input> Session<I> {
         // While others stand still they are not where they would be by the clock. An observer learns late what is
         // confirmed, but holds what others will confirm.
         let until = match observes {
-            true => self.horizon.max(self.membership.confirmed()).saturating_add(self.config.reach_frames()),
+            true => {
+                let (confirmed, reach) = (self.membership.confirmed(), self.config.reach_frames());
+                self.horizon.clamp(confirmed, confirmed.saturating_add(3 * reach)).saturating_add(reach)
+            }
             false => self.membership.emit_until(),
         };
         self.pace_frame = self.pace_frame.min(until.saturating_sub(self.delay.target()));

@@ -45,9 +45,13 @@ pub(crate) enum Followed {
 }
 
 impl Membership {
-    /// Whether others may rely on us: a full member that stays.
+    /// Whether others may rely on us: a full member that stays, or somebody who only watches, for others who do.
     pub(crate) fn may_donate(&self) -> bool {
-        self.mode == Mode::Member && self.is_full()
+        match self.mode {
+            Mode::Member => self.is_full(),
+            Mode::Observer => self.players == 0,
+            Mode::Out => false,
+        }
     }
 
     /// What to tell with the state at a confirmed frame that is not long ago.

@@ -7,7 +7,7 @@ use crate::exchange::{MESSAGE_STREAM, TRANSFER_STREAM};
 use crate::membership::{History, row_of};
 use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, WINDOW_BYTES};
 
-/// Whom one machine helps at a time.
+/// Whom one machine helps at a time, those who watch included: more are fed by each other.
 const DONATIONS_MAX: usize = 8;
 /// What was confirmed is told in so many frames at least, or after so long.
 const FEED_FRAMES: u32 = 3;
@@ -190,8 +190,9 @@ impl<I: Input> Session<I> {
                 });
                 row.is_some_and(|row| remote.confirmed >= row.first)
             });
-            let has_it = full && matches!(donation.parcel, Parcel::Done);
-            here && !has_it && now.since(donation.since) < DONATION_TIMEOUT
+            // Whoever watches is fed for as long as it likes.
+            let done = matches!(donation.parcel, Parcel::Done);
+            here && !(full && done) && (done || now.since(donation.since) < DONATION_TIMEOUT)
         });
     }
 

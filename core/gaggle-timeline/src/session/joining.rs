@@ -139,13 +139,16 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Members whose state we could take.
+    /// Those whose state we could take: members, and for whoever watches others who do. Only those with a lower name, so
+    /// that nobody is fed by itself in the end.
     fn donors(&self) -> Vec<PeerId> {
         let able = self.remotes.iter().filter(|remote| remote.is_trusted() && remote.reachable);
-        let member = able.filter(|remote| {
-            self.membership.latest_standing(remote.peer).is_some() && !self.membership.observes(remote.peer)
+        let stands = able.filter(|remote| self.membership.latest_standing(remote.peer).is_some());
+        let gives = stands.filter(|remote| {
+            let passes_on = self.watches && remote.peer < self.local_peer;
+            if remote.watches { passes_on } else { !self.membership.observes(remote.peer) }
         });
-        member.map(|remote| remote.peer).collect()
+        gives.map(|remote| remote.peer).collect()
     }
 
     /// Any member is as good as any other: whom we take is left to chance, so that nobody pays for all.
@@ -174,7 +177,7 @@ impl<I: Input> Session<I> {
     fn wait_alone(&mut self) {
         let since = *self.joining.alone_since.get_or_insert(self.now);
         let caught_up = self.ledger.current >= self.membership.confirmed();
-        if self.running && caught_up && self.now.since(since) >= super::FEED_TIMEOUT {
+        if self.running && caught_up && !self.watches && self.now.since(since) >= super::FEED_TIMEOUT {
             self.joining.alone_since = None;
             self.found_match();
         }
@@ -423,6 +426,9 @@ impl<I: Input> Session<I> {
         let donor = self.joining.stage.donor().and_then(|donor| self.remote_index(donor));
         if let Some(donor) = donor {
             self.follow_feeds(donor);
+        }
+        if self.watches {
+            return;
         }
         if let Some(begun) = self.joining.begun {
             self.watch_own_stream(begun);

@@ -132,6 +132,8 @@ impl<I: Input> Session<I> {
         self.sync_held();
         let taken = self.membership.handle_message(self.now, peer, message, &mut self.ledger);
         let stays = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
+        let watches = self.membership.latest_standing(peer).is_some_and(|standing| standing.players == 0);
+        self.remotes[index].watches = watches && !self.remotes[index].is_open;
         if stay.is_some() && stay != stays {
             let agreed = self.membership.confirmed();
             self.remotes[index].begin_stay(agreed);

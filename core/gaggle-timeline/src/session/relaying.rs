@@ -29,7 +29,7 @@ impl<I: Input> Session<I> {
     pub(super) fn tend_relaying(&mut self) {
         let silent = |at: Micros| self.now.since(at) >= SILENCE;
         let missing = self.remotes.iter().any(|r| r.is_open && (!r.is_trusted() || silent(r.heard_at)));
-        if !self.running || !missing && self.stalled_ticks < STALL_TICKS {
+        if !self.running || self.watches || !missing && self.stalled_ticks < STALL_TICKS {
             return;
         }
         if self.ticks < self.relaying.asked_tick + ASK_TICKS {

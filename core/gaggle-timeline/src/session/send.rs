@@ -155,8 +155,8 @@ impl<I: Input> Session<I> {
             return false;
         }
         let waited = self.ticks - remote.sent.tick;
-        if !self.running || remote.meaning.is_none() && !remote.is_open {
-            // Time is all we have in common. Who waits for a match to begin wants to know it soon.
+        if !self.running || self.watches || remote.watches || remote.meaning.is_none() && !remote.is_open {
+            // Time is all we have in common; whoever watches is fed by one of us. Who waits for a match to begin wants to know it soon.
             return waited >= if self.seats.is_empty() { STRANGER_INTERVAL_TICKS } else { 1 };
         }
         if remote.liveness == Liveness::Gone {

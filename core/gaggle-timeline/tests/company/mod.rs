@@ -227,6 +227,15 @@ impl Company {
         self
     }
 
+    /// A machine is switched on to watch.
+    pub fn watch(&mut self, index: usize) -> &mut Self {
+        let (name, id) = (self.name(), self.id(index));
+        let session = Session::watch(self.config.clone(), id, name).unwrap();
+        let carrier = self.net.restarted_carrier(index);
+        self.machines[index] = self.machine(index, session, carrier);
+        self.connect(index)
+    }
+
     /// Links to everybody who is on.
     pub fn connect(&mut self, index: usize) -> &mut Self {
         for other in (0..self.machines.len()).filter(|other| *other != index) {
