@@ -1,6 +1,7 @@
 //! Gaggle outside the browser: what waits, on sockets and by the clock, so that core need not.
 //!
-//! [`UdpCarrier`] lets links run on a UDP socket. A program makes one, says whom to reach, and runs its links once a frame:
+//! [`online`] is what a [`Room`](gaggle::Room) needs; [`links`] is the part of it that reaches everybody in a room, direct where that is
+//! possible and through a relay where it is not. Without a server, [`UdpCarrier`] lets links run on a UDP socket. A program makes one, says whom to reach, and runs its links once a frame:
 //!
 //! ```no_run
 //! use gaggle_link::{Event, Link, LinkConfig, Transport};
@@ -28,6 +29,7 @@ mod direct;
 mod entropy;
 mod links;
 mod lobby;
+mod online;
 mod relay;
 mod sockets;
 mod udp;
@@ -39,5 +41,6 @@ pub use entropy::{random_peer, random_seed};
 pub use gaggle_rtc::RtcChannelError;
 pub use links::{Servers, links};
 pub use lobby::{LobbySocket, ParseLobbyUrlError};
+pub use online::online;
 pub use relay::RelayLine;
 pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpTotals};

@@ -3,7 +3,6 @@
 use gaggle_kit::PeerId;
 use gaggle_link::relay::{Leg, RelayClient, RelayHandle};
 use gaggle_link::{Direct, Links, LinksConfig, Path};
-use gaggle_rtc::RtcChannelError;
 
 use crate::{DirectWay, RelayLine};
 
@@ -18,22 +17,12 @@ pub struct Servers {
 
 /// Links for this program: to be told who is in the room, and to be handed signals ([`Links`] says how).
 ///
-/// The ticket is the lobby's, for the relay; the seed should be random. Ways that `config.paths` does not allow are not even made.
-///
-/// # Errors
-/// If the system gives no entropy.
-pub fn links(
-    local: PeerId,
-    ticket: &str,
-    servers: &Servers,
-    config: LinksConfig,
-    seed: u64,
-) -> Result<Links, RtcChannelError> {
+/// The ticket is the lobby's, for the relay; the seed should be random. Ways that `config.paths` does not allow are not even made, nor
+/// is the direct one on a system without entropy.
+pub fn links(local: PeerId, ticket: &str, servers: &Servers, config: LinksConfig, seed: u64) -> Links {
     let allowed = |path: Path| config.paths.allowed.contains(&path);
-    let direct = match allowed(Path::Direct) {
-        true => Some(Box::new(DirectWay::new(local, &servers.stun, seed)?) as Box<dyn Direct>),
-        false => None,
-    };
+    let direct = allowed(Path::Direct).then(|| DirectWay::new(local, &servers.stun, seed).ok()).flatten();
+    let direct = direct.map(|direct| Box::new(direct) as Box<dyn Direct>);
     let legs: Vec<Leg> = [(Path::Relay, Leg::Channel), (Path::Socket, Leg::Socket)]
         .into_iter()
         .filter_map(|(path, leg)| allowed(path).then_some(leg))
@@ -41,5 +30,5 @@ pub fn links(
     let relay = servers.relay.as_ref().filter(|_| !legs.is_empty());
     let relay =
         relay.map(|url| RelayHandle::new(RelayClient::new(local, ticket, &legs), RelayLine::new(url)));
-    Ok(Links::new(local, config, seed, direct, relay.as_ref()))
+    Links::new(local, config, seed, direct, relay.as_ref())
 }

@@ -79,6 +79,12 @@ impl LobbySocket {
         Ok(LobbySocket { url: parse(url)?, security: Security::with(config), state: State::Idle })
     }
 
+    /// The server it leads to, as `wss://play.example:8443`.
+    pub(crate) fn origin(&self) -> String {
+        let authority = self.url.authority().map_or("", |authority| authority.as_str());
+        format!("{}://{authority}", self.url.scheme_str().unwrap_or("ws"))
+    }
+
     fn read(&mut self) -> Option<SocketEvent> {
         let State::Open(socket) = &mut self.state else { return None };
         loop {

@@ -100,7 +100,7 @@ impl Stage for Town {
                 ..LinkConfig::default()
             };
             let config = LinksConfig { paths: PathConfig::only(self.path), link, ..LinksConfig::default() };
-            let links = links(me, &self.relay.ticket(1, me), &servers, config, seed).unwrap();
+            let links = links(me, &self.relay.ticket(1, me), &servers, config, seed);
             let others = peers.iter().copied().filter(|peer| *peer != me).collect();
             Neighbour { links, post: Rc::clone(&post), others, path: self.path }
         };

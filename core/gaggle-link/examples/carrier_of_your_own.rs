@@ -1,0 +1,101 @@
+//! A way of moving datagrams of your own, here through queues in memory, and the contract it is held to.
+//!
+//! Anything that can move a datagram to a named peer becomes a transport for every engine by these five functions: a serial line,
+//! a platform's friends service, a test. `cargo run --example carrier_of_your_own` tries all points on it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::contract::{Point, Stage, run};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig};
+
+/// Datagrams under way to each peer, and from whom. A real carrier has a socket instead.
+type Post = Rc<RefCell<BTreeMap<PeerId, VecDeque<(PeerId, Vec<u8>)>>>>;
+
+/// More than this waits for nobody: the link is told to try again.
+const WAITING_MAX: usize = 256;
+
+struct Queues {
+    me: PeerId,
+    post: Post,
+    /// What the link has not been told yet: here everybody can be reached from the start.
+    told: Vec<CarrierEvent>,
+    closed: Vec<PeerId>,
+}
+
+impl Carrier for Queues {
+    fn local_id(&self) -> PeerId {
+        self.me
+    }
+
+    fn send(&mut self, _: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        let mut post = self.post.borrow_mut();
+        let waiting = post.entry(to).or_default();
+        if waiting.len() >= WAITING_MAX {
+            return Err(Busy);
+        }
+        waiting.push_back((self.me, datagram.to_vec()));
+        Ok(())
+    }
+
+    fn poll(&mut self, _: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        if let Some(event) = self.told.pop() {
+            return Some(event);
+        }
+        loop {
+            let (peer, bytes) = self.post.borrow_mut().get_mut(&self.me)?.pop_front()?;
+            if !self.closed.contains(&peer) {
+                *datagram = bytes;
+                return Some(CarrierEvent::Datagram { peer });
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        // Only an arrival changes anything here.
+        Micros::MAX
+    }
+
+    fn close(&mut self, _: Micros, peer: PeerId) {
+        self.closed.push(peer);
+    }
+}
+
+/// Three peers and a clock: what the contract needs.
+struct Three {
+    now: Micros,
+}
+
+impl Stage for Three {
+    type Transport = Link<Queues>;
+
+    fn transports(&mut self) -> Vec<Link<Queues>> {
+        let (peers, post) = ([1, 2, 3].map(PeerId::from_u128), Post::default());
+        let carrier = |me: PeerId| {
+            let others = peers.into_iter().filter(|peer| *peer != me);
+            let told = others.map(|peer| CarrierEvent::Opened { peer }).collect();
+            Queues { me, post: Rc::clone(&post), told, closed: vec![] }
+        };
+        peers.map(|me| Link::new(carrier(me), LinkConfig::default(), me.to_u128() as u64)).into()
+    }
+
+    fn wait(&mut self) -> Micros {
+        self.now += Micros::from_millis(1);
+        self.now
+    }
+
+    fn dead_after(&self) -> Micros {
+        LinkConfig::default().dead_after
+    }
+}
+
+fn main() {
+    for point in Point::ALL {
+        match run(point, Three { now: Micros::ZERO }) {
+            Ok(()) => println!("kept    {point:?}"),
+            Err(failure) => println!("BROKEN  {point:?}: {failure}"),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! A bot that flies with whoever plays gander in a browser: a native peer and a page in one match.
+//!
+//! `cargo xtask play` opens the arcade; `cargo run -p gaggle-native --example gander_bot -- ws://127.0.0.1:8080` drops in. It says
+//! which way its links run: direct, through the relay's UDP port, or through its socket (`relay` and `socket` as second argument
+//! allow nothing else).
+
+use std::time::Duration;
+
+use gaggle::link::Path;
+use gaggle::link::sim::Conditions;
+use gaggle::{Outside, Room, RoomConfig, Stage};
+use gaggle_native::{Clock, online, random_seed};
+use gander::bots::{Bot, Strength};
+use gander::{Gander, SEATS, Setup};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let server = arguments.next().unwrap_or_else(|| "ws://127.0.0.1:8080".to_string());
+    let only = arguments.next();
+    let only = Path::ALL.into_iter().find(|path| Some(path.to_string()) == only);
+
+    let mut config = RoomConfig::new("gander", SEATS as u8)?;
+    config.session.game_fingerprint = gander::FINGERPRINT;
+    config.mode = "team".parse()?;
+    config.client.name = Some("Auk the bot".to_string());
+    let (clock, seed) = (Clock::start(), random_seed()?);
+    let outside = online(&server, only, Conditions::PERFECT)?;
+    let mut room = Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed)?;
+
+    let mut told = (Stage::Solo, Vec::new());
+    let mut bot: Option<Bot> = None;
+    loop {
+        // One seat here, whichever the room gave us.
+        if let Some(slot) = room.own_slots().iter().next() {
+            let seat = usize::from(slot.number());
+            let bot = match &mut bot {
+                Some(bot) if bot.seat() == seat => bot,
+                other => other.insert(Bot::new(seat, Strength::Steady, seed)),
+            };
+            let pad = bot.play(room.game());
+            room.set_input(0, pad);
+        }
+        room.update(clock.now());
+        while let Some(event) = room.next_event() {
+            println!("{event:?}");
+        }
+        let mut paths = Vec::new();
+        for person in room.people() {
+            if let Some(path) = room.outside().path(person.peer) {
+                paths.push(format!("{} {path}", person.name));
+            }
+        }
+        if (room.stage(), &paths) != (told.0, &told.1) {
+            println!("{:?}, links: {}", room.stage(), paths.join(", "));
+            told = (room.stage(), paths);
+        }
+        std::thread::sleep(Duration::from_millis(4));
+    }
+}

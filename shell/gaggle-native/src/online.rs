@@ -1,0 +1,49 @@
+//! A native program online: a server's lobby, and links by whatever way there is.
+
+use gaggle::link::sim::Conditions;
+use gaggle::link::{LinksConfig, Path, PathConfig};
+use gaggle::{LinksSetup, Online};
+
+use crate::lobby::ParseLobbyUrlError;
+use crate::{LobbySocket, Servers, links};
+
+/// What a [`Room`](gaggle::Room) needs of the world: the lobby and the relay of this server, as `wss://play.example`.
+/// `only` is for players who hide their address and for tests; `conditions` makes a good network feel like a bad one.
+///
+/// # Errors
+/// If it is no address of a server.
+pub fn online(
+    server: &str,
+    only: Option<Path>,
+    conditions: Conditions,
+) -> Result<Online<LobbySocket>, ParseLobbyUrlError> {
+    let socket = LobbySocket::new(server)?;
+    let origin = socket.origin();
+    let make = move |setup: &LinksSetup<'_>| {
+        let servers = Servers {
+            stun: setup.ice.iter().flat_map(|server| server.urls.iter().cloned()).collect(),
+            relay: setup.relay.map(|relay| relay_url(&origin, &relay.socket)),
+        };
+        let paths = only.map_or_else(PathConfig::default, PathConfig::only);
+        let config = LinksConfig { paths, conditions, ..LinksConfig::default() };
+        links(setup.local, setup.ticket, &servers, config, setup.seed)
+    };
+    Ok(Online::new(socket, Box::new(make)))
+}
+
+/// A relay's address may be a path of the server that tells it.
+fn relay_url(origin: &str, socket: &str) -> String {
+    if socket.starts_with('/') { format!("{origin}{socket}") } else { socket.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relay_is_found_beside_the_lobby_or_elsewhere() {
+        let origin = LobbySocket::new("https://play.example:8443/lobby").unwrap().origin();
+        assert_eq!(relay_url(&origin, "/relay"), "wss://play.example:8443/relay");
+        assert_eq!(relay_url(&origin, "wss://relay.example/relay"), "wss://relay.example/relay");
+    }
+}

@@ -1,0 +1,85 @@
+//! Two native programs meet in a room of a real server and play, by every way there is.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::time::{Duration, Instant};
+
+use gaggle::link::Path;
+use gaggle::link::sim::Conditions;
+use gaggle::{Game, Inputs, Online, Outside, Room, RoomConfig, Slot, Stage, State};
+use gaggle_native::{Clock, LobbySocket, online, random_seed};
+use gaggle_server::{BackgroundServer, Config};
+
+/// Everybody's presses, summed.
+#[derive(Clone, Debug, Default, State)]
+struct Counter {
+    presses: [u32; 2],
+}
+
+impl Game for Counter {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        for slot in 0..2 {
+            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
+        }
+    }
+}
+
+type Player = Room<Counter, Online<LobbySocket>>;
+
+fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player {
+    let config = RoomConfig::new("counter", 2).unwrap();
+    let outside = online(&format!("ws://{}", server.address()), only, Conditions::PERFECT).unwrap();
+    Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
+}
+
+/// How both are connected once they play together and each has seen the other press; and how long that took.
+fn meet(only: Option<Path>) -> ([Option<Path>; 2], Duration) {
+    let data = std::env::temp_dir().join(format!("gaggle-online-{}-{only:?}", std::process::id()));
+    let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };
+    let server = BackgroundServer::start(config).unwrap();
+    let clock = Clock::start();
+    let mut players = [open(&server, &clock, only), open(&server, &clock, only)];
+    let began = Instant::now();
+    let met = loop {
+        assert!(began.elapsed() < Duration::from_secs(30), "{players:?}");
+        for player in &mut players {
+            player.set_input(0, 1);
+            player.update(clock.now());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        let both = players.iter().all(|player| {
+            player.stage() == Stage::Together && player.game().presses.iter().all(|presses| *presses > 10)
+        });
+        if both {
+            break began.elapsed();
+        }
+    };
+    let paths = players.each_mut().map(|player| {
+        let others: Vec<_> = player.people().into_iter().map(|person| person.peer).collect();
+        others.into_iter().find_map(|peer| player.outside().path(peer))
+    });
+    drop(players);
+    server.stop();
+    let _ = std::fs::remove_dir_all(data);
+    (paths, met)
+}
+
+#[test]
+fn two_programs_meet_directly_when_nothing_keeps_them_apart() {
+    let (paths, met) = meet(None);
+    assert_eq!(paths, [Some(Path::Direct); 2], "after {met:?}");
+}
+
+#[test]
+fn who_hides_its_address_is_met_through_the_relay() {
+    let (paths, met) = meet(Some(Path::Relay));
+    assert_eq!(paths, [Some(Path::Relay); 2], "after {met:?}");
+}
+
+#[test]
+fn who_has_no_udp_is_met_through_the_socket() {
+    let (paths, met) = meet(Some(Path::Socket));
+    assert_eq!(paths, [Some(Path::Socket); 2], "after {met:?}");
+}

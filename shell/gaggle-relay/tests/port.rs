@@ -1,0 +1,171 @@
+//! The relay's ports from outside: what strangers get, what a flood does to members, and what a restart does.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use gaggle_kit::PeerId;
+use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
+use gaggle_lobby::TicketSigner;
+use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_relay::RelayConfig;
+use gaggle_relay::loopback::Loopback;
+use gaggle_rtc::stun::{self, Stun};
+
+/// A socket that asks the relay's UDP port things.
+struct Stranger {
+    socket: UdpSocket,
+    sent: usize,
+}
+
+impl Stranger {
+    fn of(relay: &Loopback) -> Stranger {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(relay.address()).unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        Stranger { socket, sent: 0 }
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        // A full buffer here loses it, as a network would.
+        self.sent += self.socket.send(bytes).unwrap_or(0);
+    }
+
+    /// All that comes back until it is quiet.
+    fn answers(&self) -> Vec<Vec<u8>> {
+        let mut buffer = [0; 2_048];
+        std::iter::from_fn(|| self.socket.recv(&mut buffer).ok().map(|length| buffer[..length].to_vec()))
+            .collect()
+    }
+}
+
+#[test]
+fn strangers_get_nothing_but_an_answer_to_where_they_are() {
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    let mut stranger = Stranger::of(&relay);
+    stranger.send(&stun::question([7; 12]));
+    let here = stranger.socket.local_addr().unwrap();
+    assert_eq!(stun::read(&stranger.answers()[0]), Some(Stun::Answer([7; 12], here)));
+
+    // ICE checks for nobody, with and without a password, DTLS greetings, media, cut and endless STUN, noise.
+    let mut check = stun::question([1; 12]).to_vec();
+    check.extend([0x00, 0x06, 0x00, 0x09]);
+    check.extend(b"evtj:h6vY\0\0\0");
+    check[3] = 16;
+    let mut signed = check.clone();
+    signed.extend([0x00, 0x08, 0x00, 0x14]);
+    signed.extend([0xab; 20]);
+    signed[3] = 40;
+    let hello = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
+    let noise: Vec<Vec<u8>> = (0..=255u8).map(|first| [&[first][..], &[first ^ 0x5a; 99]].concat()).collect();
+    let before = relay.server().totals();
+    for bytes in [check, signed, hello, vec![128; 60], stun::question([1; 12])[..19].to_vec(), vec![]] {
+        stranger.send(&bytes);
+    }
+    noise.iter().for_each(|bytes| stranger.send(bytes));
+    assert_eq!(stranger.answers(), Vec::<Vec<u8>>::new());
+    let totals = relay.server().totals();
+    let counted = |totals: gaggle_relay::Totals| totals.strays_refused + totals.strays_unknown;
+    assert!(counted(totals) - counted(before) >= 250, "{totals:?}");
+}
+
+#[test]
+fn a_flood_of_questions_gets_few_answers() {
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    let mut stranger = Stranger::of(&relay);
+    for n in 0..5_000u32 {
+        stranger.send(&stun::question(
+            [n.to_le_bytes(), n.to_le_bytes(), n.to_le_bytes()].concat().try_into().unwrap(),
+        ));
+    }
+    let answers = stranger.answers();
+    assert!((1..=40).contains(&answers.len()), "{} answers", answers.len());
+    let got: usize = answers.iter().map(Vec::len).sum();
+    assert!(got < stranger.sent / 10, "{got} bytes for {}", stranger.sent);
+}
+
+/// Two members of one room.
+struct Pair {
+    clock: Clock,
+    links: [Links; 2],
+    ids: [PeerId; 2],
+}
+
+impl Pair {
+    fn at(relay: &Loopback, allowed: &[Path]) -> Pair {
+        let clock = Clock::start();
+        let ids = [random_peer().unwrap(), random_peer().unwrap()];
+        let servers = Servers { stun: vec![], relay: Some(relay.url()) };
+        let paths = PathConfig { allowed: allowed.to_vec(), ..PathConfig::default() };
+        let links = ids.map(|me| {
+            let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
+            links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+        });
+        let mut pair = Pair { clock, links, ids };
+        for nth in 0..2 {
+            let now = pair.clock.now();
+            pair.links[nth].peer_up(now, pair.ids[1 - nth]);
+        }
+        pair
+    }
+
+    /// Polls both and counts messages at the second, until there are so many or time is up.
+    fn poll_until(&mut self, wanted: usize, patience: Duration) -> usize {
+        let (began, mut arrived) = (Instant::now(), 0);
+        while arrived < wanted && began.elapsed() < patience {
+            let now = self.clock.now();
+            for nth in 0..2 {
+                while let Some(event) = self.links[nth].poll(now) {
+                    arrived += usize::from(nth == 1 && matches!(event, Event::Message { .. }));
+                }
+                while self.links[nth].next_signal().is_some() {}
+            }
+            let _ = self.links[0].send(now, self.ids[1], Channel::Unreliable, b"honk");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        arrived
+    }
+
+    fn path(&self) -> Option<Path> {
+        self.links[1].path(self.ids[0])
+    }
+}
+
+#[test]
+fn members_do_not_notice_a_flood_of_strangers() {
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    let mut pair = Pair::at(&relay, &[Path::Relay]);
+    assert_eq!(pair.poll_until(50, Duration::from_secs(10)), 50);
+    let address = relay.address();
+    let flood = std::thread::spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(1) {
+            (0..20).for_each(|n| _ = socket.send_to(&[n * 13; 200], address));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let arrived = pair.poll_until(200, Duration::from_secs(4));
+    flood.join().unwrap();
+    assert_eq!((arrived, pair.path()), (200, Some(Path::Relay)));
+    assert!(relay.server().totals().strays_unknown > 1_000);
+}
+
+#[test]
+fn a_relay_that_is_started_again_is_found_again() {
+    let signer = || TicketSigner::from_secret(&[9; 32]);
+    let relay = Loopback::at("127.0.0.1:0".parse().unwrap(), RelayConfig::default(), signer()).unwrap();
+    let address = relay.address();
+    let mut pair = Pair::at(&relay, &[Path::Relay, Path::Socket]);
+    assert_eq!(pair.poll_until(20, Duration::from_secs(10)), 20);
+    relay.stop();
+    assert!(pair.poll_until(1_000, Duration::from_secs(1)) < 1_000);
+    let relay = (0..100)
+        .find_map(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            Loopback::at(address, RelayConfig::default(), signer()).ok()
+        })
+        .expect("the port is free again");
+    assert_eq!(pair.poll_until(20, Duration::from_secs(10)), 20, "{:?}", relay.server().totals());
+}
