@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use gaggle::link::Path;
 use gaggle::link::sim::Conditions;
-use gaggle::{Outside, Room, RoomConfig, Stage};
+use gaggle::{Room, RoomConfig, Stage};
 use gaggle_native::{Clock, online, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
@@ -44,12 +44,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         while let Some(event) = room.next_event() {
             println!("{event:?}");
         }
-        let mut paths = Vec::new();
-        for person in room.people() {
-            if let Some(path) = room.outside().path(person.peer) {
-                paths.push(format!("{} {path}", person.name));
-            }
-        }
+        let people = room.people();
+        let paths: Vec<String> = people
+            .iter()
+            .filter_map(|person| person.path.map(|path| format!("{} {path}", person.name)))
+            .collect();
         if (room.stage(), &paths) != (told.0, &told.1) {
             println!("{:?}, links: {}", room.stage(), paths.join(", "));
             told = (room.stage(), paths);

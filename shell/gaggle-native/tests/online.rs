@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
 use gaggle::link::sim::Conditions;
-use gaggle::{Game, Inputs, Online, Outside, Room, RoomConfig, Slot, Stage, State};
+use gaggle::{Game, Inputs, Online, Room, RoomConfig, Slot, Stage, State};
 use gaggle_native::{Clock, LobbySocket, online, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
@@ -56,10 +56,7 @@ fn meet(only: Option<Path>) -> ([Option<Path>; 2], Duration) {
             break began.elapsed();
         }
     };
-    let paths = players.each_mut().map(|player| {
-        let others: Vec<_> = player.people().into_iter().map(|person| person.peer).collect();
-        others.into_iter().find_map(|peer| player.outside().path(peer))
-    });
+    let paths = players.each_mut().map(|player| player.people().into_iter().find_map(|person| person.path));
     drop(players);
     server.stop();
     let _ = std::fs::remove_dir_all(data);
