@@ -63,8 +63,8 @@ pub(super) struct Machine {
     pressed_at: u64,
     advanced: bool,
     held: Press,
-    /// The state the stay began with in which it is held.
-    held_of: Frame,
+    /// The stay in which it is held: the state it began with, how many were taken, how often it was lost.
+    held_of: (Frame, u64, u64),
     straight: Broth,
     straight_at: Frame,
     straight_of: Option<u64>,
@@ -98,7 +98,7 @@ impl Machine {
             pressed_at: 0,
             advanced: false,
             held: Press::default(),
-            held_of: Frame::START,
+            held_of: (Frame::START, 0, 0),
             straight_at: Frame::START,
             straight_of: None,
             last_seen: [Press::default(); SLOTS],
@@ -160,9 +160,12 @@ impl Machine {
     fn press(&mut self, index: usize, rng: &mut Prng, presses: &mut Presses) {
         let session = self.timeline.session_mut();
         let slots = session.local_slots();
-        if self.held_of != session.origin_frame() {
-            self.held_of = session.origin_frame();
+        let stats = session.stats();
+        let stay = (session.origin_frame(), stats.states_taken, stats.starts_over);
+        if self.held_of != stay {
+            self.held_of = stay;
             self.held = Press::default();
+            presses.begin(index);
         }
         if self.advanced
             && !slots.is_empty()
