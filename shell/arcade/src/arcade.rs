@@ -10,7 +10,7 @@ mod rates;
 mod replays;
 
 use gaggle::timeline::Pace;
-use gaggle::{Micros, Outside, Room, RoomCode, RoomConfig, Stage as RoomStage, Wish};
+use gaggle::{Event, Micros, Outside, Room, RoomCode, RoomConfig, Stage as RoomStage, Wish};
 use gaggle_scene::{Canvas, Heard, Hearing, Scene, View};
 use gander::arena::{HEIGHT, WIDTH};
 use gander::attract::Attract;
@@ -408,6 +408,9 @@ impl<O: Outside> Arcade<O> {
         self.pads = [Pad::NONE; 2];
         self.hearing = Hearing::default();
         self.screen = Screen::Flying;
+        if self.shelf.server_lost {
+            self.hear(&Event::ServerLost);
+        }
     }
 
     fn go_home(&mut self) {

@@ -12,8 +12,10 @@ impl<O: Outside> Arcade<O> {
     pub(super) fn draw(&mut self) {
         match self.screen {
             Screen::Menu => {
-                let between = self.pace.thousandths() as f32 / 1_000.0;
-                self.attract.draw(&mut self.stage, between, self.calm, &mut self.scene);
+                // Only the scenery: plaques would show through the title.
+                let audience = Audience { calm: self.calm, plain: true, bare: true, ..Audience::default() };
+                let game = self.attract.game();
+                self.stage.draw(game, game, 1.0, &audience, &mut self.scene);
             }
             Screen::Help => {
                 let between = self.pace.thousandths() as f32 / 1_000.0;

@@ -162,9 +162,11 @@ impl<O: Outside> Arcade<O> {
         self.shelf.joining_since = joining.then(|| self.shelf.joining_since.unwrap_or(self.now));
     }
 
-    fn hear(&mut self, event: &Event) {
+    pub(super) fn hear(&mut self, event: &Event) {
         let has_company = self.has_company();
-        if let Some(line) = line_for(event, has_company) {
+        // The menu says by itself how the lobby is.
+        let is_shown = self.screen == Screen::Menu && matches!(event, Event::ServerLost | Event::ServerBack);
+        if let Some(line) = line_for(event, has_company).filter(|_| !is_shown) {
             let seat = match event {
                 Event::Came { peer, .. }
                 | Event::Went { peer, .. }

@@ -155,3 +155,31 @@ fn strangers_meet_fly_leave_and_return() {
     assert!(waited < 30, "{waited} frames stood still for a goodbye");
     assert!(dropped_in_after < Duration::from_secs(5), "{dropped_in_after:?}");
 }
+
+/// Two pages over one way only, the way it says.
+fn meet_over(path: &str) {
+    let hall = Hall::open(path);
+    let pages = [hall.page(&format!("?path={path}")), hall.page(&format!("?path={path}"))];
+    for page in &pages {
+        tap(page, "Enter", "Enter");
+        until(page, "a room", |known| known["stage"] == "together");
+    }
+    for page in &pages {
+        let known = until(page, "both are in", |known| is_together(known, 2));
+        assert_eq!(paths(&known), [path], "{known}");
+        fly(page, 2);
+    }
+    expect_agreement(&[&pages[0], &pages[1]]);
+    pages[0].crash().unwrap();
+    until(&pages[1], "alone again", |known| is_together(known, 1));
+}
+
+#[test]
+fn strangers_meet_through_the_relay_alone() {
+    meet_over("relay");
+}
+
+#[test]
+fn strangers_meet_through_a_socket_alone() {
+    meet_over("socket");
+}

@@ -1,0 +1,66 @@
+//! Tug of war in terminals, online. Start a server, then this in two terminals:
+//!
+//! ```text
+//! cargo run -p gaggle-server
+//! cargo run -p gaggle-native --example tug_of_war
+//! ```
+//!
+//! Every Enter pulls. Close one terminal in the middle of it and start it again.
+
+use std::error::Error;
+use std::io::{Write, stdin, stdout};
+use std::{sync::mpsc, thread, time::Duration};
+
+use gaggle::link::sim::Conditions;
+use gaggle::{Game, Inputs, Micros, Room, RoomConfig, Slot, State};
+use gaggle_native::{Clock, online, random_seed};
+
+#[derive(Clone, Default, State)]
+struct TugOfWar {
+    rope: i32,
+}
+
+impl Game for TugOfWar {
+    type Input = bool; // pulling, or not
+
+    fn tick(&mut self, inputs: &Inputs<'_, bool>) {
+        let pull = |nth| i32::from(inputs.get(Slot::at(nth)));
+        self.rope = (self.rope + pull(1) - pull(0)).clamp(-600, 600);
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());
+    let (clock, config) = (Clock::start(), RoomConfig::new("tug-of-war", 2)?);
+    let outside = online(&server, None, Conditions::PERFECT)?;
+    let mut room = Room::open(clock.now(), config, outside, TugOfWar::default(), random_seed()?)?;
+
+    // Reading a line waits, and nothing else here may.
+    let (typed, enters) = mpsc::channel();
+    thread::spawn(move || stdin().lines().map_while(Result::ok).all(|_| typed.send(()).is_ok()));
+    let mut pulls_until = Micros::ZERO;
+    loop {
+        let now = clock.now();
+        match enters.try_recv() {
+            Ok(()) => pulls_until = now + Micros::from_millis(200),
+            Err(mpsc::TryRecvError::Empty) => {}
+            Err(mpsc::TryRecvError::Disconnected) => break,
+        }
+        room.set_input(0, now < pulls_until);
+        room.update(now);
+        while let Some(event) = room.next_event() {
+            println!("\r* {event}{:40}", "");
+        }
+        print!(
+            "\r[{:1$}O{2:3$}]",
+            "",
+            (room.game().rope / 20 + 30) as usize,
+            "",
+            (30 - room.game().rope / 20) as usize
+        );
+        stdout().flush()?;
+        thread::sleep(Duration::from_millis(8));
+    }
+    room.leave();
+    Ok(())
+}
