@@ -270,3 +270,14 @@ fn everybody_has_a_replay_from_where_they_came_in() {
     }
     assert!(lengths[0] > lengths[1], "who came first has more to tell: {lengths:?}");
 }
+
+#[test]
+fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
+    for millis in [500, 2_000, 4_000, 8_000] {
+        let mut town = Town::of(2);
+        town.slow_links(millis).open(0).open(1).run_ms(millis);
+        town.run_until("both are in", 2_500, |town| town.is_together(0) && town.is_together(1));
+        town.expect_one_match(&[0, 1]);
+        assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
+    }
+}

@@ -100,7 +100,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             LobbyEvent::Closed(refusal) | LobbyEvent::Refused { refusal, .. } => {
                 self.push(Event::Refused(refusal));
             }
-            LobbyEvent::Seated { returned, .. } => self.take_seat(returned),
+            LobbyEvent::Seated { created, returned, .. } => self.take_seat(created, returned),
             LobbyEvent::Room(event) => self.hear_room(&event),
             LobbyEvent::Left { reason, .. } => self.lose_seat(reason),
             LobbyEvent::Signal { from, data } => {
@@ -138,12 +138,13 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         }
     }
 
-    fn take_seat(&mut self, returned: bool) {
+    fn take_seat(&mut self, created: bool, returned: bool) {
         let Some(client) = &self.client else { return };
         let (Some(room), Some((_, peer))) = (client.room(), client.identity()) else { return };
         let (seat, code) = ((room.id, peer), room.code);
         let fits = self.fits(room);
-        let has_others = room.players().any(|member| member.peer != peer);
+        // Whoever the room was made for begins, also if others have followed before we heard of it.
+        let joins = !created && room.players().any(|member| member.peer != peer);
         if self.seat == Some(seat) {
             // Only the connection to the lobby was lost: the match never stopped.
             self.connect_to_all();
@@ -160,7 +161,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.seat = Some(seat);
         self.learn_names();
         self.open_links();
-        if has_others {
+        if joins {
             self.begin_joining();
         } else {
             self.found();

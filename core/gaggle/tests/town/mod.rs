@@ -62,6 +62,9 @@ struct Shared {
     /// Which house a name means. Names are the lobby's.
     houses: BTreeMap<PeerId, usize>,
     connected: BTreeSet<(usize, usize)>,
+    /// How long a link takes to open, and those that are opening.
+    link_delay: Micros,
+    opening: Vec<(Micros, (usize, usize))>,
     /// No link ever opens to or from these.
     deaf: BTreeSet<usize>,
 }
@@ -286,7 +289,7 @@ impl Outside for Doorstep {
         let pair = (self.house.min(other), self.house.max(other));
         let deaf = shared.deaf.contains(&pair.0) || shared.deaf.contains(&pair.1);
         if self.links.is_some() && !deaf && shared.connected.insert(pair) {
-            self.world.borrow().apply(&Change::Connect(pair.0, pair.1));
+            shared.opening.push((shared.now + shared.link_delay, pair));
         }
     }
 
@@ -330,6 +333,8 @@ impl Town {
             to_house: (0..houses).map(|_| VecDeque::new()).collect(),
             houses: BTreeMap::new(),
             connected: BTreeSet::new(),
+            link_delay: Micros::ZERO,
+            opening: Vec::new(),
             deaf: BTreeSet::new(),
         };
         Town {
@@ -401,6 +406,12 @@ impl Town {
         self
     }
 
+    /// Links take so long to open from now on.
+    pub(crate) fn slow_links(&mut self, ms: u64) -> &mut Town {
+        self.shared.borrow_mut().link_delay = Micros::from_millis(ms);
+        self
+    }
+
     /// One displayed frame of everybody. Everybody presses in every other frame, each in their own rhythm.
     pub(crate) fn step(&mut self) {
         let now = {
@@ -411,6 +422,12 @@ impl Town {
             }
             shared.now
         };
+        let opening = std::mem::take(&mut self.shared.borrow_mut().opening);
+        let (due, later) = opening.into_iter().partition(|(at, _)| *at <= now);
+        self.shared.borrow_mut().opening = later;
+        for (_, (a, b)) in due {
+            self.world.borrow().apply(&Change::Connect(a, b));
+        }
         self.world.borrow().advance(FRAME);
         for (house, room) in self.rooms.iter_mut().enumerate() {
             let Some(room) = room else { continue };
