@@ -7,12 +7,13 @@ mod machine;
 mod plan;
 mod presses;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+
+use crate::runs::{parse_seeds, survive};
 
 use company::{Company, Shown};
 use plan::Plan;
@@ -31,21 +32,10 @@ pub(crate) struct Options {
     minutes: u64,
 }
 
-fn parse_seeds(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || format!("{text} is no range of seeds: write 0..100");
-    let (first, end) = text.split_once("..").ok_or_else(wrong)?;
-    let (first, end) = (first.parse().map_err(|_| wrong())?, end.parse().map_err(|_| wrong())?);
-    if first < end { Ok((first, end)) } else { Err(format!("{text} is empty")) }
-}
-
 /// One match, whatever becomes of it.
 fn play(plan: &Plan) -> Result<Shown, String> {
     let plan = plan.clone();
-    catch_unwind(AssertUnwindSafe(move || Company::new(plan).play())).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(format!("it panicked: {}", text.unwrap_or_default()))
-    })
+    survive(move || Company::new(plan).play())
 }
 
 /// What all matches showed together.

@@ -16,6 +16,7 @@ mod frame_picture;
 mod fuzz_seeds;
 mod png_file;
 mod replica_chaos;
+mod runs;
 
 use std::process::ExitCode;
 
