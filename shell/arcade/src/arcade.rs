@@ -364,7 +364,8 @@ impl<O: Outside> Arcade<O> {
                 self.menu.mode = if self.menu.mode == Mode::Team { Mode::Versus } else { Mode::Team };
                 self.look_around();
             }
-            Choice::Room(nth) | Choice::Watch(nth) => {
+            Choice::Watch(_) => self.toasts.push(None, "No seat is free there.".to_string(), true),
+            Choice::Room(nth) => {
                 if let Some(code) = self.shelf.rooms.get(nth).and_then(|room| room.code.parse().ok()) {
                     self.take_off(1, Wish::Code(code));
                 }

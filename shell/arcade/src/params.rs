@@ -18,8 +18,6 @@ pub struct Params {
     pub seed: Option<u64>,
     /// Fly in this room at once.
     pub room: Option<RoomCode>,
-    /// Watch this room at once.
-    pub watch: Option<RoomCode>,
     /// Show a replay from this frame on.
     pub frame: Option<u32>,
     /// What was asked for and cannot be, in words.
@@ -52,7 +50,6 @@ impl Params {
                 "seed" => take(&mut params.seed, value.parse().ok().ok_or("a number")),
                 "frame" => take(&mut params.frame, value.parse().ok().ok_or("a number")),
                 "room" => take(&mut params.room, value.parse().ok().ok_or("six letters")),
-                "watch" => take(&mut params.watch, value.parse().ok().ok_or("six letters")),
                 _ => None,
             };
             if let Some(wanted) = complaint {
@@ -116,10 +113,9 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_told_and_the_rest_is_done() {
-        let params = Params::parse(
-            "latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&watch=&jitter=5&=&&%00",
-        );
-        assert_eq!(params.complaints.len(), 7, "{:?}", params.complaints);
+        let params =
+            Params::parse("latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&jitter=5&=&&%00");
+        assert_eq!(params.complaints.len(), 6, "{:?}", params.complaints);
         assert_eq!(params.conditions.jitter.as_millis(), 5);
         assert_eq!((params.bots, params.room), (0, None));
         let endless = "latency=".repeat(100_000);

@@ -205,10 +205,6 @@ fn rooms(pen: &mut Pen<'_>, menu: &Menu, facts: &MenuFacts<'_>) {
             room_row(pen, layout, row, line, focused);
         }
     }
-    let foot = layout.room(seen).y;
-    if framed && foot + 12 <= place.bottom() {
-        pen.text("W watches instead.", place.x + inset, place.bottom() - 14, room, palette::FAINT);
-    }
 }
 
 fn room_row(pen: &mut Pen<'_>, layout: &Layout, row: usize, line: &RoomLine, focused: bool) {

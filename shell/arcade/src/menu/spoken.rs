@@ -27,9 +27,9 @@ impl Menu {
             Choice::Room(nth) | Choice::Watch(nth) => match facts.rooms.get(nth) {
                 Some(room) => {
                     let code = spelled(&room.code);
-                    let enter = if room.open { "joins, W watches" } else { "watches" };
+                    let how = if room.open { "Enter joins" } else { "No seat is free" };
                     format!(
-                        "Room {code}, {}, {} of {} seats taken. Enter {enter}.",
+                        "Room {code}, {}, {} of {} seats taken. {how}.",
                         room.mode, room.players, room.seats
                     )
                 }
@@ -86,10 +86,7 @@ mod tests {
         menu.set_rooms(&rooms);
         assert_eq!(menu.words(&facts), "Play. Enter flies at once. One open room.");
         menu.focus = Choice::Room(0);
-        assert_eq!(
-            menu.words(&facts),
-            "Room H N K C D S, team, wave 3, 2 of 4 seats taken. Enter joins, W watches."
-        );
+        assert_eq!(menu.words(&facts), "Room H N K C D S, team, wave 3, 2 of 4 seats taken. Enter joins.");
         menu.focus = Choice::Code;
         menu.type_text("bcd");
         assert_eq!(menu.words(&facts), "Code B C D, 3 to go.");
