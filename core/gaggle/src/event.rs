@@ -6,6 +6,15 @@ use gaggle_kit::PeerId;
 use gaggle_lobby::client::RequestId;
 use gaggle_lobby::{Refusal, RoomCode, ServerMessage};
 
+/// How somebody's part in a match ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parting {
+    /// They said so, to the match or to the lobby: nobody had to wait for them.
+    Goodbye,
+    /// Nothing was heard of them any more. Their seat is kept for a while.
+    Silence,
+}
+
 /// Something players should know, each told once. Shown as text it is a calm sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,6 +72,8 @@ pub enum Event {
         peer: PeerId,
         /// What they are called.
         name: String,
+        /// Why.
+        parting: Parting,
     },
     /// Nothing is heard of somebody.
     Interrupted {
@@ -113,7 +124,8 @@ impl fmt::Display for Event {
             Event::JoinFailed => f.write_str("joining did not work, you play alone"),
             Event::Together => f.write_str("you are in"),
             Event::Came { name, .. } => write!(f, "{name} dropped in"),
-            Event::Went { name, .. } => write!(f, "{name} left"),
+            Event::Went { name, parting: Parting::Goodbye, .. } => write!(f, "{name} left"),
+            Event::Went { name, parting: Parting::Silence, .. } => write!(f, "{name} is lost"),
             Event::Interrupted { name, .. } => write!(f, "waiting for {name}"),
             Event::Resumed { name, .. } => write!(f, "{name} is back"),
             Event::LeadChanged { name, .. } => write!(f, "{name} leads now"),

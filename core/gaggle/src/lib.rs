@@ -14,7 +14,7 @@ mod recording;
 mod room;
 
 pub use config::{RoomConfig, Wish};
-pub use event::Event;
+pub use event::{Event, Parting};
 pub use nowhere::{Nowhere, Silence};
 pub use online::{MakeLinks, Online};
 pub use outside::{LinksSetup, LobbyNews, Outside};

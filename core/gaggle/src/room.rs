@@ -7,7 +7,7 @@ mod company;
 mod lobby;
 mod results;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet};
@@ -81,6 +81,8 @@ pub struct Room<G: Game, O: Outside> {
     /// Those who left the room, and when to let go of them.
     leaving: Vec<(Micros, PeerId)>,
     names: BTreeMap<PeerId, String>,
+    /// Those in the match of whom nothing is heard at the moment.
+    silent: BTreeSet<PeerId>,
     events: VecDeque<Event>,
     now: Micros,
 }
@@ -123,6 +125,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             server_lost: false,
             leaving: Vec::new(),
             names: BTreeMap::new(),
+            silent: BTreeSet::new(),
             events: VecDeque::new(),
             config,
             outside,
@@ -422,6 +425,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn show(&mut self, play: Play<G>) {
         self.before = play.timeline.game().clone();
         self.recording = None;
+        self.silent.clear();
         self.shown = play;
     }
 

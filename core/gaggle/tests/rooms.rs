@@ -3,15 +3,20 @@
 mod town;
 
 use gaggle::timeline::Replay;
-use gaggle::{Event, RoomConfig, Stage, Wish};
+use gaggle::{Event, Parting, RoomConfig, Stage, Wish};
 use town::Town;
 
 fn came(event: &Event) -> bool {
     matches!(event, Event::Came { .. })
 }
 
-fn went(event: &Event) -> bool {
-    matches!(event, Event::Went { .. })
+/// How those who left did so, as one house was told.
+fn partings(town: &Town, house: usize) -> Vec<Parting> {
+    let parting = |event: &Event| match event {
+        Event::Went { parting, .. } => Some(*parting),
+        _ => None,
+    };
+    town.told[house].iter().filter_map(parting).collect()
 }
 
 fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
@@ -77,7 +82,7 @@ fn whoever_leaves_is_told_of_once_and_the_last_goes_on_alone() {
     town.room(0).leave();
     town.step();
     town.crash(0).run_ms(2_000);
-    assert_eq!(count(&town, 1, went), 1);
+    assert_eq!(partings(&town, 1), [Parting::Goodbye]);
     assert_eq!(count(&town, 1, |event| matches!(event, Event::LeadChanged { .. })), 1);
     let stalls = town.room(1).stats().stalled_ticks;
     assert!(stalls < 12, "a goodbye costs no timeout: {stalls} ticks stalled");
@@ -113,6 +118,7 @@ fn the_first_of_all_is_killed_and_returns() {
     }
     town.crash(0).run_ms(6_000);
     town.expect_one_match(&[1, 2]);
+    assert_eq!(partings(&town, 1), [Parting::Silence]);
     town.open(0).run_until("it is back", 4_000, |town| town.is_together(0));
     town.expect_one_match(&[0, 1, 2]);
 }

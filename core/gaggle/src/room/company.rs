@@ -5,7 +5,7 @@ use gaggle_link::{LinkStats, Path, Transport};
 use gaggle_timeline::{Event as MatchEvent, Game};
 
 use super::Room;
-use crate::event::Event;
+use crate::event::{Event, Parting};
 use crate::outside::Outside;
 
 /// Somebody whose name is not known.
@@ -87,6 +87,14 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.hear_joining();
     }
 
+    /// Whoever the lobby says has left did not fall silent, even if their own words to us were lost.
+    fn parting(&mut self, peer: PeerId) -> Parting {
+        let was_silent = self.silent.remove(&peer);
+        let room = self.client.as_ref().and_then(|client| client.room());
+        let has_seat = room.is_none_or(|room| room.member(peer).is_some());
+        if was_silent && has_seat { Parting::Silence } else { Parting::Goodbye }
+    }
+
     fn hear_match(&mut self, event: &MatchEvent) {
         let me = self.seat.map(|(_, peer)| peer);
         let others = |peer: &PeerId| Some(*peer).filter(|peer| Some(*peer) != me);
@@ -95,12 +103,21 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
                 others(peer).map(|peer| Event::Came { peer, name: self.name(peer) })
             }
             MatchEvent::Left { peer, .. } => {
-                others(peer).map(|peer| Event::Went { peer, name: self.name(peer) })
+                let parting = self.parting(*peer);
+                others(peer).map(|peer| Event::Went { peer, name: self.name(peer), parting })
+            }
+            MatchEvent::Gone { peer } => {
+                self.silent.insert(*peer);
+                None
             }
             MatchEvent::Interrupted { peer } => {
+                self.silent.insert(*peer);
                 Some(Event::Interrupted { peer: *peer, name: self.name(*peer) })
             }
-            MatchEvent::Resumed { peer } => Some(Event::Resumed { peer: *peer, name: self.name(*peer) }),
+            MatchEvent::Resumed { peer } => {
+                self.silent.remove(peer);
+                Some(Event::Resumed { peer: *peer, name: self.name(*peer) })
+            }
             MatchEvent::LeadChanged { lead } => {
                 Some(Event::LeadChanged { peer: *lead, name: self.name(*lead) })
             }

@@ -193,10 +193,12 @@ impl<O: Outside> Arcade<O> {
         );
         let _ = write!(
             out,
-            ",\"rollbacks\":{},\"again\":{},\"stalled\":{},\"history\":\"{:016x}\"",
+            ",\"rollbacks\":{},\"again\":{},\"stalled\":{},\"goodbyes\":{},\"silences\":{},\"history\":\"{:016x}\"",
             stats.rollbacks,
             stats.frames_again,
             stats.stalled_ticks,
+            self.shelf.partings[0],
+            self.shelf.partings[1],
             self.room.session().history(),
         );
         let marks: Vec<String> = self

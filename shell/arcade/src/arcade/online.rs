@@ -6,7 +6,7 @@ use gaggle::kit::state_hash;
 use gaggle::lobby::message::client::{List, Mine, Top};
 use gaggle::lobby::message::server::TopEntry;
 use gaggle::lobby::{RefusalCode, ServerMessage};
-use gaggle::{Event, Micros, Outside, PeerId, Slot, Wish};
+use gaggle::{Event, Micros, Outside, Parting, PeerId, Slot, Wish};
 use gaggle_scene::Hearing;
 use gander::{Phase, Player};
 
@@ -65,6 +65,8 @@ pub(super) struct Shelf {
     /// A match was over: the next frame that is not begins another.
     was_over: bool,
     told_name: String,
+    /// How many left with a goodbye, and how many without.
+    pub(super) partings: [u32; 2],
 }
 
 impl Shelf {
@@ -181,6 +183,9 @@ impl<O: Outside> Arcade<O> {
             Event::Key(key) => self.shelf.keep("key", Some(key.clone()), Keeping::Lasting),
             Event::Seated { code, .. } => self.shelf.keep("room", Some(code.to_string()), Keeping::Tab),
             Event::Unseated { .. } => self.shelf.left_room(),
+            Event::Went { parting, .. } => {
+                self.shelf.partings[usize::from(*parting == Parting::Silence)] += 1;
+            }
             Event::Elsewhere => self.shelf.is_elsewhere = true,
             Event::ServerLost => self.shelf.server_lost = true,
             Event::ServerBack => self.shelf.server_lost = false,

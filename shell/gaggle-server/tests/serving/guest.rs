@@ -12,7 +12,7 @@ use tungstenite::{Error, Message, WebSocket};
 use crate::place::Place;
 
 /// Nothing a test waits for takes longer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) const FIND: &str = r#"{"type":"find","game":"gander","mode":"team"}"#;
 
 /// A server in this process, on a port of its own.
