@@ -127,6 +127,40 @@ fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
 }
 
 #[test]
+fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
+    // What is known of a stream may be as far ahead of us as it can be when we judge who may be listened
+    // to. Moments matter, so there are many.
+    let config =
+        SessionConfig { input_delay_frames: 0, input_delay_limits: (0, 0), ..SessionConfig::default() };
+    for late_ms in (200..600).step_by(40) {
+        let mut world = World::configured(3, 9, &config);
+        world.weather(Weather::calm(60));
+        // Nobody passes on what others said: a question for entries asks for none.
+        world.tamper = Box::new(|_, _, bytes| {
+            if bytes.starts_with(&[63, 1]) {
+                bytes.truncate(2);
+                bytes.push(0);
+            }
+        });
+        while world.machines.iter().any(|m| !m.timeline.session().is_running()) {
+            world.run(ms(1));
+        }
+        world.blocked[2][0] = true;
+        world.run(ms(late_ms));
+        let stalled = world.machines[0].stalled;
+        assert!(stalled > 0, "machine 0 never waited for machine 2");
+        world.blocked[2][0] = false;
+        world.run_seconds(3);
+        let stalled: Vec<u64> = world.machines.iter().map(|machine| machine.stalled).collect();
+        world.run_seconds(3);
+        for (index, machine) in world.machines.iter().enumerate() {
+            assert_eq!(machine.stalled, stalled[index], "machine {index} after {late_ms} ms");
+        }
+        world.settle().expect_agreement();
+    }
+}
+
+#[test]
 fn without_what_was_lost_being_sent_again_a_match_stands_still() {
     // The harness must be able to fail: entries are cut from packets that tell more than one.
     let mut world = World::of(2, 5);

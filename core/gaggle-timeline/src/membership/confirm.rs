@@ -276,20 +276,23 @@ impl Membership {
         self.fence.admits(stream, is_known, &self.rules)
     }
 
-    /// How far the next entries of a stream in the roster may be taken: up to which frame it is held
-    /// without a gap, and the last one that may come now.
-    pub(crate) fn room(&self, stream: StreamId) -> Option<(Frame, Frame)> {
-        let row = rows::row_of(&self.known, stream)?;
-        let held = self.streams.get(stream)?;
-        let cap = self.confirmed.saturating_add(2 * self.settings.reach_frames);
-        let last = if self.may_grow(stream) { row.last.min(cap) } else { held.through };
-        Some((held.through, last))
+    /// Whether entries of a stream in the roster may be taken; how far, the holder knows. It changes with
+    /// the [epoch](Membership::epoch) only.
+    pub(crate) fn grows(&self, stream: StreamId) -> bool {
+        rows::row_of(&self.known, stream).is_some() && self.may_grow(stream)
     }
 
-    /// Entries of a stream up to `through` are held by whoever holds the values.
-    pub(crate) fn grow(&mut self, stream: StreamId, through: Frame) {
-        if let Some(held) = self.streams.get_mut(stream) {
-            held.grow(through);
+    /// Entries of a stream from `since` up to `through` are held by whoever holds the values.
+    pub(crate) fn grow(&mut self, stream: StreamId, since: Frame, through: Frame) {
+        match self.streams.get_mut(stream) {
+            Some(held) => held.grow(through),
+            // Of who was admitted before we heard of it, these are the first.
+            None => {
+                let first = since.max(self.confirmed.next());
+                if through >= first {
+                    self.streams.insert(stream, Held::from(first)).grow(through);
+                }
+            }
         }
     }
 

@@ -14,7 +14,7 @@ impl<I: Input> Session<I> {
         if self.held_news {
             self.held_news = false;
             for track in self.ledger.tracks() {
-                self.membership.grow(track.row.stream, track.have);
+                self.membership.grow(track.row.stream, track.since, track.have);
             }
         }
     }

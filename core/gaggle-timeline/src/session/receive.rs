@@ -220,7 +220,6 @@ impl<I: Input> Session<I> {
         let own_first = self.membership.standing().and_then(|own| own.first);
         let knows_us =
             standing.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
-        let room = self.membership.room(stream);
         let meaning = Meaning {
             tag: packet.tag,
             epoch: self.membership.epoch().number(),
@@ -232,7 +231,7 @@ impl<I: Input> Session<I> {
             first: standing.first,
             players: standing.players,
             knows_us,
-            grows: room.is_some_and(|(through, last)| last > through),
+            grows: self.membership.grows(stream),
             track: self.ledger.track_index(stream),
         };
         self.remotes[index].meaning = Some(meaning);
