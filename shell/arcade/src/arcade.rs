@@ -7,26 +7,20 @@ mod drawing;
 mod facts;
 mod online;
 mod rates;
-mod replays;
 
+use gaggle::lobby::client::ClientConfig;
 use gaggle::timeline::Pace;
-use gaggle::{Event, Micros, Outside, Room, RoomCode, RoomConfig, Stage as RoomStage, Wish};
-use gaggle_scene::{Canvas, Heard, Hearing, Scene, View};
-use gander::arena::{HEIGHT, WIDTH};
-use gander::attract::Attract;
-use gander::bots::{Bot, Strength};
-use gander::howto::HowTo;
-use gander::stage::Stage;
-use gander::{Gander, Mode, Pad, Phase, SEATS, Setup};
+use gaggle::{Event, Micros, Outside, RoomCode, Stage as RoomStage, Wish};
+use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
-use crate::controls::merge;
+use crate::cabinet::{Cabinet, Parts, Show, Start};
+use crate::cabinets::{Entry, all};
 use crate::{
-    Choice, Controls, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Scrubber, Toasts, Touch,
+    Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Scrubber, Toasts, Touch,
 };
 
 use online::Shelf;
 pub use online::{Keep, Keeping};
-use replays::{Cinema, JUMP_FRAMES};
 
 /// What is on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +39,8 @@ pub enum Screen {
 
 /// Steps a second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// How long the end of a match is looked at before the scores come up, in frames.
-const OVER_LOOK_FRAMES: u16 = 90;
+/// How far an arrow key jumps in a replay: five seconds.
+const JUMP_FRAMES: i64 = 300;
 /// A join that takes no longer than this needs no words.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
 
@@ -77,22 +71,26 @@ pub struct Arcade<O: Outside> {
     /// What Help returns to.
     behind: Screen,
     view: View,
-    stage: Stage,
     canvas: Canvas,
     scene: Scene,
     menu: Menu,
-    attract: Attract,
-    how_to: HowTo,
-    cinema: Option<Cinema>,
+    /// Every game there is.
+    entries: Vec<Entry<O>>,
+    /// The one that is on, and which that is.
+    cabinet: Box<dyn Cabinet>,
+    chosen: usize,
+    /// Makes a way out for a cabinet that is switched on.
+    make_outside: Box<dyn FnMut() -> O>,
+    /// Width, height and ratio of the window.
+    window: (i32, i32, f32),
+    client: ClientConfig,
     /// Of what is played for show.
     pace: Pace,
-    room: Room<Gander, O>,
     players: usize,
-    bots: Vec<Bot>,
     controls: Controls,
     touch: Touch,
     /// Pressed and not played yet.
-    pads: [Pad; 2],
+    pressed: [Held; 2],
     hearing: Hearing,
     toasts: Toasts,
     net: NetPanel,
@@ -105,45 +103,39 @@ pub struct Arcade<O: Outside> {
     now: Micros,
 }
 
-/// Gander over a network: the rules, and what keeps builds apart.
-fn room_config(opening: &Opening) -> RoomConfig {
-    let mut config = RoomConfig::new("gander", SEATS as u8).expect("a name made of letters");
-    config.session.game_fingerprint = gander::FINGERPRINT;
-    config.wish = Wish::Look;
-    config.client.key.clone_from(&opening.key);
-    config.client.seat.clone_from(&opening.seat);
-    config.client.name.clone_from(&opening.name);
-    config
-}
-
-impl<O: Outside> Arcade<O> {
-    /// An arcade on a small screen: see [`Arcade::resize`].
-    pub fn new(now: Micros, opening: Opening, outside: O) -> Arcade<O> {
-        let view = fit(640, 360, 1.0);
-        let config = room_config(&opening);
-        let Opening { seed, calm, muted, params, name, return_to, .. } = opening;
-        let game = Gander::new(Setup::default(), seed);
-        let room = Room::open(now, config, outside, game, seed).expect("the settings of gander can be");
+impl<O: Outside + 'static> Arcade<O> {
+    /// An arcade on a small screen: see [`Arcade::resize`]. A way out is made for every cabinet that is switched on.
+    pub fn new(now: Micros, opening: Opening, make_outside: impl FnMut() -> O + 'static) -> Arcade<O> {
+        let Opening { seed, calm, muted, params, key, seat, name, return_to } = opening;
+        let entries = all();
+        let wanted = entries.iter().position(|entry| Some(entry.about.name) == params.game.as_deref());
+        let chosen = wanted.unwrap_or(0);
+        let view = fit(640, 360, 1.0, entries[chosen].about.world);
+        let client = ClientConfig { key, seat, name: name.clone(), ..ClientConfig::default() };
+        let mut make_outside: Box<dyn FnMut() -> O> = Box::new(make_outside);
+        let parts = Parts { now, seed, view, client: client.clone(), outside: make_outside() };
+        let cabinet = (entries[chosen].open)(parts);
         let mut menu = Menu::new(view);
+        menu.set_cabinets(entries.iter().map(|entry| entry.about).collect(), chosen);
         menu.set_name(name.as_deref().unwrap_or_default());
         let mut arcade = Arcade {
             screen: Screen::Menu,
             behind: Screen::Menu,
             view,
-            stage: Stage::new(view),
             canvas: Canvas::new(view),
             scene: Scene::default(),
             menu,
-            attract: Attract::new(seed),
-            how_to: HowTo::new(0),
-            cinema: None,
+            entries,
+            cabinet,
+            chosen,
+            make_outside,
+            window: (640, 360, 1.0),
+            client,
             pace: Pace::new(FRAMES_PER_SECOND, now),
-            room,
             players: 1,
-            bots: Vec::new(),
             controls: Controls::default(),
             touch: Touch::default(),
-            pads: [Pad::NONE; 2],
+            pressed: [Held::default(); 2],
             hearing: Hearing::default(),
             toasts: Toasts::default(),
             net: NetPanel::default(),
@@ -158,6 +150,10 @@ impl<O: Outside> Arcade<O> {
         for complaint in arcade.params.complaints.clone() {
             arcade.toasts.push(None, complaint, true);
         }
+        if let (None, Some(name)) = (wanted, &arcade.params.game) {
+            let text = format!("There is no cabinet called {name} here.");
+            arcade.toasts.push(None, text, true);
+        }
         arcade.look_around();
         if let Some(code) = arcade.params.room.or(return_to) {
             arcade.take_off(1, Wish::Code(code));
@@ -165,17 +161,45 @@ impl<O: Outside> Arcade<O> {
         arcade
     }
 
+    /// Switches another cabinet on.
+    fn switch_to(&mut self, chosen: usize) {
+        let Some(entry) = self.entries.get(chosen).filter(|_| chosen != self.chosen) else { return };
+        self.cabinet.life_mut().leave();
+        self.seed = self.seed.wrapping_add(1);
+        let (width, height, ratio) = self.window;
+        self.view = fit(width, height, ratio, entry.about.world);
+        let parts = Parts {
+            now: self.now,
+            seed: self.seed,
+            view: self.view,
+            client: self.client.clone(),
+            outside: (self.make_outside)(),
+        };
+        self.cabinet = (entry.open)(parts);
+        self.chosen = chosen;
+        self.menu.set_cabinets(self.entries.iter().map(|entry| entry.about).collect(), chosen);
+        self.shelf.switch();
+        self.refit();
+        self.look_around();
+    }
+
     /// The screen has this size, in its own pixels, of which `ratio` make one of the page's.
     pub fn resize(&mut self, width: i32, height: i32, ratio: f32) {
-        let view = fit(width, height, ratio);
+        self.window = (width, height, ratio);
+        let view = fit(width, height, ratio, self.cabinet.about().world);
         if view != self.view {
             self.view = view;
-            self.stage = Stage::new(view);
-            self.canvas = Canvas::new(view);
-            self.menu.resize(view);
-            self.board.resize(view);
-            self.touch.fit(view);
+            self.refit();
         }
+    }
+
+    /// Everything is made for the view there is now.
+    fn refit(&mut self) {
+        self.cabinet.resize(self.view);
+        self.canvas = Canvas::new(self.view);
+        self.menu.resize(self.view);
+        self.board.resize(self.view);
+        self.touch.fit(self.view);
     }
 
     /// What is on the screen.
@@ -183,9 +207,14 @@ impl<O: Outside> Arcade<O> {
         self.screen
     }
 
-    /// The room: the match, and being online.
-    pub fn room(&self) -> &Room<Gander, O> {
-        &self.room
+    /// The game that is on.
+    pub fn cabinet(&self) -> &dyn Cabinet {
+        &*self.cabinet
+    }
+
+    /// How its cues sound.
+    pub fn recipes(&self) -> &'static [Recipe] {
+        self.cabinet.about().recipes
     }
 
     /// Whether sound is off.
@@ -223,7 +252,7 @@ impl<O: Outside> Arcade<O> {
     /// The page lost the keyboard: nothing is held, and a match alone waits.
     pub fn blur(&mut self) {
         self.controls.release_all();
-        if self.screen == Screen::Flying && !self.has_company() {
+        if self.screen == Screen::Flying && !self.cabinet.life().has_company() {
             self.pause();
         }
     }
@@ -246,13 +275,13 @@ impl<O: Outside> Arcade<O> {
 
     /// The page is closed: says goodbye, so that nobody waits.
     pub fn close(&mut self) {
-        self.room.leave();
+        self.cabinet.life_mut().leave();
     }
 
     /// What a gamepad holds for a player, 0 or 1.
-    pub fn set_gamepad(&mut self, player: usize, pad: Pad) {
-        let pad = if player == 0 && self.touch.used { merge(pad, self.touch.pad()) } else { pad };
-        self.controls.set_added(player.min(1), pad);
+    pub fn set_gamepad(&mut self, player: usize, held: Held) {
+        let held = if player == 0 && self.touch.used { held.or(self.touch.held()) } else { held };
+        self.controls.set_added(player.min(1), held);
     }
 
     /// A finger or the mouse came down at a pixel of the screen.
@@ -328,7 +357,7 @@ impl<O: Outside> Arcade<O> {
             (Screen::Paused | Screen::Flying, Key::Help) => self.show_help(),
             (Screen::Replay, key) => self.wind(key),
             (Screen::Help, Key::Right | Key::Down) => self.turn_page(1),
-            (Screen::Help, Key::Left | Key::Up) => self.turn_page(gander::howto::PAGES.len() - 1),
+            (Screen::Help, Key::Left | Key::Up) => self.turn_page(self.cabinet.about().help_pages - 1),
             (Screen::Help, Key::Enter | Key::Escape | Key::Help) => self.screen = self.behind,
             _ => {}
         }
@@ -342,7 +371,7 @@ impl<O: Outside> Arcade<O> {
             "KeyC" => self.choose_after(ScoreChoice::CopyLink),
             "KeyT" if self.shelf.is_elsewhere => {
                 self.shelf.is_elsewhere = false;
-                self.room.take_over();
+                self.cabinet.life_mut().take_over();
             }
             _ => return false,
         }
@@ -358,10 +387,14 @@ impl<O: Outside> Arcade<O> {
     pub fn choose(&mut self, choice: Choice, is_touch: bool) {
         match choice {
             Choice::Play => self.take_off(1, Wish::Find),
+            Choice::Cabinet(nth) => self.switch_to(nth),
+            Choice::PlayTwo if self.cabinet.about().players_here < 2 => {
+                self.toasts.push(None, "One player at each machine here.".to_string(), false);
+            }
             Choice::PlayTwo => self.take_off(2, Wish::Look),
             Choice::Private => self.take_off(1, Wish::Private),
             Choice::Mode => {
-                self.menu.mode = if self.menu.mode == Mode::Team { Mode::Versus } else { Mode::Team };
+                self.menu.mode = (self.menu.mode + 1) % self.cabinet.about().modes.len();
                 self.look_around();
             }
             Choice::Watch(_) => self.toasts.push(None, "No seat is free there.".to_string(), true),
@@ -384,7 +417,7 @@ impl<O: Outside> Arcade<O> {
 
     fn choose_after(&mut self, choice: ScoreChoice) {
         match choice {
-            ScoreChoice::Again => self.pads[0].flap = true,
+            ScoreChoice::Again => self.pressed[0].action = true,
             ScoreChoice::Menu => self.go_home(),
             ScoreChoice::CopyLink => self.copy_link(),
             ScoreChoice::SaveReplay => self.save_replay(),
@@ -395,18 +428,22 @@ impl<O: Outside> Arcade<O> {
     fn take_off(&mut self, players: usize, wish: Wish) {
         self.seed = self.seed.wrapping_add(1);
         self.players = players;
-        let seed = self.params.seed.unwrap_or(self.seed);
-        let game = Gander::new(Setup { mode: self.menu.mode, ..Setup::default() }, seed);
-        let bots = usize::from(self.params.bots).min(SEATS - players);
-        self.bots = (players..players + bots).map(|seat| Bot::new(seat, Strength::Steady, seed)).collect();
         self.tell_name();
-        self.room.set_mode(mode_label(self.menu.mode));
-        if self.room.start(game, players + bots, wish).is_err() {
+        let mode = self.mode_label();
+        self.cabinet.life_mut().set_mode(mode);
+        let start = Start {
+            mode: self.menu.mode,
+            players,
+            bots: if self.cabinet.about().has_bots { self.params.bots.into() } else { 0 },
+            seed: self.params.seed.unwrap_or(self.seed),
+            wish,
+        };
+        if !self.cabinet.start(&start) {
             return;
         }
         self.shelf.begin_match();
         self.controls.release_all();
-        self.pads = [Pad::NONE; 2];
+        self.pressed = [Held::default(); 2];
         self.hearing = Hearing::default();
         self.screen = Screen::Flying;
         if self.shelf.server_lost {
@@ -415,9 +452,9 @@ impl<O: Outside> Arcade<O> {
     }
 
     fn go_home(&mut self) {
-        self.room.leave();
+        self.cabinet.life_mut().leave();
         self.shelf.left_room();
-        self.attract = Attract::new(self.seed);
+        self.cabinet.rewind(Show::Attract);
         self.hearing = Hearing::default();
         self.screen = Screen::Menu;
         self.look_around();
@@ -425,17 +462,17 @@ impl<O: Outside> Arcade<O> {
 
     /// Esc while joining: what is on the screen is good enough.
     fn stay_alone(&mut self) {
-        self.room.leave();
+        self.cabinet.life_mut().leave();
         self.shelf.left_room();
     }
 
     fn pause(&mut self) {
-        self.room.rest();
+        self.cabinet.life_mut().rest();
         self.screen = Screen::Paused;
     }
 
     fn fly_on(&mut self) {
-        self.room.wake();
+        self.cabinet.life_mut().wake();
         self.screen = Screen::Flying;
     }
 
@@ -445,27 +482,26 @@ impl<O: Outside> Arcade<O> {
             self.pause();
         }
         self.behind = self.screen;
-        self.how_to = HowTo::new(0);
         self.shelf.help_page = 0;
+        self.cabinet.rewind(Show::Help(0));
         self.screen = Screen::Help;
     }
 
     fn turn_page(&mut self, by: usize) {
-        self.shelf.help_page = (self.shelf.help_page + by) % gander::howto::PAGES.len();
-        self.how_to = HowTo::new(self.shelf.help_page);
+        self.shelf.help_page = (self.shelf.help_page + by) % self.cabinet.about().help_pages;
+        self.cabinet.rewind(Show::Help(self.shelf.help_page));
     }
 
     /// A replay was dropped on the page.
     pub fn open_replay(&mut self, bytes: Vec<u8>) {
-        match Cinema::open(bytes, self.params.frame.unwrap_or(0)) {
-            Ok(cinema) => {
+        match self.cabinet.open_tape(bytes, self.params.frame.unwrap_or(0)) {
+            Ok(()) => {
                 if self.screen != Screen::Menu {
                     self.go_home();
                 }
-                if let Some(damage) = cinema.damage() {
-                    self.toasts.push(None, damage.to_string(), true);
+                if let Some(damage) = self.cabinet.tape().and_then(|tape| tape.damage().map(str::to_string)) {
+                    self.toasts.push(None, damage, true);
                 }
-                self.cinema = Some(cinema);
                 self.hearing = Hearing::default();
                 self.screen = Screen::Replay;
             }
@@ -474,105 +510,91 @@ impl<O: Outside> Arcade<O> {
     }
 
     /// The replay that is on the screen: its frame and its last.
-    pub fn replay_position(&self) -> Option<(u32, u32)> {
-        self.cinema.as_ref().map(|cinema| (cinema.frame(), cinema.last()))
+    pub fn replay_position(&mut self) -> Option<(u32, u32)> {
+        self.cabinet.tape().map(|tape| tape.position())
     }
 
     fn wind(&mut self, key: Key) {
-        let Some(cinema) = &mut self.cinema else { return };
+        if key == Key::Mute {
+            self.muted = !self.muted;
+        }
+        if key == Key::Escape {
+            self.cabinet.close_tape();
+            self.go_home();
+        }
+        let Some(tape) = self.cabinet.tape() else { return };
         match key {
-            Key::Left => cinema.jump(-JUMP_FRAMES),
-            Key::Right => cinema.jump(JUMP_FRAMES),
-            Key::Up => cinema.jump(1),
-            Key::Down => cinema.jump(-1),
-            Key::Enter => cinema.toggle(),
-            Key::Mute => self.muted = !self.muted,
-            Key::Escape => {
-                self.cinema = None;
-                self.go_home();
-            }
-            Key::Help | Key::Overlay => {}
+            Key::Left => tape.jump(-JUMP_FRAMES),
+            Key::Right => tape.jump(JUMP_FRAMES),
+            Key::Up => tape.jump(1),
+            Key::Down => tape.jump(-1),
+            Key::Enter => tape.toggle(),
+            Key::Mute | Key::Escape | Key::Help | Key::Overlay => {}
         }
     }
 
     /// A click on the bar jumps there, anywhere else holds or plays on.
     fn scrub(&mut self, x: i32, y: i32) {
-        let Some(cinema) = &mut self.cinema else { return };
-        match Scrubber::new(self.view).frame_at(x, y, cinema.last()) {
-            Some(frame) => cinema.jump_to(frame),
-            None => cinema.toggle(),
+        let Some(tape) = self.cabinet.tape() else { return };
+        match Scrubber::new(self.view).frame_at(x, y, tape.position().1) {
+            Some(frame) => tape.jump_to(frame),
+            None => tape.toggle(),
         }
     }
 
-    fn has_company(&self) -> bool {
-        self.room.session().roster().iter().filter(|row| row.is_open()).count() > 1
-    }
-
     fn is_joining(&self) -> bool {
-        matches!(self.room.stage(), RoomStage::Joining { .. })
+        matches!(self.cabinet.life().stage(), RoomStage::Joining { .. })
     }
 
     /// The match is over, and the scores are up.
     fn is_board_up(&self) -> bool {
-        let wave = &self.room.game().wave;
-        wave.phase == Phase::Over && wave.left > OVER_LOOK_FRAMES
+        self.cabinet.standing().board
+    }
+
+    /// What the cabinet shows.
+    fn shown(&self) -> Show {
+        match self.screen {
+            Screen::Menu => Show::Attract,
+            Screen::Help => Show::Help(self.shelf.help_page),
+            Screen::Replay => Show::Replay,
+            Screen::Flying | Screen::Paused => Show::Match,
+        }
     }
 
     /// Time has passed: plays as often as it should, draws, and tells what is to be heard.
     pub fn frame(&mut self, now: Micros, mut hear: impl FnMut(Heard)) {
         self.update(now);
-        let shows = self.pace.ticks_due(now, 1_000_000);
-        for _ in 0..shows {
-            match self.screen {
-                Screen::Menu => self.attract.step(),
-                Screen::Help => self.how_to.step(),
-                Screen::Replay => self.cinema.iter_mut().for_each(Cinema::step),
-                Screen::Flying | Screen::Paused => {}
-            }
+        for _ in 0..self.pace.ticks_due(now, 1_000_000) {
+            self.cabinet.step(self.shown());
         }
         self.draw();
         // What is played for show plays in silence.
         let is_heard = match self.screen {
             Screen::Flying => true,
-            Screen::Replay => self.cinema.as_ref().is_some_and(Cinema::running),
+            Screen::Replay => self.cabinet.tape().is_some_and(|tape| tape.running()),
             Screen::Menu | Screen::Paused | Screen::Help => false,
         };
         let cues: &[_] = if is_heard && !self.muted { &self.scene.cues } else { &[] };
-        let frame = self.cinema.as_ref().map_or(self.room.game().frame, |cinema| cinema.states().0.frame);
-        self.hearing.listen(frame, cues, &mut hear);
+        self.hearing.listen(self.cabinet.standing().frame, cues, &mut hear);
     }
 
     /// Lets the room do what is due, without a picture: for a page nobody sees.
     pub fn update(&mut self, now: Micros) {
         self.now = now;
-        let pads = self.controls.pads(self.players == 2);
-        for (held, pad) in self.pads.iter_mut().zip(pads) {
-            *held = if self.screen == Screen::Flying { merge(*held, pad) } else { Pad::NONE };
+        let held = self.controls.held(self.players == 2);
+        for (player, (pressed, held)) in self.pressed.iter_mut().zip(held).enumerate() {
+            *pressed = if self.screen == Screen::Flying { pressed.or(held) } else { Held::default() };
+            if player < self.players {
+                self.cabinet.hold(player, *pressed);
+            }
         }
-        for (player, pad) in self.pads.into_iter().take(self.players).enumerate() {
-            self.room.set_input(player, pad);
-        }
-        self.play_bots();
-        let ticks = self.room.update(now);
-        if ticks > 0 {
+        if self.cabinet.update(now) > 0 {
             // A tap shorter than a frame counts for one.
-            self.pads = [Pad::NONE; 2];
+            self.pressed = [Held::default(); 2];
         }
         self.hear_room();
         self.sample_net();
         self.report_end();
-    }
-
-    /// Bots at this machine sit wherever the match has put them.
-    fn play_bots(&mut self) {
-        let slots = self.room.own_slots().into_iter().skip(self.players);
-        for (nth, (bot, slot)) in self.bots.iter_mut().zip(slots).enumerate() {
-            if bot.seat() != slot.index() {
-                *bot = Bot::new(slot.index(), Strength::Steady, self.seed);
-            }
-            let pad = bot.play(self.room.game());
-            self.room.set_input(self.players + nth, pad);
-        }
     }
 
     /// The picture: red, green, blue, 255, row by row.
@@ -586,22 +608,13 @@ impl<O: Outside> Arcade<O> {
     }
 }
 
-/// What the lobby calls a mode.
-fn mode_label(mode: Mode) -> gaggle::lobby::Label {
-    let name = match mode {
-        Mode::Team => "team",
-        Mode::Versus => "versus",
-    };
-    name.parse().expect("a name made of letters")
-}
-
 /// The largest view of the world, with words that can be read: capitals are seven word pixels high, and should have
 /// eleven of the page's.
-pub(crate) fn fit(width: i32, height: i32, ratio: f32) -> View {
-    let view = View::fit(width, height, WIDTH, HEIGHT);
+pub(crate) fn fit(width: i32, height: i32, ratio: f32, world: (i32, i32)) -> View {
+    let view = View::fit(width, height, world.0, world.1);
     let readable = (11.0 * ratio / 7.0).ceil() as i32;
     // On a screen too small for that, rather small words than none.
     let room = (view.width / 160).max(1);
     let word_scale = view.word_scale.max(readable.min(room));
-    View::at_scale(view.width, view.height, WIDTH, HEIGHT, view.scale, word_scale)
+    View::at_scale(view.width, view.height, world.0, world.1, view.scale, word_scale)
 }

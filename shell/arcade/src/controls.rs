@@ -1,8 +1,6 @@
-//! Which keys are held, and what that means to a goose.
+//! Which keys are held, and what that means to a player.
 
 use std::collections::BTreeSet;
-
-use gander::Pad;
 
 /// A key that means something outside of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +43,35 @@ impl Key {
     }
 }
 
+/// What one player holds, on whatever it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Held {
+    /// Left.
+    pub left: bool,
+    /// Right.
+    pub right: bool,
+    /// Up.
+    pub up: bool,
+    /// Down.
+    pub down: bool,
+    /// The button.
+    pub action: bool,
+}
+
+impl Held {
+    /// Whatever either holds.
+    #[must_use]
+    pub fn or(self, other: Held) -> Held {
+        Held {
+            left: self.left || other.left,
+            right: self.right || other.right,
+            up: self.up || other.up,
+            down: self.down || other.down,
+            action: self.action || other.action,
+        }
+    }
+}
+
 /// Everything held down right now, on keyboard, gamepads and glass.
 #[derive(Debug, Clone, Default)]
 pub struct Controls {
@@ -52,7 +79,7 @@ pub struct Controls {
     /// Pressed since the last look: a tap shorter than a frame still counts.
     tapped: BTreeSet<String>,
     /// What gamepads and touch add to each of two players.
-    added: [Pad; 2],
+    added: [Held; 2],
 }
 
 impl Controls {
@@ -75,45 +102,37 @@ impl Controls {
     pub fn release_all(&mut self) {
         self.held.clear();
         self.tapped.clear();
-        self.added = [Pad::NONE; 2];
+        self.added = [Held::default(); 2];
     }
 
     /// What gamepads and touch hold for a player.
-    pub fn set_added(&mut self, player: usize, pad: Pad) {
-        self.added[player] = pad;
+    pub fn set_added(&mut self, player: usize, held: Held) {
+        self.added[player] = held;
     }
 
     /// What each of two players holds. Alone, all keys are the first player's.
-    pub fn pads(&mut self, two: bool) -> [Pad; 2] {
+    pub fn held(&mut self, two: bool) -> [Held; 2] {
         let held = |codes: &[&str]| {
             codes.iter().any(|code| self.held.contains(*code) || self.tapped.contains(*code))
         };
-        let first = Pad {
-            left: held(&["KeyA"]) || held(&["ArrowLeft"]),
-            right: held(&["KeyD"]) || held(&["ArrowRight"]),
-            flap: held(&["Space", "KeyW", "ArrowUp"]),
+        let first = Held {
+            left: held(&["KeyA", "ArrowLeft"]),
+            right: held(&["KeyD", "ArrowRight"]),
+            up: held(&["KeyW", "ArrowUp"]),
+            down: held(&["KeyS", "ArrowDown"]),
+            action: held(&["Space"]),
         };
-        let second =
-            Pad { left: held(&["KeyJ"]), right: held(&["KeyL"]), flap: held(&["KeyI", "ShiftRight"]) };
-        let mut pads = if two { [first, second] } else { [join(first, second), Pad::NONE] };
-        for (pad, added) in pads.iter_mut().zip(self.added) {
-            *pad = join(*pad, added);
-        }
-        if !two {
-            pads = [join(pads[0], pads[1]), Pad::NONE];
-        }
+        let second = Held {
+            left: held(&["KeyJ"]),
+            right: held(&["KeyL"]),
+            up: held(&["KeyI"]),
+            down: held(&["KeyK"]),
+            action: held(&["ShiftRight"]),
+        };
         self.tapped.clear();
-        pads
+        let [first, second] = [first.or(self.added[0]), second.or(self.added[1])];
+        if two { [first, second] } else { [first.or(second), Held::default()] }
     }
-}
-
-fn join(a: Pad, b: Pad) -> Pad {
-    Pad { left: a.left || b.left, right: a.right || b.right, flap: a.flap || b.flap }
-}
-
-/// Whatever either holds.
-pub(crate) fn merge(a: Pad, b: Pad) -> Pad {
-    Pad { left: a.left || b.left, right: a.right || b.right, flap: a.flap || b.flap }
 }
 
 #[cfg(test)]
@@ -125,8 +144,8 @@ mod tests {
         let mut controls = Controls::default();
         assert!(controls.press("Space"));
         controls.release("Space");
-        assert!(controls.pads(false)[0].flap);
-        assert!(!controls.pads(false)[0].flap);
+        assert!(controls.held(false)[0].action);
+        assert!(!controls.held(false)[0].action);
     }
 
     #[test]
@@ -134,9 +153,10 @@ mod tests {
         let mut controls = Controls::default();
         controls.press("KeyJ");
         controls.press("ArrowRight");
-        assert_eq!(controls.pads(true), [Pad::RIGHT, Pad::LEFT]);
+        let (left, right) = (Held { left: true, ..Held::default() }, Held { right: true, ..Held::default() });
+        assert_eq!(controls.held(true), [right, left]);
         controls.release("ArrowRight");
-        assert_eq!(controls.pads(false)[0], Pad::LEFT);
+        assert_eq!(controls.held(false)[0], left);
         assert!(!controls.press("KeyJ"), "a key that repeats is not pressed again");
     }
 }

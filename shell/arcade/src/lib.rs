@@ -7,6 +7,8 @@
 #![allow(clippy::float_arithmetic)]
 
 mod arcade;
+pub mod cabinet;
+pub mod cabinets;
 mod controls;
 mod joining_panel;
 mod menu;
@@ -27,7 +29,7 @@ mod audio;
 mod page;
 
 pub use arcade::{Arcade, Keep, Keeping, Opening, Screen};
-pub use controls::{Controls, Key};
+pub use controls::{Controls, Held, Key};
 pub use joining_panel::{JoiningFacts, draw_joining, joining_alone_at};
 pub use menu::{CODE_LENGTH, CODE_LETTERS, Choice, Menu, MenuFacts, NAME_LENGTH, RoomLine, keep_places};
 pub use net_panel::{LinkFacts, NetDetail, NetFacts, NetPanel};

@@ -1,20 +1,21 @@
 //! The menu: what one can choose, what is in focus, and the two places where one writes. [`layout`] says where
-//! everything is, [`picture`] and [`cabinets`] what it looks like.
+//! everything is, [`picture`] and [`row`] what it looks like.
 
-mod cabinets;
 mod layout;
 mod picture;
 mod rooms;
+mod row;
 mod spoken;
 
 use gaggle_scene::{Album, Scene, View};
-use gander::Mode;
 
 use crate::Key;
+use crate::cabinet::About;
+use crate::cabinets::gander;
 use crate::pen::Rect;
 use crate::pictures;
-use cabinets::Cabinets;
 use layout::Layout;
+use row::Row;
 
 pub use rooms::{RoomLine, keep_places};
 
@@ -23,7 +24,9 @@ pub use rooms::{RoomLine, keep_places};
 pub enum Choice {
     /// Fly at once.
     Play,
-    /// Team or versus.
+    /// Another cabinet.
+    Cabinet(usize),
+    /// The next mode.
     Mode,
     /// Two at one keyboard.
     PlayTwo,
@@ -73,8 +76,11 @@ pub struct Menu {
     view: View,
     layout: Layout,
     focus: Choice,
-    /// Team or versus.
-    pub mode: Mode,
+    /// Which of its modes the cabinet is set to.
+    pub mode: usize,
+    /// Every game that can be played, and the one that is on.
+    games: Vec<&'static About>,
+    chosen: usize,
     name: String,
     code: String,
     /// Codes of the rooms, and whether one can sit down there.
@@ -84,27 +90,30 @@ pub struct Menu {
     /// Frames it has been shown for: what moves on it moves by this.
     pub beat: u32,
     album: Album,
-    cabinets: Cabinets,
+    row: Row,
 }
 
 impl Menu {
     /// A menu for a screen.
     pub fn new(view: View) -> Menu {
         let layout = Layout::of(view);
+        let games = vec![&gander::ABOUT];
         let mut album = pictures::album().clone();
-        let cabinets = Cabinets::bake(&mut album, view, &layout);
+        let row = Row::bake(&mut album, view, &layout, &games, 0);
         Menu {
             view,
             layout,
             focus: Choice::Play,
-            mode: Mode::Team,
+            mode: 0,
+            games,
+            chosen: 0,
             name: String::new(),
             code: String::new(),
             rooms: Vec::new(),
             first: 0,
             beat: 0,
             album,
-            cabinets,
+            row,
         }
     }
 
@@ -115,10 +124,30 @@ impl Menu {
 
     /// The same menu on another screen.
     pub fn resize(&mut self, view: View) {
-        let fresh = Menu::new(view);
-        (self.view, self.layout) = (view, fresh.layout);
-        (self.album, self.cabinets) = (fresh.album, fresh.cabinets);
+        (self.view, self.layout) = (view, Layout::of(view));
+        self.bake();
         self.scroll();
+    }
+
+    /// Which games can be played, and which of them is on.
+    pub fn set_cabinets(&mut self, games: Vec<&'static About>, chosen: usize) {
+        if games[chosen].name != self.game().name {
+            (self.mode, self.rooms, self.first) = (0, Vec::new(), 0);
+        }
+        (self.games, self.chosen) = (games, chosen);
+        // The one that is on is nothing to switch to; what one does with it is play.
+        self.focus = Choice::Play;
+        self.bake();
+    }
+
+    /// The game that is on.
+    fn game(&self) -> &'static About {
+        self.games[self.chosen]
+    }
+
+    fn bake(&mut self) {
+        self.album = pictures::album().clone();
+        self.row = Row::bake(&mut self.album, self.view, &self.layout, &self.games, self.chosen);
     }
 
     /// What is in focus.
@@ -182,7 +211,7 @@ impl Menu {
                 return if self.layout.eye(row).contains(x, y) { self.watch() } else { self.take() };
             }
         }
-        let (choice, _) = self.layout.places().into_iter().find(|(_, place)| place.contains(x, y))?;
+        let (choice, _) = self.standing_places().find(|(_, place)| place.contains(x, y))?;
         self.focus = choice;
         match choice {
             // A tap begins to write; the name as it is may be kept at once.
@@ -321,7 +350,13 @@ impl Menu {
     /// All places that can have the focus, rooms included.
     fn places(&self) -> Vec<(Choice, Rect)> {
         let rooms = (0..self.seen()).map(|row| (Choice::Room(self.first + row), self.layout.room(row)));
-        self.layout.places().into_iter().chain(rooms).collect()
+        self.standing_places().chain(rooms).collect()
+    }
+
+    /// All of them but rooms.
+    fn standing_places(&self) -> impl Iterator<Item = (Choice, Rect)> {
+        let cabinets = self.row.places.iter().map(|(nth, place)| (Choice::Cabinet(*nth), *place));
+        self.layout.places().into_iter().chain(cabinets)
     }
 }
 
@@ -456,6 +491,37 @@ mod tests {
             menu.draw(&mut Scene::default(), &MenuFacts { rooms: &rooms(9), ..MenuFacts::default() });
             menu.press(Key::Down);
             menu.click(width / 2, height / 2);
+        }
+    }
+
+    #[test]
+    fn a_cabinet_that_is_off_is_switched_on_by_arrows_or_a_click() {
+        const DRAKE: About = About { name: "drake", modes: &[("open", "Open")], ..gander::ABOUT };
+        for view in views() {
+            let mut menu = Menu::new(view);
+            menu.set_cabinets(vec![&gander::ABOUT, &DRAKE], 0);
+            menu.mode = 1;
+            let off = menu.places().into_iter().find(|(choice, _)| *choice == Choice::Cabinet(1));
+            let Some((_, place)) = off else {
+                assert!(menu.layout.cabinets.is_none() && menu.layout.strip.is_none(), "there is room");
+                continue;
+            };
+            let (x, y) = place.middle();
+            let chosen = menu.click(x * view.word_scale, y * view.word_scale);
+            assert_eq!(chosen, Some(Choice::Cabinet(1)));
+            menu.set_cabinets(vec![&gander::ABOUT, &DRAKE], 1);
+            assert_eq!((menu.mode, menu.focus()), (0, Choice::Play));
+            let found = [Key::Up, Key::Down, Key::Left, Key::Right].into_iter().any(|key| {
+                menu.focus = Choice::Play;
+                (0..9).any(|_| {
+                    menu.press(key);
+                    menu.focus() == Choice::Cabinet(0)
+                })
+            });
+            assert!(found, "arrows lead back to gander");
+            let mut scene = Scene::default();
+            menu.draw(&mut scene, &MenuFacts::default());
+            assert_inside(&scene, menu.album(), view, "menu with two games");
         }
     }
 

@@ -70,6 +70,8 @@ pub struct NetFacts {
     pub bytes_out_per_second: u32,
     /// Packets, both ways.
     pub packets_per_second: u32,
+    /// What an engine without rollbacks has to tell instead: label and figure.
+    pub shared: Vec<(&'static str, String)>,
     /// Whether all have the same game; none if nothing was compared yet.
     pub agree: Option<bool>,
 }
@@ -149,6 +151,9 @@ impl NetPanel {
         let Some(slowest) = self.facts.links.iter().max_by_key(|link| link.rtt_ms) else {
             return "alone, nothing to wait for".to_string();
         };
+        if let Some((label, figure)) = self.facts.shared.first() {
+            return format!("{} ms · {label} {figure} · {}", slowest.rtt_ms, slowest.path);
+        }
         let rollbacks = self.second.recent(60).filter(|depth| *depth > 0).count();
         format!("{} ms · {rollbacks} rollbacks/s · {}", slowest.rtt_ms, slowest.path)
     }

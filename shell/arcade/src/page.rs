@@ -7,8 +7,6 @@ use gaggle::Micros;
 use gaggle::Online;
 use gaggle_browser::LobbySocket;
 use gaggle_scene::Heard;
-use gander::Pad;
-use gander::stage::RECIPES;
 use wasm_bindgen::Clamped;
 use wasm_bindgen::prelude::*;
 use web_sys::{
@@ -17,7 +15,7 @@ use web_sys::{
 };
 
 use crate::audio::Audio;
-use crate::{Arcade, Keeping, Opening, Params, Screen};
+use crate::{Arcade, Held, Keeping, Opening, Params, Screen};
 
 /// How often the page is looked after while nobody sees it.
 const HIDDEN_EVERY_MS: i32 = 250;
@@ -58,7 +56,8 @@ pub(crate) fn start() -> Result<(), JsValue> {
     let now = gaggle_browser::now();
     let address = window.location();
     let params = Params::parse(&address.search().unwrap_or_default());
-    let outside = gaggle_browser::online(params.path, params.conditions);
+    let (path, conditions) = (params.path, params.conditions);
+    let outside = move || gaggle_browser::online(path, conditions);
     let opening = Opening {
         seed: gaggle_browser::random_seed(),
         calm,
@@ -161,9 +160,10 @@ impl Page {
     fn frame(&mut self) -> Result<(), JsValue> {
         self.read_gamepads();
         let Page { arcade, audio, .. } = self;
+        let recipes = arcade.recipes();
         arcade.frame(gaggle_browser::now(), |heard: Heard| {
             if let Some(audio) = audio {
-                audio.hear(heard, &RECIPES);
+                audio.hear(heard, recipes);
             }
         });
         let (width, height) = self.arcade.size();
@@ -181,12 +181,12 @@ impl Page {
         while let Some(wish) = self.arcade.next_keep() {
             keep(&self.window, wish.name, wish.value.as_deref(), wish.keeping);
         }
-        if let Some(code) = self.arcade.take_copy() {
+        if let Some(query) = self.arcade.take_copy() {
             let address = self.window.location();
             let origin = address.origin().unwrap_or_default();
             let path = address.pathname().unwrap_or_default();
             // Refused without a gesture or on an insecure page; then the code on the screen has to do.
-            let _ = self.window.navigator().clipboard().write_text(&format!("{origin}{path}?room={code}"));
+            let _ = self.window.navigator().clipboard().write_text(&format!("{origin}{path}?{query}"));
         }
         if let Some(bytes) = self.arcade.take_download() {
             let _ = self.download(&bytes);
@@ -204,7 +204,7 @@ impl Page {
         let url = web_sys::Url::create_object_url_with_blob(&blob)?;
         let anchor: web_sys::HtmlAnchorElement = self.document.create_element("a")?.dyn_into()?;
         anchor.set_href(&url);
-        anchor.set_download("gander.replay");
+        anchor.set_download(&format!("{}.replay", self.arcade.cabinet().about().name));
         anchor.click();
         web_sys::Url::revoke_object_url(&url)
     }
@@ -237,19 +237,13 @@ impl Page {
 
     /// What the canvas says, for those who cannot see it: only when it changes.
     fn say(&mut self) {
-        let game = self.arcade.room().game();
-        let own = self.arcade.own();
-        let scores = game.players.iter().zip(own).filter(|(_, own)| *own).map(|(player, _)| player.score);
-        let scores = scores.map(|score| score.to_string()).collect::<Vec<_>>().join(" and ");
+        let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
             Screen::Menu => "Menu. Enter plays.".to_string(),
-            Screen::Flying if game.wave.phase == gander::Phase::Over => {
-                format!("Well flown. Score {scores}.")
-            }
-            Screen::Flying => format!("Wave {}. Score {scores}.", game.wave.number),
-            Screen::Paused => format!("Paused. Score {scores}."),
+            Screen::Flying => cabinet.standing().said,
+            Screen::Paused => format!("Paused. {}", cabinet.standing().said),
             Screen::Replay => "Replay. Space holds, arrows jump.".to_string(),
-            Screen::Help => "How to play. Lean, flap, be higher.".to_string(),
+            Screen::Help => format!("How to play. {}", cabinet.about().spoken_help),
         };
         if let Some(toast) = self.arcade.toast() {
             said.push(' ');
@@ -277,22 +271,24 @@ impl Page {
     /// The first gamepad is the first player's.
     fn read_gamepads(&mut self) {
         let pads = self.window.navigator().get_gamepads().unwrap_or_default();
-        let mut found = [Pad::NONE; 2];
+        let mut found = [Held::default(); 2];
         let connected = pads.iter().filter_map(|pad| pad.dyn_into::<Gamepad>().ok()).take(2);
         for (pad, held) in connected.zip(&mut found) {
             let pressed = |nth: u32| {
                 let button = pad.buttons().get(nth);
                 js_sys::Reflect::get(&button, &"pressed".into()).is_ok_and(|pressed| pressed.is_truthy())
             };
-            let stick = pad.axes().get(0).as_f64().unwrap_or(0.0);
-            *held = Pad {
-                left: stick < -0.4 || pressed(14),
-                right: stick > 0.4 || pressed(15),
-                flap: (0..4).any(pressed),
+            let stick = |axis: u32| pad.axes().get(axis).as_f64().unwrap_or(0.0);
+            *held = Held {
+                left: stick(0) < -0.4 || pressed(14),
+                right: stick(0) > 0.4 || pressed(15),
+                up: stick(1) < -0.7 || pressed(12),
+                down: stick(1) > 0.7 || pressed(13),
+                action: (0..4).any(pressed),
             };
         }
-        for (player, pad) in found.into_iter().enumerate() {
-            self.arcade.set_gamepad(player, pad);
+        for (player, held) in found.into_iter().enumerate() {
+            self.arcade.set_gamepad(player, held);
         }
     }
 

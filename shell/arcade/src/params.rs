@@ -10,6 +10,8 @@ pub struct Params {
     /// Makes the network of this page worse: a page delays what it sends by half of `latency`, so that it is the round
     /// trip when every page carries it.
     pub conditions: Conditions,
+    /// The cabinet that is on.
+    pub game: Option<String>,
     /// The only way links may take.
     pub path: Option<Path>,
     /// So many bots play along at this machine.
@@ -38,6 +40,10 @@ impl Params {
                 "latency" | "jitter" | "loss" | "burst" => {
                     impairment.push((name, value));
                     None
+                }
+                "game" => {
+                    let name = value.chars().filter(char::is_ascii_alphanumeric).take(16).collect();
+                    take(&mut params.game, Ok(name))
                 }
                 "path" => take(&mut params.path, path(value)),
                 "bots" => match value.parse::<u8>() {

@@ -1,8 +1,8 @@
 //! Thumbs on glass: two slabs to lean at one side, a disc to flap at the other. What is drawn is where it works.
 
 use gaggle_scene::{Scene, View, palette};
-use gander::Pad;
 
+use crate::Held;
 use crate::pen::{Pen, Rect};
 use crate::pictures::{self, pictures};
 
@@ -54,26 +54,29 @@ impl Touch {
     }
 
     /// What the thumbs hold.
-    pub fn pad(&self) -> Pad {
+    pub fn held(&self) -> Held {
         let any = |from: f32, to: f32| self.fingers.iter().any(|(_, x)| (from..to).contains(x));
-        Pad {
+        Held {
             left: any(0.0, self.lean / 2.0),
             right: any(self.lean / 2.0, self.lean),
-            flap: any(self.lean, 1.01),
+            action: any(self.lean, 1.01),
+            ..Held::default()
         }
     }
 
-    /// Draws where thumbs go; what they hold is lit.
-    pub fn draw(&self, scene: &mut Scene, view: View) {
+    /// Draws where thumbs go and what the disc does; what they hold is lit.
+    pub fn draw(&self, scene: &mut Scene, view: View, action: &str) {
         let places = Places::of(view, self.lean);
-        let pad = self.pad();
+        let held = self.held();
         let mut pen = Pen::new(scene, view);
-        for (slab, held, left) in [(places.slabs[0], pad.left, true), (places.slabs[1], pad.right, false)] {
-            let edge = if held { palette::MOON } else { palette::PEAT[4] };
-            pen.panel(slab, palette::PEAT[2], if held { 0.9 } else { 0.6 }, Some(edge));
+        for (slab, is_held, left) in
+            [(places.slabs[0], held.left, true), (places.slabs[1], held.right, false)]
+        {
+            let edge = if is_held { palette::MOON } else { palette::PEAT[4] };
+            pen.panel(slab, palette::PEAT[2], if is_held { 0.9 } else { 0.6 }, Some(edge));
             arrow(&mut pen, slab, left);
         }
-        disc(&mut pen, places.disc, pad.flap);
+        disc(&mut pen, places.disc, held.action, action);
     }
 }
 
@@ -109,7 +112,7 @@ fn arrow(pen: &mut Pen<'_>, slab: Rect, left: bool) {
     }
 }
 
-fn disc(pen: &mut Pen<'_>, place: Rect, held: bool) {
+fn disc(pen: &mut Pen<'_>, place: Rect, held: bool, action: &str) {
     let radius = place.wide as f32 / 2.0;
     let half = |row: i32, radius: f32| {
         let up = row as f32 + 0.5 - place.tall as f32 / 2.0;
@@ -135,7 +138,7 @@ fn disc(pen: &mut Pen<'_>, place: Rect, held: bool) {
     };
     let top = place.y + (place.tall - tall - 13) / 2;
     pen.image(wing, middle - wide / 2, top);
-    pen.bold("FLAP", middle, top + tall + 6, place.wide - 8, palette::FIRE[5]).centred();
+    pen.bold(action, middle, top + tall + 6, place.wide - 8, palette::FIRE[5]).centred();
 }
 
 #[cfg(test)]
@@ -148,11 +151,12 @@ mod tests {
         let mut touch = Touch::default();
         touch.set(1, 0.1);
         touch.set(2, 0.9);
-        assert_eq!(touch.pad(), Pad { left: true, right: false, flap: true });
+        let (left, right, action) = (true, true, true);
+        assert_eq!(touch.held(), Held { left, action, ..Held::default() });
         touch.set(1, 0.3);
-        assert_eq!(touch.pad(), Pad { left: false, right: true, flap: true });
+        assert_eq!(touch.held(), Held { right, action, ..Held::default() });
         touch.lift(2);
-        assert_eq!(touch.pad(), Pad::RIGHT);
+        assert_eq!(touch.held(), Held { right, ..Held::default() });
     }
 
     #[test]
@@ -161,16 +165,20 @@ mod tests {
             let mut touch = Touch::default();
             touch.fit(view);
             let Places { slabs: [left, right], disc } = Places::of(view, touch.lean);
-            let meant = [(left, Pad::LEFT), (right, Pad::RIGHT), (disc, Pad::NONE.flapping(true))];
-            for (place, pad) in meant {
+            let meant = [
+                (left, Held { left: true, ..Held::default() }),
+                (right, Held { right: true, ..Held::default() }),
+                (disc, Held { action: true, ..Held::default() }),
+            ];
+            for (place, held) in meant {
                 assert!(place.wide >= 10 && place.tall >= 10, "{place:?}");
                 for x in [place.x + 1, place.right() - 1] {
                     touch.set(1, x as f32 / view.word_width() as f32);
-                    assert_eq!(touch.pad(), pad, "{place:?} of {}", view.word_width());
+                    assert_eq!(touch.held(), held, "{place:?} of {}", view.word_width());
                 }
             }
             let mut scene = Scene::default();
-            touch.draw(&mut scene, view);
+            touch.draw(&mut scene, view, "FLAP");
             assert_inside(&scene, crate::album(), view, "thumbs");
         }
     }

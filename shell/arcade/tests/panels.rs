@@ -164,6 +164,7 @@ fn net_panel() {
             bytes_out_per_second: 1_400,
             packets_per_second: 93,
             agree: Some(true),
+            shared: Vec::new(),
         };
         let depth = match chance(20) {
             0 => 1 + chance(3),
@@ -282,7 +283,7 @@ fn thumbs() {
         let mut touch = Touch::default();
         touch.fit(view);
         touch.set(1, 0.02);
-        touch.draw(scene, view);
+        touch.draw(scene, view, "FLAP");
         None
     });
 }

@@ -2,14 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::any::Any;
+
+use arcade::cabinets::gander::GanderCabinet;
 use arcade::{Arcade, Choice, Keeping, Opening, Params, Screen};
 use gaggle::{Micros, Nowhere};
 use gaggle_scene::Heard;
-use gander::Phase;
+use gander::{Gander, Phase};
 
 fn open(query: &str) -> Arcade<Nowhere> {
     let opening = Opening { seed: 1, params: Params::parse(query), ..Opening::default() };
-    Arcade::new(Micros::ZERO, opening, Nowhere::default())
+    Arcade::new(Micros::ZERO, opening, Nowhere::default)
+}
+
+/// The match on the screen.
+fn game(arcade: &Arcade<Nowhere>) -> &Gander {
+    let cabinet: &dyn Any = arcade.cabinet();
+    cabinet.downcast_ref::<GanderCabinet<Nowhere>>().expect("gander is on").game()
 }
 
 fn run(arcade: &mut Arcade<Nowhere>, from: u64, to: u64) -> Vec<Heard> {
@@ -41,7 +50,7 @@ fn enter_takes_off_and_keys_fly_the_goose() {
         })
         .sum();
     assert!(heard > 5, "only {heard} sounds");
-    assert!(arcade.room().game().players[0].riding());
+    assert!(game(&arcade).players[0].riding());
 }
 
 #[test]
@@ -49,12 +58,12 @@ fn a_tap_between_two_frames_is_not_lost() {
     let mut arcade = open("seed=5");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 3_000);
-    let feet = arcade.room().game().players[0].mover.y;
+    let feet = game(&arcade).players[0].mover.y;
     let mut lifted = false;
     for nth in 0..40 {
         tap(&mut arcade, "Space");
         run(&mut arcade, 3_000 + nth * 48, 3_048 + nth * 48);
-        lifted |= arcade.room().game().players[0].mover.y < feet;
+        lifted |= game(&arcade).players[0].mover.y < feet;
     }
     assert!(lifted, "taps shorter than a frame do flap");
 }
@@ -66,12 +75,12 @@ fn a_page_that_loses_the_keyboard_waits_and_comes_back() {
     run(&mut arcade, 0, 1_000);
     arcade.blur();
     run(&mut arcade, 1_000, 1_032);
-    let frame = arcade.room().game().frame;
+    let frame = game(&arcade).frame;
     run(&mut arcade, 1_032, 3_000);
-    assert_eq!((arcade.screen(), arcade.room().game().frame), (Screen::Paused, frame));
+    assert_eq!((arcade.screen(), game(&arcade).frame), (Screen::Paused, frame));
     tap(&mut arcade, "Enter");
     run(&mut arcade, 3_000, 4_000);
-    assert!(arcade.room().game().frame > frame + 50);
+    assert!(game(&arcade).frame > frame + 50);
     tap(&mut arcade, "Escape");
     tap(&mut arcade, "Escape");
     assert_eq!(arcade.screen(), Screen::Menu);
@@ -87,11 +96,11 @@ fn a_hidden_page_goes_on_when_it_is_seen_again() {
     for at in (1_000..60_000).step_by(250) {
         arcade.update(Micros::from_millis(at));
     }
-    let frame = arcade.room().game().frame;
+    let frame = game(&arcade).frame;
     arcade.show();
     run(&mut arcade, 60_000, 61_000);
     assert_eq!(arcade.screen(), Screen::Flying);
-    let played = arcade.room().game().frame - frame;
+    let played = game(&arcade).frame - frame;
     assert!((50..80).contains(&played), "{played} frames in a second: a minute unseen is not made up for");
 }
 
@@ -150,7 +159,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     tap(&mut arcade, "Enter");
     let mut at = 0;
     // Nobody steers: sooner or later every goose is lost.
-    while arcade.room().game().wave.phase != Phase::Over {
+    while game(&arcade).wave.phase != Phase::Over {
         arcade.update(Micros::from_millis(at + 16));
         at += 16;
         if at % 1_024 == 0 {
@@ -165,7 +174,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     run(&mut arcade, at + 4_000, at + 4_032);
     tap(&mut arcade, "Enter");
     run(&mut arcade, at + 4_032, at + 5_000);
-    assert_ne!(arcade.room().game().wave.phase, Phase::Over, "Enter flies again");
+    assert_ne!(game(&arcade).wave.phase, Phase::Over, "Enter flies again");
 
     // What was saved can be seen again, from a frame on.
     arcade.open_replay(replay.clone());
@@ -190,7 +199,7 @@ fn without_a_server_the_page_says_so_and_plays() {
     run(&mut arcade, 300, 1_300);
     let toast = arcade.toast().unwrap_or_default().to_string();
     assert!(toast.contains("lobby"), "{toast:?}");
-    assert!(arcade.room().game().frame > 50);
+    assert!(game(&arcade).frame > 50);
 }
 
 #[test]
@@ -206,7 +215,7 @@ fn bots_play_along_when_asked_for() {
     let mut arcade = open("bots=3");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 20_000);
-    let game = arcade.room().game();
+    let game = game(&arcade);
     assert!(game.players.iter().all(gander::Player::present));
     assert!(game.players[1..].iter().any(|player| player.score > 0));
     assert_eq!(arcade.own(), [true; 4], "they sit at this machine");

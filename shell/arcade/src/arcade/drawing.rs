@@ -2,32 +2,34 @@
 
 use gaggle::Outside;
 use gaggle_scene::{Scene, palette};
-use gander::arena::WIDTH;
-use gander::stage::Audience;
+
+use crate::cabinet::Looks;
 
 use super::{Arcade, JOINING_SHOWN_AFTER, Screen};
-use crate::{JoiningFacts, MenuFacts, Notice, ScoreFacts, ScrubFacts, Scrubber, draw_joining, dry_line};
+use crate::{JoiningFacts, MenuFacts, Notice, ScoreFacts, ScrubFacts, Scrubber, draw_joining};
 
-impl<O: Outside> Arcade<O> {
+impl<O: Outside + 'static> Arcade<O> {
     pub(super) fn draw(&mut self) {
-        match self.screen {
-            Screen::Menu => {
-                // Only the scenery: plaques would show through the title.
-                let audience = Audience { calm: self.calm, plain: true, bare: true, ..Audience::default() };
-                let game = self.attract.game();
-                self.stage.draw(game, game, 1.0, &audience, &mut self.scene);
-            }
-            Screen::Help => {
-                let between = self.pace.thousandths() as f32 / 1_000.0;
-                self.how_to.draw(&mut self.stage, between, self.calm, &mut self.scene);
-            }
-            Screen::Replay => self.draw_replay(),
-            Screen::Flying | Screen::Paused => self.draw_match(),
+        let show = self.shown();
+        let (names, bars) = self.seats();
+        let standing = self.cabinet.standing();
+        let looks = Looks {
+            names: &names,
+            own: self.cabinet.life().own_slots(),
+            bars: &bars,
+            calm: self.calm,
+            plain: self.screen != Screen::Flying || standing.board || self.is_joining_shown(),
+            still: self.screen == Screen::Paused,
+            between: self.pace.thousandths() as f32 / 1_000.0,
+        };
+        self.cabinet.draw(show, &looks, &mut self.scene);
+        if self.screen == Screen::Flying && self.touch.used {
+            self.touch.draw(&mut self.scene, self.view, self.cabinet.about().action);
         }
-        self.canvas.paint(&self.scene, self.stage.album());
+        self.canvas.paint(&self.scene, self.cabinet.album());
         let mut over = Scene::default();
         self.draw_over(&mut over);
-        if self.screen == Screen::Flying && self.is_board_up() {
+        if self.screen == Screen::Flying && standing.board {
             self.draw_board(&mut over);
         }
         // The menu has every picture there is.
@@ -38,12 +40,11 @@ impl<O: Outside> Arcade<O> {
         let (players, board) = (self.player_lines(), self.board_lines());
         let best_now = players.iter().filter(|line| line.own).map(|line| line.score).max();
         let is_best = best_now.is_some_and(|score| self.shelf.best.is_none_or(|best| score >= best));
-        let online = self.room.lobby().is_some_and(|lobby| lobby.is_online());
-        let game_wave = self.room.game().wave.number;
+        let online = self.cabinet.life_mut().lobby().is_some_and(|lobby| lobby.is_online());
         let facts = ScoreFacts {
-            mode: if self.room.game().setup.mode == gander::Mode::Team { "Team" } else { "Versus" },
-            wave: game_wave,
-            line: dry_line(game_wave, players.len(), self.seed),
+            mode: self.cabinet.about().modes[self.menu.mode].1,
+            wave: self.cabinet.standing().level,
+            line: self.cabinet.closing_line(self.seed),
             players: &players,
             board: (online || !board.is_empty()).then_some(&board[..]),
             board_note: if is_best { "Your best yet." } else { "" },
@@ -52,39 +53,10 @@ impl<O: Outside> Arcade<O> {
         self.board.draw(over, &facts);
     }
 
-    fn draw_match(&mut self) {
-        let (names, bars) = self.seats();
-        let own = self.own();
-        let is_joining = self.is_joining_shown();
-        let names: [&str; 4] = std::array::from_fn(|seat| names[seat].as_str());
-        let plain = self.screen != Screen::Flying || self.is_board_up() || is_joining;
-        let audience = Audience { names, own, bars, calm: self.calm, plain, ..Audience::default() };
-        let between = self.room.thousandths() as f32 / 1_000.0;
-        let still = self.screen == Screen::Paused;
-        let between = if still { 1.0 } else { between };
-        self.stage.draw(self.room.game(), self.room.before(), between, &audience, &mut self.scene);
-        if self.screen == Screen::Flying && self.touch.used {
-            self.touch.draw(&mut self.scene, self.view);
-        }
-    }
-
-    fn draw_replay(&mut self) {
-        let Some(cinema) = &self.cinema else { return };
-        let (now, before) = cinema.states();
-        let between = if cinema.running() { self.pace.thousandths() as f32 / 1_000.0 } else { 1.0 };
-        let audience = Audience { calm: self.calm, ..Audience::default() };
-        self.stage.draw(now, before, between, &audience, &mut self.scene);
-    }
-
     fn draw_scrub(&mut self, over: &mut Scene) {
-        let Some(cinema) = &self.cinema else { return };
-        let facts = ScrubFacts {
-            frame: cinema.frame(),
-            frames: cinema.last(),
-            playing: cinema.running(),
-            waves: cinema.waves(),
-            falls: &[],
-        };
+        let Some(tape) = self.cabinet.tape() else { return };
+        let (frame, frames) = tape.position();
+        let facts = ScrubFacts { frame, frames, playing: tape.running(), waves: tape.levels(), falls: &[] };
         Scrubber::new(self.view).draw(over, &facts);
     }
 
@@ -95,7 +67,7 @@ impl<O: Outside> Arcade<O> {
     fn draw_over(&mut self, over: &mut Scene) {
         match self.screen {
             Screen::Menu => {
-                let online = self.room.lobby().map(|lobby| lobby.is_online());
+                let online = self.cabinet.life_mut().lobby().map(|lobby| lobby.is_online());
                 let facts = MenuFacts {
                     name: self.menu.name(),
                     best: self.shelf.best,
@@ -126,15 +98,13 @@ impl<O: Outside> Arcade<O> {
             self.toasts.draw(over, self.view);
         }
         if self.screen == Screen::Flying {
-            let slot = self.room.own_slots().lowest().map_or(0, gaggle::Slot::index);
-            let x = self.room.game().players[slot.min(3)].mover.x / gander::arena::PX;
-            self.net.draw(over, self.view, x > WIDTH / 2);
+            self.net.draw(over, self.view, self.cabinet.is_own_at_right());
         }
     }
 
     fn draw_paused(&mut self, over: &mut Scene) {
         let lines: &[&str] =
-            if self.has_company() { &["You stepped aside. The others fly on."] } else { &[] };
+            if self.cabinet.life().has_company() { &["You stepped aside. The others fly on."] } else { &[] };
         let notice = Notice {
             heading: "Paused",
             lines,
@@ -146,7 +116,7 @@ impl<O: Outside> Arcade<O> {
     }
 
     fn draw_joining(&mut self, over: &mut Scene) {
-        let people = self.room.people();
+        let people = self.cabinet.life_mut().people();
         let linked_to: Vec<String> = people
             .iter()
             .filter(|person| !person.is_self && person.link.is_some())
@@ -154,7 +124,7 @@ impl<O: Outside> Arcade<O> {
             .collect();
         let rtts = people.iter().filter_map(|person| person.link.and_then(|link| link.rtt));
         let slowest_ms = rtts.max().map(|rtt| rtt.as_millis() as u32);
-        let room = self.room.lobby().and_then(|lobby| lobby.room().cloned());
+        let room = self.cabinet.life_mut().lobby().and_then(|lobby| lobby.room().cloned());
         let code = room.as_ref().map(|room| room.code.to_string()).unwrap_or_default();
         let mut seats: [Option<&str>; 4] = [None; 4];
         let mut own_seat = None;
@@ -185,9 +155,7 @@ impl<O: Outside> Arcade<O> {
         if self.is_board_up() || self.toasts.current().is_some() {
             return;
         }
-        let Some(code) = self.room.lobby().and_then(|lobby| lobby.room()).map(|room| room.code) else {
-            return;
-        };
+        let Some(code) = self.room_code() else { return };
         let y = (self.view.word_height() - 12) as f32;
         let text = format!("room {code}   C copies the link");
         over.word(&text, 6.0, y, palette::DIM).outlined(palette::INK);

@@ -2,16 +2,14 @@
 
 use std::collections::VecDeque;
 
-use gaggle::kit::state_hash;
 use gaggle::lobby::message::client::{List, Mine, Top};
 use gaggle::lobby::message::server::TopEntry;
-use gaggle::lobby::{RefusalCode, ServerMessage};
-use gaggle::{Event, Micros, Outside, Parting, PeerId, Slot, Wish};
+use gaggle::lobby::{Label, RefusalCode, ServerMessage};
+use gaggle::{Event, Micros, Outside, Parting, Wish};
 use gaggle_scene::Hearing;
-use gander::{Phase, Player};
 
 use super::rates::Rates;
-use super::{Arcade, Screen, mode_label};
+use super::{Arcade, Screen};
 use crate::RoomLine;
 use crate::words::line_for;
 
@@ -74,6 +72,13 @@ impl Shelf {
         (self.reported, self.was_over, self.disagrees) = (false, false, false);
     }
 
+    /// Another cabinet is on: what was known of the one before means nothing any more.
+    pub(super) fn switch(&mut self) {
+        let keeps = std::mem::take(&mut self.keeps);
+        *self = Shelf { keeps, server_lost: self.server_lost, ..Shelf::default() };
+        self.left_room();
+    }
+
     pub(super) fn left_room(&mut self) {
         self.keep("room", None, Keeping::Tab);
     }
@@ -83,13 +88,13 @@ impl Shelf {
     }
 }
 
-impl<O: Outside> Arcade<O> {
+impl<O: Outside + 'static> Arcade<O> {
     /// What the page should remember next.
     pub fn next_keep(&mut self) -> Option<Keep> {
         self.shelf.keeps.pop_front()
     }
 
-    /// The code of a room whose link should go to the clipboard.
+    /// What the address of a link to the room asks for; the link should go to the clipboard.
     pub fn take_copy(&mut self) -> Option<String> {
         self.shelf.copy.take()
     }
@@ -105,12 +110,24 @@ impl<O: Outside> Arcade<O> {
     }
 
     pub(super) fn save_replay(&mut self) {
-        self.shelf.download = self.room.replay().map(<[u8]>::to_vec);
+        self.shelf.download = self.cabinet.replay();
         let text = match self.shelf.download {
             Some(_) => "Saved. Drop the file on this page to see it again.",
             None => "Nothing to save yet.",
         };
         self.toasts.push(None, text.to_string(), false);
+    }
+
+    /// The six letters of the room we are in.
+    pub(super) fn room_code(&mut self) -> Option<String> {
+        let room = self.cabinet.life_mut().lobby()?.room()?;
+        Some(room.code.to_string())
+    }
+
+    /// What the lobby calls the mode that is chosen.
+    pub(super) fn mode_label(&self) -> Label {
+        let (label, _) = self.cabinet.about().modes[self.menu.mode];
+        label.parse().expect("a name made of letters")
     }
 
     /// What is said in the corner right now.
@@ -120,10 +137,9 @@ impl<O: Outside> Arcade<O> {
 
     /// Asks for what the menu shows: open rooms, the best, one's own best.
     pub(super) fn look_around(&mut self) {
-        let build = self.room.config().build();
-        let mode = mode_label(self.menu.mode);
-        let Some(lobby) = self.room.lobby() else { return };
-        let game: gaggle::lobby::Label = "gander".parse().expect("a name made of letters");
+        let (build, mode) = (self.cabinet.life().build(), self.mode_label());
+        let game: Label = self.cabinet.about().name.parse().expect("a name made of letters");
+        let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
         lobby.list(List { game: game.clone(), build, all: true, ..List::default() });
         lobby.top(Top { game: game.clone(), mode: mode.clone(), count: Some(9), ..Top::default() });
         lobby.mine(Mine { game, mode });
@@ -133,31 +149,28 @@ impl<O: Outside> Arcade<O> {
     pub(super) fn tell_name(&mut self) {
         let name = self.menu.name().trim().to_string();
         if !name.is_empty() && name != self.shelf.told_name {
-            self.room.set_name(&name);
+            self.cabinet.life_mut().set_name(&name);
             self.shelf.keep("name", Some(name.clone()), Keeping::Lasting);
             self.shelf.told_name = name;
         }
     }
 
     pub(super) fn copy_link(&mut self) {
-        let code = self.room.lobby().and_then(|lobby| lobby.room()).map(|room| room.code.to_string());
-        match code {
+        let name = self.cabinet.about().name;
+        match self.room_code() {
             Some(code) => {
                 self.toasts.push(None, format!("Link to {code} copied. Send it to a friend."), false);
-                self.shelf.copy = Some(code);
+                // The first cabinet is on by itself.
+                let is_first = self.entries.first().is_some_and(|entry| entry.about.name == name);
+                let game = if is_first { String::new() } else { format!("game={name}&") };
+                self.shelf.copy = Some(format!("{game}room={code}"));
             }
             None => self.toasts.push(None, "No room yet, no link.".to_string(), true),
         }
     }
 
-    /// The slot of somebody in the match.
-    fn seat_of(&mut self, peer: PeerId) -> Option<usize> {
-        let mut rows = self.room.session().roster().iter().filter(|row| row.stream.peer == peer);
-        rows.next().and_then(|row| row.slots.lowest()).map(Slot::index)
-    }
-
     pub(super) fn hear_room(&mut self) {
-        while let Some(event) = self.room.next_event() {
+        while let Some(event) = self.cabinet.life_mut().next_event() {
             self.hear(&event);
         }
         let joining = self.is_joining();
@@ -165,7 +178,7 @@ impl<O: Outside> Arcade<O> {
     }
 
     pub(super) fn hear(&mut self, event: &Event) {
-        let has_company = self.has_company();
+        let has_company = self.cabinet.life().has_company();
         // The menu says by itself how the lobby is.
         let is_shown = self.screen == Screen::Menu && matches!(event, Event::ServerLost | Event::ServerBack);
         if let Some(line) = line_for(event, has_company).filter(|_| !is_shown) {
@@ -174,13 +187,16 @@ impl<O: Outside> Arcade<O> {
                 | Event::Went { peer, .. }
                 | Event::Interrupted { peer, .. }
                 | Event::Resumed { peer, .. }
-                | Event::LeadChanged { peer, .. } => self.seat_of(*peer),
+                | Event::LeadChanged { peer, .. } => self.cabinet.life().seat_of(*peer),
                 _ => None,
             };
             self.toasts.push(seat, line.text, line.warn);
         }
         match event {
-            Event::Key(key) => self.shelf.keep("key", Some(key.clone()), Keeping::Lasting),
+            Event::Key(key) => {
+                self.client.key = Some(key.clone());
+                self.shelf.keep("key", Some(key.clone()), Keeping::Lasting);
+            }
             Event::Seated { code, .. } => self.shelf.keep("room", Some(code.to_string()), Keeping::Tab),
             Event::Unseated { .. } => self.shelf.left_room(),
             Event::Went { parting, .. } => {
@@ -208,14 +224,14 @@ impl<O: Outside> Arcade<O> {
     /// The room we wanted to be in is not there or full: any other will do, and the game goes on.
     fn seek_another(&mut self, code: RefusalCode) {
         let gone = matches!(code, RefusalCode::NoSuchRoom | RefusalCode::RoomFull | RefusalCode::RoomLocked);
-        if gone && self.screen == Screen::Flying && matches!(self.room.config().wish, Wish::Code(_)) {
+        if gone && self.screen == Screen::Flying && matches!(self.cabinet.life().wish(), Wish::Code(_)) {
             self.shelf.left_room();
-            self.room.seek(Wish::Find);
+            self.cabinet.life_mut().seek(Wish::Find);
         }
     }
 
     fn list_rooms(&mut self) {
-        let Some(lobby) = self.room.lobby() else { return };
+        let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
         let line = |listing: &gaggle::lobby::message::server::Listing| RoomLine {
             code: listing.code.to_string(),
             mode: listing.mode.to_string(),
@@ -230,25 +246,15 @@ impl<O: Outside> Arcade<O> {
 
     /// Tells the lobby how a match ended, once, and that another one begins.
     pub(super) fn report_end(&mut self) {
-        let over = self.room.game().wave.phase == Phase::Over;
+        let over = self.cabinet.standing().over;
         if !over && std::mem::take(&mut self.shelf.was_over) {
             self.shelf.reported = false;
-            self.room.begin_round();
+            self.cabinet.life_mut().begin_round();
         }
         self.shelf.was_over = over;
-        if !over || self.shelf.reported {
-            return;
+        if over && !self.shelf.reported && self.cabinet.report() {
+            self.shelf.reported = true;
+            self.look_around();
         }
-        let Some((_, game)) = self.room.confirmed_game() else { return };
-        if game.wave.phase != Phase::Over {
-            return;
-        }
-        let here = game.players.iter().enumerate().filter(|(_, player)| Player::present(player));
-        let points: Vec<(Slot, i64)> =
-            here.map(|(seat, player)| (Slot::at(seat), i64::from(player.score))).collect();
-        let (level, digest) = (u32::from(game.wave.number), state_hash(game));
-        self.shelf.reported = true;
-        self.room.report(&points, Some(level), digest);
-        self.look_around();
     }
 }

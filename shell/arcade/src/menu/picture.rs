@@ -1,10 +1,9 @@
 //! What the menu looks like: buttons, the list of rooms, the boxes for a code.
 
 use gaggle_scene::{Scene, font, palette};
-use gander::Mode;
 
 use super::layout::Layout;
-use super::{CODE_LENGTH, Choice, Menu, MenuFacts, RoomLine, cabinets};
+use super::{CODE_LENGTH, Choice, Menu, MenuFacts, RoomLine, row};
 use crate::pen::{Pen, Rect, grouped, wrapped};
 use crate::pictures::pictures;
 
@@ -17,7 +16,7 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
         let (wide, tall) = (menu.view.word_width(), menu.view.word_height());
         pen.fill(Rect::new(0, place.bottom(), wide, tall - place.bottom()), palette::PEAT[0], 0.8);
     }
-    menu.cabinets.draw(scene, menu.view, menu.beat);
+    menu.row.draw(scene, menu.view, menu.beat);
     let mut pen = Pen::new(scene, menu.view);
     if let Some((which, x, y)) = layout.title {
         pen.figure(pictures().title[which], x as f32, y as f32, false);
@@ -26,10 +25,10 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
         tagline(&mut pen, place, layout.upright);
     }
     if let Some(place) = layout.strip {
-        cabinets::strip(&mut pen, place);
+        row::strip(&mut pen, place, menu.game(), &menu.games);
     }
     play(&mut pen, layout.play);
-    mode(&mut pen, layout.mode, menu.mode);
+    mode(&mut pen, layout.mode, menu.game().modes, menu.mode);
     button(&mut pen, layout.play_two, &["Two players", "Two"]);
     match facts.invite {
         Some(code) => invite(&mut pen, layout.private, code),
@@ -77,11 +76,11 @@ fn play(pen: &mut Pen<'_>, place: Rect) {
     }
 }
 
-fn mode(pen: &mut Pen<'_>, place: Rect, chosen: Mode) {
+fn mode(pen: &mut Pen<'_>, place: Rect, modes: &[(&str, &str)], chosen: usize) {
     pen.card(place, palette::MIST[0]);
-    for ((mode, name), rect) in
-        [(Mode::Team, "Team"), (Mode::Versus, "Versus")].into_iter().zip(place.columns([1, 1], 0))
-    {
+    let wide = place.wide / modes.len().max(1) as i32;
+    for (mode, (_, name)) in modes.iter().enumerate() {
+        let rect = Rect::new(place.x + mode as i32 * wide, place.y, wide, place.tall);
         let (middle, y) = (rect.x + rect.wide / 2, rect.y + (rect.tall - 7) / 2);
         if mode == chosen {
             pen.panel(rect.grown(-2), palette::NIGHT[3], 1.0, Some(palette::STAR));

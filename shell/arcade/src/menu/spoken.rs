@@ -1,7 +1,5 @@
 //! The menu in words, for those who listen instead of looking: what is in focus, and what it does.
 
-use gander::Mode;
-
 use super::{CODE_LENGTH, Choice, Menu, MenuFacts};
 use crate::pen::grouped;
 
@@ -10,10 +8,18 @@ impl Menu {
     pub fn words(&self, facts: &MenuFacts<'_>) -> String {
         match self.focus {
             Choice::Play => format!("Play. Enter flies at once. {}", self.about_rooms(facts)),
-            Choice::Mode => match self.mode {
-                Mode::Team => "Mode: team. Enter changes to versus.".to_string(),
-                Mode::Versus => "Mode: versus. Enter changes to team.".to_string(),
+            Choice::Cabinet(nth) => match self.games.get(nth) {
+                Some(game) => format!("{}. Enter switches it on.", game.name),
+                None => "No cabinet.".to_string(),
             },
+            Choice::Mode => {
+                let modes = self.game().modes;
+                let (mode, next) = (modes[self.mode].0, modes[(self.mode + 1) % modes.len()].0);
+                match mode == next {
+                    true => format!("Mode: {mode}."),
+                    false => format!("Mode: {mode}. Enter changes to {next}."),
+                }
+            }
             Choice::PlayTwo => "Two players at one keyboard.".to_string(),
             Choice::Private => match facts.invite {
                 Some(code) => format!("Your room is {}. Enter copies its link.", spelled(code)),

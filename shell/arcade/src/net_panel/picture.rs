@@ -13,6 +13,8 @@ const LINK_LONG: i32 = 40;
 /// A graph's heading, and the graph.
 const GRAPH_HEAD: i32 = 12;
 const GRAPH: i32 = 21;
+/// Lines of figures in the place of a graph.
+const SHARED_LINES: usize = 3;
 /// The heading of everything, and the line under it.
 const HEAD: i32 = 19;
 const FOOT: i32 = 15;
@@ -168,6 +170,14 @@ fn graph(pen: &mut Pen<'_>, panel: &NetPanel, nth: usize, x: i32, y: i32, wide: 
     let facts = &panel.facts;
     let count = wide as usize;
     let area = Rect::new(x, y + GRAPH_HEAD - 1, wide, GRAPH - 4);
+    if nth < 2 && !facts.shared.is_empty() {
+        let lines = facts.shared.iter().skip(SHARED_LINES * nth).take(SHARED_LINES);
+        for (row, (label, figure)) in (0..).zip(lines) {
+            pen.text(label, x, y + 11 * row, wide / 2, palette::TEXT);
+            pen.text(figure, x + wide, y + 11 * row, wide / 2, palette::DIM).right();
+        }
+        return;
+    }
     let mut heading = |left: &str, right: &str, color: Color| {
         let taken = font::width(left, false, 0);
         pen.text(left, x, y, wide, palette::TEXT);
@@ -252,8 +262,14 @@ fn foot(pen: &mut Pen<'_>, panel: &NetPanel, place: Rect) {
     };
     let taken = font::width(agree, false, 0);
     let frames = if facts.input_delay == 1 { "frame" } else { "frames" };
-    let delay = format!("Delay {} {frames}", facts.input_delay);
-    let long = format!("{delay} · {} packets/s", facts.packets_per_second);
+    let packets = format!("{} packets/s", facts.packets_per_second);
+    let (delay, long) = if facts.shared.is_empty() {
+        let delay = format!("Delay {} {frames}", facts.input_delay);
+        let long = format!("{delay} · {packets}");
+        (delay, long)
+    } else {
+        (packets.clone(), packets)
+    };
     let room = place.wide - taken - 6;
     let text = if font::width(&long, false, 0) <= room { &long } else { &delay };
     pen.text(text, place.x, place.y, room, palette::DIM);

@@ -1,13 +1,13 @@
-//! A replay on the screen: play, pause, jump.
+//! A replay of gander on the screen: play, pause, jump.
 
 use gaggle::Frame;
 use gaggle::timeline::{Replay, ReplayError};
 use gander::Gander;
 
+use crate::cabinet::Tape;
+
 /// Steps a second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// How far an arrow key jumps: five seconds.
-pub(super) const JUMP_FRAMES: i64 = 300;
 
 /// A replay that is being watched.
 #[derive(Debug)]
@@ -55,36 +55,8 @@ impl Cinema {
         Ok(Cinema { game, before: game, frame: frame.min(last), last, running: true, damage, waves, bytes })
     }
 
-    pub(super) fn damage(&self) -> Option<&str> {
-        self.damage.as_deref()
-    }
-
     pub(super) fn states(&self) -> (&Gander, &Gander) {
         (&self.game, &self.before)
-    }
-
-    pub(super) fn frame(&self) -> u32 {
-        self.frame
-    }
-
-    pub(super) fn last(&self) -> u32 {
-        self.last
-    }
-
-    pub(super) fn running(&self) -> bool {
-        self.running
-    }
-
-    pub(super) fn waves(&self) -> &[(u32, u16)] {
-        &self.waves
-    }
-
-    /// Plays on or holds; at the end begins again.
-    pub(super) fn toggle(&mut self) {
-        self.running = !self.running;
-        if self.running && self.frame == self.last {
-            self.jump_to(0);
-        }
     }
 
     /// One frame on, if it is running.
@@ -98,14 +70,40 @@ impl Cinema {
             self.before = self.game;
         }
     }
+}
 
-    pub(super) fn jump(&mut self, frames: i64) {
+impl Tape for Cinema {
+    fn position(&self) -> (u32, u32) {
+        (self.frame, self.last)
+    }
+
+    fn running(&self) -> bool {
+        self.running
+    }
+
+    fn levels(&self) -> &[(u32, u16)] {
+        &self.waves
+    }
+
+    fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+
+    /// At the end it begins again.
+    fn toggle(&mut self) {
+        self.running = !self.running;
+        if self.running && self.frame == self.last {
+            self.jump_to(0);
+        }
+    }
+
+    fn jump(&mut self, frames: i64) {
         let target = (i64::from(self.frame) + frames).clamp(0, i64::from(self.last));
         self.jump_to(target as u32);
     }
 
-    /// Shows this frame. Files are read anew each time: there is nothing to get out of step.
-    pub(super) fn jump_to(&mut self, frame: u32) {
+    /// Files are read anew each time: there is nothing to get out of step.
+    fn jump_to(&mut self, frame: u32) {
         let Ok(replay) = Replay::<Gander>::read(&self.bytes, gander::FINGERPRINT) else { return };
         let mut playback = replay.play();
         playback.seek(Frame::new(frame.min(self.last)));
@@ -154,11 +152,11 @@ mod tests {
     #[test]
     fn a_replay_is_played_and_jumped_about_in() {
         let mut cinema = Cinema::open(half_a_minute(), 0).unwrap();
-        assert_eq!((cinema.last(), cinema.damage()), (1800, None));
-        assert_eq!(cinema.waves().first().map(|wave| wave.1), Some(1));
+        assert_eq!((cinema.position(), cinema.damage()), ((0, 1800), None));
+        assert_eq!(cinema.levels().first().map(|wave| wave.1), Some(1));
         (0..100).for_each(|_| cinema.step());
-        assert_eq!((cinema.frame(), cinema.states().0.frame, cinema.states().1.frame), (100, 100, 99));
-        cinema.jump(JUMP_FRAMES);
+        assert_eq!((cinema.position().0, cinema.states().0.frame, cinema.states().1.frame), (100, 100, 99));
+        cinema.jump(300);
         let there = *cinema.states().0;
         cinema.jump_to(1800);
         cinema.step();
@@ -166,7 +164,7 @@ mod tests {
         cinema.jump_to(400);
         assert_eq!(*cinema.states().0, there, "the same frame is the same picture");
         cinema.jump(-10_000);
-        assert_eq!(cinema.frame(), 0);
+        assert_eq!(cinema.position().0, 0);
     }
 
     #[test]
@@ -174,7 +172,7 @@ mod tests {
         let good = half_a_minute();
         let cut = Cinema::open(good[..good.len() * 2 / 3].to_vec(), 5_000).unwrap();
         assert!(cut.damage().unwrap().contains("What is before plays"));
-        assert!(cut.last() > 600);
+        assert!(cut.position().1 > 600);
         let mut other = good.clone();
         other[20] ^= 1;
         for bytes in [Vec::new(), vec![0; 100], other, b"not a replay at all".to_vec()] {

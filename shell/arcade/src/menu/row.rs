@@ -1,16 +1,17 @@
-//! Five cabinets on the turf: gander's is lit, with knights at it on its screen; the others are dark, with paper tags.
+//! Five cabinets on the turf: the one that is on is lit, the others are dark, and those not there yet have paper tags.
 //! Baked for a place, in the pixels of figures.
 
 use gaggle_scene::{Album, Bitmap, Color, ImageId, Scene, View, bayer, chance, font, palette, sine};
 use gander::stage::Figures;
 
 use super::layout::Layout;
+use crate::cabinet::About;
 use crate::pen::{Pen, Rect, fitted, unit};
 use crate::pictures::pictures;
 
 /// The games, the hue of their cabinets, and what hangs on those that are not there yet.
 const CABINETS: [(&str, Color, &str); 5] = [
-    ("GANDER", palette::FIRE[3], ""),
+    ("gander", palette::FIRE[3], ""),
     ("skein", palette::SEAT[0], "soon"),
     ("gosling", palette::SEAT[1], "soon"),
     ("drake", palette::SEAT[2], "later"),
@@ -24,29 +25,53 @@ const FLOOR: i32 = 14;
 
 /// The cabinets of one screen.
 #[derive(Debug, Default)]
-pub(super) struct Cabinets {
+pub(super) struct Row {
+    /// Those one can switch on, and where they are.
+    pub(super) places: Vec<(usize, Rect)>,
     /// Back to front, at places in word pixels.
     placed: Vec<(ImageId, f32, f32)>,
     /// The lit screen, in word pixels, if it is large enough to fight on.
     screen: Option<(f32, f32)>,
     /// The size of that, in pixels of figures.
     screen_size: (i32, i32),
+    /// Gander is on: knights are at it on the screen.
+    is_gander: bool,
 }
 
-impl Cabinets {
+/// Which of the games that can be played this is.
+fn playable(games: &[&'static About], name: &str) -> Option<usize> {
+    games.iter().position(|game| game.name == name)
+}
+
+impl Row {
     /// Builds them for the place that a layout has for them.
-    pub(super) fn bake(album: &mut Album, view: View, layout: &Layout) -> Cabinets {
-        let Some(place) = layout.cabinets else { return Cabinets::default() };
+    pub(super) fn bake(
+        album: &mut Album,
+        view: View,
+        layout: &Layout,
+        games: &[&'static About],
+        chosen: usize,
+    ) -> Row {
+        let mut made = Row { is_gander: games[chosen].name == "gander", ..Row::default() };
+        if let Some(strip) = layout.strip {
+            let others = CABINETS.iter().filter(|(name, ..)| *name != games[chosen].name);
+            let places = others.zip(strip.columns([1, 1, 1, 1], 2));
+            made.places.extend(places.filter_map(|((name, ..), rect)| Some((playable(games, name)?, rect))));
+        }
+        let Some(place) = layout.cabinets else { return made };
         let unit = unit(view);
         let units = |words: i32| (words as f32 / unit).floor() as i32;
         let (wide, tall) = (units(place.wide), units(place.tall));
         let first = if wide >= 230 { (wide * 24 / 100).clamp(60, 100) } else { wide.min(78) };
         let other = ((wide - first - 4) / (CABINETS.len() as i32 - 1) - 1).min(60);
         let count = if other >= 44 { CABINETS.len() } else { 1 };
-        let mut made = Cabinets::default();
         let floor = place.bottom() as f32;
+        if count > 1 {
+            made.places.clear();
+        }
+        let mut placed = Vec::new();
         let mut add = |image: Bitmap, x: f32, up: i32| {
-            made.placed.push((album.add(image), x, floor - up as f32 * unit));
+            placed.push((album.add(image), x, floor - up as f32 * unit));
         };
         let mut left = place.x as f32;
         if count == 1 {
@@ -54,18 +79,36 @@ impl Cabinets {
         }
         let lit_tall = tall.min(first * 19 / 10);
         let across = units(view.word_width());
-        add(glow(first * 16 / 10, lit_tall), (left - first as f32 * 0.3 * unit).max(0.0), lit_tall);
+        let row = CABINETS.iter().filter(|(name, ..)| count > 1 || *name == games[chosen].name);
+        let before = row.clone().position(|(name, ..)| *name == games[chosen].name).unwrap_or(0) as f32;
+        let at = left + before * (other + 1) as f32 * unit;
+        add(glow(first * 16 / 10, lit_tall), (at - first as f32 * 0.3 * unit).max(0.0), lit_tall);
         if layout.floor {
             add(ground(across), 0.0, 1);
         }
-        let at = left;
-        for (nth, (name, hue, tag)) in CABINETS.iter().take(count).enumerate() {
-            let (wide, tall) = if nth == 0 { (first, lit_tall) } else { (other, lit_tall * 71 / 100) };
-            let cabinet = Cabinet { wide, tall, name, hue: *hue, tag, lit: nth == 0 };
+        for (name, hue, tag) in row {
+            let lit = *name == games[chosen].name;
+            let (wide, tall) = if lit { (first, lit_tall) } else { (other, lit_tall * 71 / 100) };
+            let nth = playable(games, name);
+            let (tag, marquee) = (if nth.is_some() { "" } else { tag }, name.to_uppercase());
+            let cabinet =
+                Cabinet { wide, tall, name, marquee: if lit { &marquee } else { name }, hue: *hue, tag, lit };
             add(cabinet.picture(), left - DECK as f32 * unit, tall);
-            left += (wide + if nth == 0 { 4 } else { 1 }) as f32 * unit;
+            // Where only the one that is on has room, it makes way for the next.
+            let next = (lit && count == 1 && layout.strip.is_none() && games.len() > 1)
+                .then(|| (chosen + 1) % games.len());
+            if let Some(nth) = next.or(nth.filter(|nth| *nth != chosen)) {
+                let (words_wide, words_tall) = (wide as f32 * unit, tall as f32 * unit);
+                let top = floor - words_tall;
+                made.places
+                    .push((nth, Rect::new(left as i32, top as i32, words_wide as i32, words_tall as i32)));
+            }
+            left += (wide + if lit { 4 } else { 1 }) as f32 * unit;
         }
-        let lit = Cabinet { wide: first, tall: lit_tall, name: "", hue: palette::INK, tag: "", lit: true };
+        made.placed = placed;
+        let name = games[chosen].name;
+        let lit =
+            Cabinet { wide: first, tall: lit_tall, name, marquee: "", hue: palette::INK, tag: "", lit: true };
         let glass = lit.glass();
         made.screen_size = (glass.wide, glass.tall);
         made.screen = (glass.tall >= 38 && glass.wide >= 48)
@@ -79,7 +122,7 @@ impl Cabinets {
         for (image, x, y) in &self.placed {
             pen.figure(*image, *x, *y, false);
         }
-        let Some((x, y)) = self.screen else { return };
+        let Some((x, y)) = self.screen.filter(|_| self.is_gander) else { return };
         let unit = unit(view);
         let figures = &pictures().figures;
         let (wide, tall) = self.screen_size;
@@ -92,9 +135,11 @@ impl Cabinets {
     }
 }
 
-/// The dark ones without their bodies: a tag each, in a row.
-pub(super) fn strip(pen: &mut Pen<'_>, place: Rect) {
-    for ((name, hue, tag), rect) in CABINETS.iter().skip(1).zip(place.columns([41, 47, 41, 52], 2)) {
+/// The dark ones without their bodies, in a row: a tag for each that is not there yet.
+pub(super) fn strip(pen: &mut Pen<'_>, place: Rect, on: &About, games: &[&'static About]) {
+    let others = CABINETS.iter().filter(|(name, ..)| *name != on.name);
+    for ((name, hue, tag), rect) in others.zip(place.columns([1, 1, 1, 1], 2)) {
+        let tag = if playable(games, name).is_some() { "on" } else { tag };
         pen.panel(rect, palette::PEAT[1], 0.95, Some(hue.mix(palette::PEAT[1], 0.55)));
         let (middle, room) = (rect.x + rect.wide / 2, rect.wide - 4);
         pen.text(name, middle, rect.y + 6, room, hue.mix(palette::TEXT, 0.25)).centred();
@@ -147,20 +192,22 @@ struct Cabinet<'a> {
     wide: i32,
     tall: i32,
     name: &'a str,
+    /// What stands above its screen.
+    marquee: &'a str,
     hue: Color,
     tag: &'a str,
     lit: bool,
 }
 
 impl Cabinet<'_> {
-    fn marquee(&self) -> i32 {
+    fn marquee_tall(&self) -> i32 {
         if self.tall < 90 || !self.lit { 14 } else { 19 }
     }
 
     /// The screen, from the cabinet's top left corner.
     fn glass(&self) -> Rect {
         let tall = if self.tall < 120 && self.lit { self.tall * 44 / 100 } else { self.tall * 37 / 100 };
-        Rect::new(6, self.marquee() + 7, self.wide - 12, tall)
+        Rect::new(6, self.marquee_tall() + 7, self.wide - 12, tall)
     }
 
     fn body(&self) -> Color {
@@ -175,10 +222,10 @@ impl Cabinet<'_> {
         let glass = self.glass();
         out.rect(DECK + glass.x - 1, glass.y - 1, glass.wide + 2, glass.tall + 2, palette::INK);
         let mut screen = Bitmap::new(glass.wide, glass.tall);
-        if self.lit {
+        if self.lit && self.name == "gander" {
             fen(&mut screen);
         } else {
-            dark_screen(&mut screen, self.name);
+            quiet_screen(&mut screen, self.name, self.lit);
         }
         out.blit(&screen, DECK + glass.x, glass.y);
         if self.lit {
@@ -217,7 +264,7 @@ impl Cabinet<'_> {
     }
 
     fn paint_marquee(&self, out: &mut Bitmap) {
-        let tall = self.marquee();
+        let tall = self.marquee_tall();
         let (fill, edge) = if self.lit {
             (self.hue.mix(palette::INK, 0.35), self.hue)
         } else {
@@ -232,7 +279,7 @@ impl Cabinet<'_> {
             out.rect(DECK + 6, tall, self.wide - 12, 1, fill.mix(palette::FIRE[5], 0.3));
         }
         let (bold, track) = (self.lit, i32::from(self.lit));
-        let name = fitted(self.name, board.wide - 2, bold);
+        let name = fitted(self.marquee, board.wide - 2, bold);
         let left = DECK + (self.wide - font::width(&name, bold, track)) / 2;
         let top = 3 + (tall - 7) / 2;
         let color = if self.lit { palette::FIRE[6] } else { self.hue.mix(palette::MIST[2], 0.35) };
@@ -356,8 +403,8 @@ fn fen(out: &mut Bitmap) {
 const LEDGE: [i32; 30] =
     [9, 8, 8, 9, 10, 11, 10, 9, 8, 8, 7, 8, 9, 9, 8, 8, 10, 11, 9, 8, 7, 7, 6, 7, 8, 7, 6, 5, 4, 3];
 
-/// A screen that is off, with a trace of what it will show.
-fn dark_screen(out: &mut Bitmap, name: &str) {
+/// A screen with a trace of what it shows, bright if it is on.
+fn quiet_screen(out: &mut Bitmap, name: &str, lit: bool) {
     let (wide, tall) = (out.width(), out.height());
     for y in 0..tall {
         for x in 0..wide {
@@ -365,7 +412,7 @@ fn dark_screen(out: &mut Bitmap, name: &str) {
             out.set(x, y, palette::NIGHT[0].mix(palette::NIGHT[2], 0.35 * (y & 1) as f32 + shine));
         }
     }
-    let line = palette::MIST[0].mix(palette::MIST[1], 0.5);
+    let line = if lit { palette::STAR } else { palette::MIST[0].mix(palette::MIST[1], 0.5) };
     let (x, y) = (wide / 2, tall / 2 - 5);
     match name {
         "skein" => {

@@ -1,0 +1,211 @@
+//! What a game has to be to stand in the arcade. Everything of one game is behind [`Cabinet`]; a new game is one file in
+//! `cabinets/` and one line in its list. The arcade has the menu, the panels, keys and sound, and asks for the rest.
+
+mod life;
+
+use std::any::Any;
+
+use gaggle::{Micros, SlotSet};
+use gaggle_scene::{Album, Recipe, Scene, View};
+
+use crate::{Held, PlayerLine};
+
+pub use life::{Engine, Life};
+
+/// What is known of a game before anybody plays it.
+#[derive(Debug)]
+pub struct About {
+    /// As the lobby, the address and the marquee call it: small letters.
+    pub name: &'static str,
+    /// Width and height of what is shown, in pixels of figures.
+    pub world: (i32, i32),
+    /// How many may play, 4 at most on the score board and while joining.
+    pub seats: usize,
+    /// Players at one machine.
+    pub players_here: usize,
+    /// Whether bots play along with `bots=`.
+    pub has_bots: bool,
+    /// Its modes: as the lobby calls them, and as people do. At least one.
+    pub modes: &'static [(&'static str, &'static str)],
+    /// What those are called who gave no name, by seat.
+    pub names: &'static [&'static str],
+    /// What the button for thumbs says.
+    pub action: &'static str,
+    /// How to play, for those who listen.
+    pub spoken_help: &'static str,
+    /// Pages of how to play.
+    pub help_pages: usize,
+    /// How it sounds: what cues refer to.
+    pub recipes: &'static [Recipe],
+}
+
+/// What a cabinet is opened with.
+#[derive(Debug)]
+pub struct Parts<O> {
+    /// The time.
+    pub now: Micros,
+    /// A random number.
+    pub seed: u64,
+    /// The screen.
+    pub view: View,
+    /// Who plays here.
+    pub client: gaggle::lobby::client::ClientConfig,
+    /// The world outside.
+    pub outside: O,
+}
+
+/// A match to begin.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Which of [`About::modes`].
+    pub mode: usize,
+    /// Players at this machine.
+    pub players: usize,
+    /// Bots at this machine.
+    pub bots: usize,
+    /// What chance begins with.
+    pub seed: u64,
+    /// Whom to play with.
+    pub wish: gaggle::Wish,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Bots at play, behind the menu. Nothing is to be read in it.
+    Attract,
+    /// A page of how to play.
+    Help(usize),
+    /// The match.
+    Match,
+    /// The replay that is open.
+    Replay,
+}
+
+/// Who is looking, as far as it changes the picture.
+#[derive(Debug, Clone, Copy)]
+pub struct Looks<'a> {
+    /// What the seats are called; empty for none.
+    pub names: &'a [String],
+    /// Which seats are played here.
+    pub own: SlotSet,
+    /// How good each link is, 0 to 3 bars; none for oneself and for bots.
+    pub bars: &'a [Option<u8>],
+    /// Less motion.
+    pub calm: bool,
+    /// No captions in the middle: the arcade writes something there.
+    pub plain: bool,
+    /// The match is paused.
+    pub still: bool,
+    /// How far what is played for show is from its frame before to its next, 0 to 1. A match has its own clock.
+    pub between: f32,
+}
+
+/// How a match stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// The frame on the screen: what cues are counted by.
+    pub frame: u32,
+    /// How far it is: the wave, the lap, the round.
+    pub level: u16,
+    /// It is over, until somebody begins another.
+    pub over: bool,
+    /// It has been over for long enough to show the scores.
+    pub board: bool,
+    /// In words, for those who listen.
+    pub said: String,
+}
+
+/// A replay that is being watched.
+pub trait Tape {
+    /// The frame on the screen, and the last.
+    fn position(&self) -> (u32, u32);
+    /// Whether it runs.
+    fn running(&self) -> bool;
+    /// Frames at which a level begins, and which.
+    fn levels(&self) -> &[(u32, u16)];
+    /// What is wrong with the file, in words.
+    fn damage(&self) -> Option<&str>;
+    /// Plays on or holds.
+    fn toggle(&mut self);
+    /// So many frames on or back.
+    fn jump(&mut self, frames: i64);
+    /// Shows this frame.
+    fn jump_to(&mut self, frame: u32);
+}
+
+/// One game in the arcade, with the room it is played in.
+pub trait Cabinet: Any {
+    /// What it is.
+    fn about(&self) -> &'static About;
+
+    /// Being online.
+    fn life(&self) -> &dyn Life;
+
+    /// Being online.
+    fn life_mut(&mut self) -> &mut dyn Life;
+
+    /// The screen is another.
+    fn resize(&mut self, view: View);
+
+    /// Begins a match at once, alone, and looks for others as wished. Whether it could.
+    fn start(&mut self, start: &Start) -> bool;
+
+    /// What a player at this machine holds from now on; told before every [`Cabinet::update`].
+    fn hold(&mut self, player: usize, held: Held);
+
+    /// Lets the room do what is due. How many frames were played.
+    fn update(&mut self, now: Micros) -> u32;
+
+    /// What is played for show begins anew.
+    fn rewind(&mut self, show: Show);
+
+    /// One frame of what is played for show.
+    fn step(&mut self, show: Show);
+
+    /// Draws it, with the cues to be heard.
+    fn draw(&mut self, show: Show, looks: &Looks<'_>, scene: &mut Scene);
+
+    /// The images its scenes refer to.
+    fn album(&self) -> &Album;
+
+    /// How the match stands, or the replay that is open.
+    fn standing(&self) -> Standing;
+
+    /// Those who are in the match, by seat. Names are the arcade's.
+    fn players(&self) -> Vec<PlayerLine>;
+
+    /// Whether what is one's own is at the right: then the overlay is at the left.
+    fn is_own_at_right(&self) -> bool;
+
+    /// One line about a match that is over, the same for everybody who was in it.
+    fn closing_line(&self, number: u64) -> &'static str;
+
+    /// The match is over for everybody: tells the lobby how it ended. Whether it was told; asked until it was.
+    fn report(&mut self) -> bool;
+
+    /// The match so far as a file.
+    fn replay(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Opens such a file, to be seen as [`Show::Replay`].
+    ///
+    /// # Errors
+    /// Why nothing of it can be shown, in words.
+    fn open_tape(&mut self, bytes: Vec<u8>, frame: u32) -> Result<(), String> {
+        let _ = (bytes, frame);
+        Err("This cabinet keeps no replays.".to_string())
+    }
+
+    /// The replay that is open.
+    fn tape(&mut self) -> Option<&mut dyn Tape> {
+        None
+    }
+
+    /// Closes it.
+    fn close_tape(&mut self) {}
+
+    /// What the game knows, for tools that look into a page: members of a JSON object, each with a comma before it.
+    fn tell(&self, out: &mut String);
+}

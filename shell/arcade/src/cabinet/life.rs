@@ -1,0 +1,168 @@
+//! Being online, whatever kind of room a game is played in.
+
+use gaggle::lobby::Label;
+use gaggle::lobby::client::Client;
+use gaggle::{Event, Game, Outside, PeerId, Person, Room, Slot, SlotSet, Stage, Wish};
+
+/// What a game's engine has to say about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Engine {
+    /// Everybody simulates everything: guesses, and frames that were simulated again.
+    Timeline {
+        /// The frame the game is at.
+        frame: u32,
+        /// How many frames may be simulated again.
+        window: u32,
+        /// Frames between a key and its effect.
+        input_delay: u32,
+        /// Frames that were simulated with guessed inputs.
+        guessed: u32,
+        /// How often frames were simulated again.
+        rollbacks: u64,
+        /// How many the last time.
+        depth_last: u32,
+        /// How many in all.
+        again: u64,
+        /// Ticks in which the game stood still.
+        stalled: u64,
+        /// A hash of who was there when.
+        history: u64,
+        /// Hashes of final states.
+        marks: Vec<(u32, u64)>,
+    },
+    /// Objects are shared: whatever is worth a line in the overlay.
+    Shared {
+        /// Steps so far.
+        frame: u32,
+        /// What, and how much: at most six lines.
+        lines: Vec<(&'static str, String)>,
+    },
+}
+
+/// The part of a room that has nothing to do with what is played in it.
+pub trait Life {
+    /// Where we are.
+    fn stage(&self) -> Stage;
+    /// Which room we want to be in.
+    fn wish(&self) -> Wish;
+    /// Seats played at this machine.
+    fn own_slots(&self) -> SlotSet;
+    /// Which build peers must have in common, as the lobby calls it.
+    fn build(&self) -> Label;
+    /// The seat of somebody who is in the match or was.
+    fn seat_of(&self, peer: PeerId) -> Option<usize>;
+    /// Others are in the match.
+    fn has_company(&self) -> bool;
+    /// What the engine says.
+    fn engine(&self) -> Engine;
+    /// Everybody in the room.
+    fn people(&mut self) -> Vec<Person>;
+    /// The lobby, unless we are offline.
+    fn lobby(&mut self) -> Option<&mut Client>;
+    /// What happened next.
+    fn next_event(&mut self) -> Option<Event>;
+    /// Looks for others while the game goes on.
+    fn seek(&mut self, wish: Wish);
+    /// Leaves the room and goes on alone.
+    fn leave(&mut self);
+    /// Nobody looks for a while.
+    fn rest(&mut self);
+    /// Somebody looks again.
+    fn wake(&mut self);
+    /// Takes the seat over from another tab.
+    fn take_over(&mut self);
+    /// What we are called.
+    fn set_name(&mut self, name: &str);
+    /// Which mode the next match is of.
+    fn set_mode(&mut self, mode: Label);
+    /// Another match begins in the same room.
+    fn begin_round(&mut self);
+}
+
+impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
+    fn stage(&self) -> Stage {
+        Room::stage(self)
+    }
+
+    fn wish(&self) -> Wish {
+        self.config().wish.clone()
+    }
+
+    fn own_slots(&self) -> SlotSet {
+        Room::own_slots(self)
+    }
+
+    fn build(&self) -> Label {
+        self.config().build()
+    }
+
+    fn seat_of(&self, peer: PeerId) -> Option<usize> {
+        let mut rows = self.session().roster().iter().filter(|row| row.stream.peer == peer);
+        rows.next().and_then(|row| row.slots.lowest()).map(Slot::index)
+    }
+
+    fn has_company(&self) -> bool {
+        self.session().roster().iter().filter(|row| row.is_open()).count() > 1
+    }
+
+    fn engine(&self) -> Engine {
+        let (session, stats) = (self.session(), self.stats());
+        let (current, confirmed) = (session.current_frame().number(), session.confirmed_frame().number());
+        Engine::Timeline {
+            frame: current,
+            window: session.config().window_frames(),
+            input_delay: stats.input_delay_frames,
+            guessed: current.saturating_sub(confirmed),
+            rollbacks: stats.rollbacks,
+            depth_last: stats.rollback_frames_last,
+            again: stats.frames_again,
+            stalled: stats.stalled_ticks,
+            history: session.history(),
+            marks: self.marks().into_iter().map(|(frame, hash)| (frame.number(), hash)).collect(),
+        }
+    }
+
+    fn people(&mut self) -> Vec<Person> {
+        Room::people(self)
+    }
+
+    fn lobby(&mut self) -> Option<&mut Client> {
+        Room::lobby(self)
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        Room::next_event(self)
+    }
+
+    fn seek(&mut self, wish: Wish) {
+        Room::seek(self, wish);
+    }
+
+    fn leave(&mut self) {
+        Room::leave(self);
+    }
+
+    fn rest(&mut self) {
+        Room::rest(self);
+    }
+
+    fn wake(&mut self) {
+        Room::wake(self);
+    }
+
+    fn take_over(&mut self) {
+        Room::take_over(self);
+    }
+
+    fn set_name(&mut self, name: &str) {
+        Room::set_name(self, name);
+    }
+
+    fn set_mode(&mut self, mode: Label) {
+        Room::set_mode(self, mode);
+    }
+
+    fn begin_round(&mut self) {
+        Room::begin_round(self);
+    }
+}

@@ -1,0 +1,286 @@
+//! Gander in the arcade: knights on geese, up to four, over a timeline.
+
+mod cinema;
+
+use std::fmt::Write;
+
+use gaggle::kit::state_hash;
+use gaggle::{Micros, Outside, Room, RoomConfig, Slot, Wish};
+use gaggle_scene::{Album, Scene, View};
+use gander::arena::{HEIGHT, PX, WIDTH};
+use gander::attract::Attract;
+use gander::bots::{Bot, Strength};
+use gander::howto::{HowTo, PAGES};
+use gander::stage::{Audience, RECIPES, Stage};
+use gander::{Gander, Mode, Pad, Phase, Player, SEATS, Setup};
+
+use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start, Tape};
+use crate::score_board::dry_line;
+use crate::{Held, PlayerLine};
+use cinema::Cinema;
+
+/// What gander is.
+pub const ABOUT: About = About {
+    name: "gander",
+    world: (WIDTH, HEIGHT),
+    seats: SEATS,
+    players_here: 2,
+    has_bots: true,
+    modes: &[("team", "Team"), ("versus", "Versus")],
+    names: &["Wren", "Hob", "Ottilie", "Big Tam"],
+    action: "FLAP",
+    spoken_help: "Lean, flap, be higher.",
+    help_pages: PAGES.len(),
+    recipes: &RECIPES,
+};
+
+/// How long the end of a match is looked at before the scores come up, in frames.
+const OVER_LOOK_FRAMES: u16 = 90;
+
+/// Gander, with the room it is played in.
+pub struct GanderCabinet<O: Outside> {
+    room: Room<Gander, O>,
+    stage: Stage,
+    attract: Attract,
+    how_to: HowTo,
+    cinema: Option<Cinema>,
+    players: usize,
+    bots: Vec<Bot>,
+    seed: u64,
+}
+
+impl<O: Outside> GanderCabinet<O> {
+    /// Switches it on.
+    pub fn open(parts: Parts<O>) -> GanderCabinet<O> {
+        let Parts { now, seed, view, client, outside } = parts;
+        let mut config = RoomConfig::new(ABOUT.name, SEATS as u8).expect("a name made of letters");
+        config.session.game_fingerprint = gander::FINGERPRINT;
+        config.wish = Wish::Look;
+        config.client = client;
+        let game = Gander::new(Setup::default(), seed);
+        let room = Room::open(now, config, outside, game, seed).expect("the settings of gander can be");
+        GanderCabinet {
+            room,
+            stage: Stage::new(view),
+            attract: Attract::new(seed),
+            how_to: HowTo::new(0),
+            cinema: None,
+            players: 1,
+            bots: Vec::new(),
+            seed,
+        }
+    }
+
+    /// The match on the screen.
+    pub fn game(&self) -> &Gander {
+        self.room.game()
+    }
+
+    /// Bots at this machine sit wherever the match has put them.
+    fn play_bots(&mut self) {
+        let slots = self.room.own_slots().into_iter().skip(self.players);
+        for (nth, (bot, slot)) in self.bots.iter_mut().zip(slots).enumerate() {
+            if bot.seat() != slot.index() {
+                *bot = Bot::new(slot.index(), Strength::Steady, self.seed);
+            }
+            let pad = bot.play(self.room.game());
+            self.room.set_input(self.players + nth, pad);
+        }
+    }
+}
+
+impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn life(&self) -> &dyn Life {
+        &self.room
+    }
+
+    fn life_mut(&mut self) -> &mut dyn Life {
+        &mut self.room
+    }
+
+    fn resize(&mut self, view: View) {
+        self.stage = Stage::new(view);
+    }
+
+    fn start(&mut self, start: &Start) -> bool {
+        let mode = if start.mode == 0 { Mode::Team } else { Mode::Versus };
+        let game = Gander::new(Setup { mode, ..Setup::default() }, start.seed);
+        let bots = start.bots.min(SEATS - start.players);
+        if self.room.start(game, start.players + bots, start.wish.clone()).is_err() {
+            return false;
+        }
+        let seats = start.players..start.players + bots;
+        self.bots = seats.map(|seat| Bot::new(seat, Strength::Steady, start.seed)).collect();
+        (self.players, self.seed) = (start.players, start.seed);
+        true
+    }
+
+    fn hold(&mut self, player: usize, held: Held) {
+        let pad = Pad { left: held.left, right: held.right, flap: held.up || held.action };
+        if player < self.players {
+            self.room.set_input(player, pad);
+        }
+    }
+
+    fn update(&mut self, now: Micros) -> u32 {
+        self.play_bots();
+        self.room.update(now)
+    }
+
+    fn rewind(&mut self, show: Show) {
+        match show {
+            Show::Attract => self.attract = Attract::new(self.seed),
+            Show::Help(page) => self.how_to = HowTo::new(page),
+            Show::Match | Show::Replay => {}
+        }
+    }
+
+    fn step(&mut self, show: Show) {
+        match show {
+            Show::Attract => self.attract.step(),
+            Show::Help(_) => self.how_to.step(),
+            Show::Replay => self.cinema.iter_mut().for_each(Cinema::step),
+            Show::Match => {}
+        }
+    }
+
+    fn draw(&mut self, show: Show, looks: &Looks<'_>, scene: &mut Scene) {
+        let calm = looks.calm;
+        match show {
+            Show::Attract => {
+                // Only the scenery: plaques would show through the title.
+                let audience = Audience { calm, plain: true, bare: true, ..Audience::default() };
+                let game = self.attract.game();
+                self.stage.draw(game, game, 1.0, &audience, scene);
+            }
+            Show::Help(_) => self.how_to.draw(&mut self.stage, looks.between, calm, scene),
+            Show::Match => {
+                let audience = Audience {
+                    names: std::array::from_fn(|seat| looks.names.get(seat).map_or("", String::as_str)),
+                    own: std::array::from_fn(|seat| looks.own.contains(Slot::at(seat))),
+                    bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
+                    calm,
+                    plain: looks.plain,
+                    ..Audience::default()
+                };
+                let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
+                self.stage.draw(self.room.game(), self.room.before(), between, &audience, scene);
+            }
+            Show::Replay => {
+                let Some(cinema) = &self.cinema else { return };
+                let (now, before) = cinema.states();
+                let between = if cinema.running() { looks.between } else { 1.0 };
+                let audience = Audience { calm, ..Audience::default() };
+                self.stage.draw(now, before, between, &audience, scene);
+            }
+        }
+    }
+
+    fn album(&self) -> &Album {
+        self.stage.album()
+    }
+
+    fn standing(&self) -> Standing {
+        let game = self.cinema.as_ref().map_or(self.room.game(), |cinema| cinema.states().0);
+        let own = self.room.own_slots();
+        let scores = game.players.iter().enumerate().filter(|(seat, _)| own.contains(Slot::at(*seat)));
+        let scores = scores.map(|(_, player)| player.score.to_string()).collect::<Vec<_>>().join(" and ");
+        let (wave, over) = (&game.wave, game.wave.phase == Phase::Over);
+        let said = match over {
+            true => format!("Well flown. Score {scores}."),
+            false => format!("Wave {}. Score {scores}.", wave.number),
+        };
+        Standing {
+            frame: game.frame,
+            level: wave.number,
+            over,
+            board: over && wave.left > OVER_LOOK_FRAMES,
+            said,
+        }
+    }
+
+    fn players(&self) -> Vec<PlayerLine> {
+        let players = self.room.game().players.iter().enumerate();
+        let line = |(seat, player): (usize, &Player)| PlayerLine {
+            seat,
+            score: player.score,
+            mounts: player.mounts,
+            remark: remark(player),
+            ..PlayerLine::default()
+        };
+        players.filter(|(_, player)| player.present()).map(line).collect()
+    }
+
+    fn is_own_at_right(&self) -> bool {
+        let slot = self.room.own_slots().lowest().map_or(0, Slot::index);
+        self.room.game().players[slot.min(SEATS - 1)].mover.x / PX > WIDTH / 2
+    }
+
+    fn closing_line(&self, number: u64) -> &'static str {
+        let game = self.room.game();
+        let players = game.players.iter().filter(|player| player.present()).count();
+        dry_line(game.wave.number, players, number)
+    }
+
+    fn report(&mut self) -> bool {
+        let Some((_, game)) = self.room.confirmed_game() else { return false };
+        if game.wave.phase != Phase::Over {
+            return false;
+        }
+        let here = game.players.iter().enumerate().filter(|(_, player)| player.present());
+        let points: Vec<(Slot, i64)> =
+            here.map(|(seat, player)| (Slot::at(seat), i64::from(player.score))).collect();
+        let (level, digest) = (u32::from(game.wave.number), state_hash(game));
+        self.room.report(&points, Some(level), digest);
+        true
+    }
+
+    fn replay(&self) -> Option<Vec<u8>> {
+        self.room.replay().map(<[u8]>::to_vec)
+    }
+
+    fn open_tape(&mut self, bytes: Vec<u8>, frame: u32) -> Result<(), String> {
+        self.cinema = Some(Cinema::open(bytes, frame)?);
+        Ok(())
+    }
+
+    fn tape(&mut self) -> Option<&mut dyn Tape> {
+        self.cinema.as_mut().map(|cinema| cinema as &mut dyn Tape)
+    }
+
+    fn close_tape(&mut self) {
+        self.cinema = None;
+    }
+
+    fn tell(&self, out: &mut String) {
+        let game = self.room.game();
+        let scores = game.players.map(|player| player.score.to_string());
+        let here = game.players.map(|player| player.present().to_string());
+        let _ = write!(
+            out,
+            ",\"frame\":{},\"wave\":{},\"over\":{},\"scores\":[{}],\"here\":[{}]",
+            game.frame,
+            game.wave.number,
+            game.wave.phase == Phase::Over,
+            scores.join(","),
+            here.join(","),
+        );
+    }
+}
+
+/// What is worth saying about somebody's match.
+fn remark(player: &Player) -> String {
+    let tally = &player.tally;
+    let text = match () {
+        () if tally.falls == 0 => "never fell",
+        () if tally.burns > 1 => "fond of fire",
+        () if tally.eggs > tally.jousts => "an eye for eggs",
+        () if tally.jousts > 20 => "sharp lance",
+        () => "",
+    };
+    text.to_string()
+}
