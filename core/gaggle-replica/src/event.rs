@@ -26,6 +26,8 @@ pub enum Event {
         player: Player,
         /// At which machine.
         peer: PeerId,
+        /// It said so; else nothing was heard of it any more.
+        goodbye: bool,
     },
     /// Somebody else leads from now on: the host, where there is one.
     LeadChanged {

@@ -1,7 +1,7 @@
 //! Moves what a session sends and receives over a transport. Decides nothing.
 
 use gaggle_kit::Micros;
-use gaggle_link::{Channel, Event, Goodbye, Transport};
+use gaggle_link::{Channel, Event, Goodbye, LeftReason, Transport};
 
 use crate::Session;
 
@@ -21,6 +21,9 @@ impl Exchange {
         while let Some(event) = transport.poll(now) {
             match event {
                 Event::Joined { peer } => session.handle_linked(now, peer),
+                Event::Left { peer, reason: LeftReason::Theirs(Goodbye::LEAVING) } => {
+                    session.handle_goodbye(now, peer);
+                }
                 Event::Left { peer, .. } => session.handle_unlinked(now, peer),
                 Event::Message { peer, channel: Channel::Unreliable, bytes } => {
                     session.handle_packet(now, peer, bytes);

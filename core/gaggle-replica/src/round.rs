@@ -6,7 +6,7 @@ use gaggle_kit::{Micros, State};
 use crate::{Kinds, Player, Session, ValueError, Writer};
 
 /// The name of the value, as [`Event::ValueChanged`](crate::Event::ValueChanged) tells it.
-const NAME: &str = "gaggle round";
+pub(crate) const NAME: &str = "gaggle round";
 /// Whose value it is said to be: everybody's.
 const ALL: Player = Player::at(0);
 

@@ -90,7 +90,7 @@ fn a_newcomer_learns_everything_at_any_time() {
     assert_eq!(world.count_events(3, |event| *event == Event::Admitted), 1);
     let (joined, left) = (
         Event::Joined { player: player(3), peer: world::peer(3) },
-        Event::Left { player: player(3), peer: world::peer(3) },
+        Event::Left { player: player(3), peer: world::peer(3), goodbye: false },
     );
     assert_eq!(world.count_events(1, |event| *event == joined), 1);
     assert_eq!(world.count_events(1, |event| *event == left), 0);

@@ -4,6 +4,7 @@ use gaggle_kit::Micros;
 use gaggle_lobby::client::ClientConfig;
 use gaggle_lobby::view::Json;
 use gaggle_lobby::{Label, ParseLabelError, RoomCode};
+use gaggle_replica::Policy;
 use gaggle_timeline::SessionConfig;
 
 /// Which room to be in.
@@ -22,7 +23,8 @@ pub enum Wish {
     Offline,
 }
 
-/// What a room is opened with.
+/// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a [`SharedRoom`](crate::SharedRoom) for
+/// a world of shared objects.
 ///
 /// ```
 /// use gaggle::RoomConfig;
@@ -31,7 +33,7 @@ pub enum Wish {
 /// # Ok::<(), gaggle::ParseLabelError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RoomConfig {
+pub struct RoomConfig<S = SessionConfig> {
     /// Which game, as the server calls it.
     pub game: Label,
     /// Which of its modes.
@@ -44,12 +46,12 @@ pub struct RoomConfig {
     pub settings: Json,
     /// The colours wished for.
     pub palette: Option<u8>,
-    /// Players at this machine. Default 1.
+    /// Players at this machine. Default 1, and always 1 where objects are shared.
     pub local_players: usize,
     /// Who we are, and how to reconnect.
     pub client: ClientConfig,
     /// The rules of the match. [`SessionConfig::game_fingerprint`] keeps versions of a game apart.
-    pub session: SessionConfig,
+    pub session: S,
     /// Coming into a running match must work within this time, or we go on alone. Default 15 s.
     pub join_within: Micros,
 }
@@ -60,8 +62,31 @@ impl RoomConfig {
     /// # Errors
     /// If the name cannot be one.
     pub fn new(game: &str, seats: u8) -> Result<RoomConfig, ParseLabelError> {
-        Ok(RoomConfig {
-            game: game.parse()?,
+        let session = SessionConfig { slots: seats.into(), ..SessionConfig::default() };
+        Ok(RoomConfig::with(game.parse()?, seats, session))
+    }
+
+    /// Which build peers must have in common, as the lobby calls it.
+    pub fn build(&self) -> Label {
+        build_label(self.session.game_fingerprint)
+    }
+}
+
+impl RoomConfig<gaggle_replica::SessionConfig> {
+    /// A room for so many players of a world of shared objects, and who may hold what in it.
+    ///
+    /// # Errors
+    /// If the name cannot be one.
+    pub fn shared(game: &str, seats: u8, policy: Policy) -> Result<SharedConfig, ParseLabelError> {
+        let session = gaggle_replica::SessionConfig { policy, ..gaggle_replica::SessionConfig::default() };
+        Ok(RoomConfig::with(game.parse()?, seats, session))
+    }
+}
+
+impl<S> RoomConfig<S> {
+    fn with(game: Label, seats: u8, session: S) -> RoomConfig<S> {
+        RoomConfig {
+            game,
             mode: Label::default(),
             seats,
             wish: Wish::Find,
@@ -69,14 +94,16 @@ impl RoomConfig {
             palette: None,
             local_players: 1,
             client: ClientConfig::default(),
-            session: SessionConfig { slots: seats.into(), ..SessionConfig::default() },
+            session,
             join_within: Micros::from_secs(15),
-        })
+        }
     }
+}
 
-    /// Which build peers must have in common, as the lobby calls it.
-    pub fn build(&self) -> Label {
-        let build = format!("{:016x}", self.session.game_fingerprint);
-        build.parse().expect("hex digits make a label")
-    }
+/// What a [`SharedRoom`](crate::SharedRoom) is opened with.
+pub type SharedConfig = RoomConfig<gaggle_replica::SessionConfig>;
+
+/// A number by which peers know that they have the same game, as the lobby calls it.
+pub(crate) fn build_label(fingerprint: u64) -> Label {
+    format!("{fingerprint:016x}").parse().expect("hex digits make a label")
 }

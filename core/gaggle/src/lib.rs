@@ -1,24 +1,31 @@
-//! What a game depends on: the engine, its nouns, and [`Room`], the whole life of being online.
+//! What a game depends on: the engines, their nouns, and [`Room`], the whole life of being online.
 //!
-//! A game is a value with a `tick` ([`Game`]). A [`Room`] plays it alone at once, finds others through the lobby, lets
+//! A game is a value with a `tick` ([`Game`]), or a [`World`] of objects that are moved by whoever holds them. A [`Room`] plays
+//! the one, a [`SharedRoom`] the other, alone at once; it finds others through the lobby, lets
 //! them in and out while it runs, and tells what players should know. Sockets come from `gaggle-native` or
 //! `gaggle-browser` behind the trait [`Outside`]; nothing here reads a clock.
 
 mod config;
 mod event;
+mod lounge;
 mod nowhere;
 mod online;
 mod outside;
 mod play;
 mod recording;
 mod room;
+mod shared;
+mod world;
 
-pub use config::{RoomConfig, Wish};
+pub use config::{RoomConfig, SharedConfig, Wish};
 pub use event::{Event, Parting};
+pub use lounge::Person;
 pub use nowhere::{Nowhere, Silence};
 pub use online::{MakeLinks, Online};
 pub use outside::{LinksSetup, LobbyNews, Outside};
-pub use room::{Person, Room, Stage};
+pub use room::{Room, Stage};
+pub use shared::SharedRoom;
+pub use world::World;
 
 pub use gaggle_kit::{self as kit, Angle, Fixed, Frame, Input, Micros, PeerId, Prng, Slot, SlotSet, State};
 pub use gaggle_link as link;

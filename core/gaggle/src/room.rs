@@ -1,32 +1,25 @@
 //! Your handle on a room: solo at once, together as soon as somebody is there, alone again when they leave.
 //!
-//! This file owns what is played and when. `room/lobby.rs` has what the lobby says, `room/company.rs` what the match
-//! says and who is who.
+//! This file owns what is played and when; `room/company.rs` has what the match says. The seat, the links and the people
+//! are the [`Lounge`]'s.
 
 mod company;
-mod lobby;
-mod results;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet};
 use gaggle_link::Transport;
+use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
-use gaggle_lobby::message::client::{Leave, Profile};
-use gaggle_lobby::{Label, RoomId};
 use gaggle_timeline::{Game, Incarnation, MatchId, Seat, Session, SessionConfig, SessionError, SessionStats};
 
 use crate::config::{RoomConfig, Wish};
 use crate::event::Event;
-use crate::outside::{LinksSetup, Outside};
+use crate::lounge::{Errand, Lounge};
+use crate::outside::Outside;
 use crate::play::Play;
 use crate::recording::Recording;
-
-pub use company::Person;
-
-/// Events kept for a game that does not fetch them.
-const EVENTS_MAX: usize = 256;
 
 /// Where a room is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,10 +52,7 @@ struct Joining<G: Game> {
 ///
 /// It does nothing by itself: sockets are behind [`Outside`], which `gaggle-native` and `gaggle-browser` provide.
 pub struct Room<G: Game, O: Outside> {
-    config: RoomConfig,
-    outside: O,
-    client: Option<Client>,
-    rng: Prng,
+    lounge: Lounge<SessionConfig, O>,
     /// What is on the screen.
     shown: Play<G>,
     /// The game a frame ago, for drawing in between.
@@ -75,22 +65,14 @@ pub struct Room<G: Game, O: Outside> {
     stood_up: bool,
     recording: Option<Recording<G>>,
     inputs: Vec<G::Input>,
-    /// The room we have a seat in, and who we are there.
-    seat: Option<(RoomId, PeerId)>,
-    server_lost: bool,
-    /// Those who left the room, and when to let go of them.
-    leaving: Vec<(Micros, PeerId)>,
-    names: BTreeMap<PeerId, String>,
     /// Those in the match of whom nothing is heard at the moment.
     silent: BTreeSet<PeerId>,
-    events: VecDeque<Event>,
-    now: Micros,
 }
 
 impl<G: Game, O: Outside> fmt::Debug for Room<G, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let frame = self.shown.session().current_frame();
-        f.debug_struct("Room").field("seat", &self.seat).field("frame", &frame).finish_non_exhaustive()
+        f.debug_struct("Room").field("seat", &self.lounge.seat).field("frame", &frame).finish_non_exhaustive()
     }
 }
 
@@ -111,8 +93,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = (0..config.local_players).map(Slot::at).collect();
         let session = solo_session(&config.session, nobody, slots, 0, &mut rng)?;
+        let build = config.build();
         let mut room = Room {
-            client: None,
             before: game.clone(),
             shown: Play::new(now, session, game),
             together: false,
@@ -121,21 +103,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             stood_up: false,
             recording: None,
             inputs: vec![G::Input::default(); config.local_players],
-            seat: None,
-            server_lost: false,
-            leaving: Vec::new(),
-            names: BTreeMap::new(),
             silent: BTreeSet::new(),
-            events: VecDeque::new(),
-            config,
-            outside,
-            rng,
-            now,
+            lounge: Lounge::new(now, config, build, outside, rng),
         };
-        if room.config.wish != Wish::Offline {
-            room.client = Some(Client::new(now, room.config.client.clone(), room.rng.next_u64()));
-            room.ask_for_seat(false);
-        }
+        room.lounge.look_for_others(false);
         Ok(room)
     }
 
@@ -145,47 +116,42 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// # Errors
     /// Says which setting cannot be; then nothing has changed.
     pub fn start(&mut self, game: G, local_players: usize, wish: Wish) -> Result<(), SessionError> {
-        let nobody = PeerId::from_u128(self.rng.next_u64().into());
+        let Lounge { config, rng, .. } = &mut self.lounge;
+        let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = (0..local_players).map(Slot::at).collect();
-        let session = solo_session(&self.config.session, nobody, slots, 0, &mut self.rng)?;
+        let session = solo_session(&config.session, nobody, slots, 0, rng)?;
         self.leave();
-        (self.config.local_players, self.config.wish) = (local_players, wish);
+        (self.lounge.config.local_players, self.lounge.config.wish) = (local_players, wish);
         self.inputs = vec![G::Input::default(); local_players];
-        self.show(Play::new(self.now, session, game));
-        if self.config.wish != Wish::Offline && self.client.is_none() {
-            self.client = Some(Client::new(self.now, self.config.client.clone(), self.rng.next_u64()));
-        }
-        self.ask_for_seat(true);
+        self.show(Play::new(self.lounge.now, session, game));
+        self.lounge.look_for_others(true);
         Ok(())
     }
 
     /// Looks for others as wished, while the game on the screen goes on.
     pub fn seek(&mut self, wish: Wish) {
-        self.config.wish = wish;
-        self.ask_for_seat(true);
+        self.lounge.config.wish = wish;
+        self.lounge.look_for_others(true);
     }
 
     /// Which mode of the game is looked for from the next [`Room::start`] on.
     pub fn set_mode(&mut self, mode: Label) {
-        self.config.mode = mode;
+        self.lounge.config.mode = mode;
     }
 
     /// The colours to ask for from the next [`Room::start`] on.
     pub fn set_palette(&mut self, palette: Option<u8>) {
-        self.config.palette = palette;
+        self.lounge.config.palette = palette;
     }
 
     /// What we are called from now on.
     pub fn set_name(&mut self, name: &str) {
-        self.config.client.name = Some(name.to_string());
-        if let Some(client) = &mut self.client {
-            client.set_profile(Profile { name: Some(name.to_string()), palette: None });
-        }
+        self.lounge.set_name(name);
     }
 
     /// The settings.
     pub fn config(&self) -> &RoomConfig {
-        &self.config
+        &self.lounge.config
     }
 
     /// What a player at this machine does from now on. Players are counted from 0.
@@ -198,7 +164,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Does everything that is due: hears the others, plays the frames whose time has come, answers. Returns how many
     /// frames were played.
     pub fn update(&mut self, now: Micros) -> u32 {
-        self.now = self.now.max(now);
+        self.lounge.now = self.lounge.now.max(now);
         self.talk_to_lobby();
         self.forget_leavers();
         self.receive();
@@ -269,22 +235,22 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     /// What happened next.
     pub fn next_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.lounge.next_event()
     }
 
     /// The lobby, to look at rooms and to ask for more; none while offline.
     pub fn lobby(&mut self) -> Option<&mut Client> {
-        self.client.as_mut()
+        self.lounge.client.as_mut()
     }
 
     /// The world outside.
     pub fn outside(&self) -> &O {
-        &self.outside
+        &self.lounge.outside
     }
 
     /// The world outside.
     pub fn outside_mut(&mut self) -> &mut O {
-        &mut self.outside
+        &mut self.lounge.outside
     }
 
     /// Nobody looks for a while: stands up, so that nobody has to wait for us. Keep calling [`Room::update`] as often as
@@ -303,11 +269,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         if !std::mem::take(&mut self.resting) {
             return;
         }
-        self.shown.skip_time(self.now);
+        self.shown.skip_time(self.lounge.now);
         if std::mem::take(&mut self.stood_up) {
             // Links know the part that ended: a new one begins with new links.
-            self.outside.close_links(self.now);
-            self.open_links();
+            self.lounge.renew_links();
             self.begin_joining();
         }
     }
@@ -316,21 +281,54 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     pub fn leave(&mut self) {
         self.stand_up();
         self.resting = false;
-        self.config.wish = Wish::Look;
-        if self.seat.take().is_some() {
-            if let Some(client) = &mut self.client {
-                client.leave(Leave {});
-            }
-            self.talk_to_lobby();
-            self.outside.close_links(self.now);
+        if self.lounge.give_up_seat() {
             self.go_solo();
         }
     }
 
     /// Takes the seat over from another tab: after [`Event::Elsewhere`].
     pub fn take_over(&mut self) {
-        if let Some(client) = &mut self.client {
-            client.take_over(self.now);
+        self.lounge.take_over();
+    }
+
+    /// Tells the lobby how the match ended: points by slot, how far it went, a hash of the final state. Everybody tells
+    /// it, and it counts when they agree. Say it once, of a [confirmed](Room::confirmed_game) state. Whether it could be
+    /// told: alone without a server there is nobody to tell.
+    pub fn report(&mut self, points: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
+        let session = self.shown.session();
+        let owner = |slot: Slot| -> Option<PeerId> {
+            let mut rows = session.roster().iter().filter(|row| row.is_open() && row.slots.contains(slot));
+            rows.next().map(|row| row.stream.peer)
+        };
+        let owners: Vec<(PeerId, i64)> =
+            points.iter().filter_map(|&(slot, score)| Some((owner(slot)?, score))).collect();
+        self.together && self.lounge.report(&owners, level, digest)
+    }
+
+    /// Another match begins in the same room: whoever is host tells the lobby so, which everybody may call.
+    pub fn begin_round(&mut self) {
+        self.lounge.begin_round();
+    }
+
+    /// Does what the lobby's news ask for.
+    fn talk_to_lobby(&mut self) {
+        self.lounge.listen();
+        while let Some(errand) = self.lounge.next_errand() {
+            match errand {
+                Errand::Found => self.found(),
+                Errand::Join => self.begin_joining(),
+                Errand::GoSolo => self.go_solo(),
+                Errand::Regard => {}
+            }
+        }
+    }
+
+    /// Lets go of those who left a while ago.
+    fn forget_leavers(&mut self) {
+        while let Some(peer) = self.lounge.next_leaver() {
+            // Whoever is not in the room has no place in the match either. Most have said goodbye there already.
+            let _ = self.shown.session_mut().remove(peer);
+            self.lounge.outside.forget(self.lounge.now, peer);
         }
     }
 
@@ -339,44 +337,45 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         if self.has_company() {
             self.stood_up = true;
             self.shown.session_mut().leave();
-            self.shown.tick(self.now, &self.inputs);
+            self.shown.tick(self.lounge.now, &self.inputs);
             self.send();
         }
     }
 
     fn receive(&mut self) {
-        let Some(links) = self.outside.links() else { return };
+        let Some(links) = self.lounge.outside.links() else { return };
         match &mut self.joining {
-            Some(joining) => joining.play.receive(self.now, links),
-            None => self.shown.receive(self.now, links),
+            Some(joining) => joining.play.receive(self.lounge.now, links),
+            None => self.shown.receive(self.lounge.now, links),
         }
     }
 
     fn send(&mut self) {
-        let Some(links) = self.outside.links() else { return };
+        let Some(links) = self.lounge.outside.links() else { return };
         match &mut self.joining {
-            Some(joining) => joining.play.send(self.now, links),
-            None => self.shown.send(self.now, links),
+            Some(joining) => joining.play.send(self.lounge.now, links),
+            None => self.shown.send(self.lounge.now, links),
         }
     }
 
     fn tick(&mut self) -> u32 {
         // Who stood up has its last frames to confirm, and whoever knocks must be let in; who rests alone has
         // nothing to do.
-        let is_needed = self.stood_up || self.outside.links().is_some_and(|links| !links.peers().is_empty());
+        let is_needed =
+            self.stood_up || self.lounge.outside.links().is_some_and(|links| !links.peers().is_empty());
         let ticks = if self.resting && !is_needed {
-            self.shown.skip_time(self.now);
+            self.shown.skip_time(self.lounge.now);
             0
         } else {
-            self.shown.ticks_due(self.now)
+            self.shown.ticks_due(self.lounge.now)
         };
         for _ in 0..ticks {
             self.before.copy_from(self.shown.timeline.game());
-            self.shown.tick(self.now, &self.inputs);
+            self.shown.tick(self.lounge.now, &self.inputs);
         }
         if let Some(joining) = &mut self.joining {
-            for _ in 0..joining.play.ticks_due(self.now) {
-                joining.play.tick(self.now, &self.inputs);
+            for _ in 0..joining.play.ticks_due(self.lounge.now) {
+                joining.play.tick(self.lounge.now, &self.inputs);
             }
         }
         ticks
@@ -384,29 +383,30 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     /// Comes into the match others play in the room, while the game at hand goes on.
     fn begin_joining(&mut self) {
-        let Some((_, peer)) = self.seat else { return };
-        let incarnation = Incarnation(self.rng.next_u32());
-        let players = self.config.local_players;
-        let session = Session::join(self.config.session.clone(), peer, players, incarnation)
+        let Some(peer) = self.lounge.me() else { return };
+        let Lounge { config, rng, now, .. } = &mut self.lounge;
+        let incarnation = Incarnation(rng.next_u32());
+        let session = Session::join(config.session.clone(), peer, config.local_players, incarnation)
             .expect("the settings held for the match alone");
-        let give_up_at = self.now + self.config.join_within;
-        let play = Play::new(self.now, session, self.shown.timeline.game().clone());
+        let give_up_at = *now + config.join_within;
+        let play = Play::new(*now, session, self.shown.timeline.game().clone());
         self.joining = Some(Joining { play, give_up_at, percent: 0 });
-        self.push(Event::Joining { percent: 0 });
+        self.lounge.push(Event::Joining { percent: 0 });
     }
 
     /// Makes what is on the screen the match of the room, into which others come.
     fn found(&mut self) {
-        let Some((_, peer)) = self.seat else { return };
-        let born = self.client.as_ref().map_or(0, |client| client.server_unix_seconds(self.now));
+        let Some(peer) = self.lounge.me() else { return };
+        let lobby = self.lounge.client.as_ref();
+        let born = lobby.map_or(0, |client| client.server_unix_seconds(self.lounge.now));
         self.start_over_as(peer, born);
         self.together = true;
-        self.push(Event::Together);
+        self.lounge.push(Event::Together);
     }
 
     /// Goes on with the game on the screen, but without the others.
     fn go_solo(&mut self) {
-        let nobody = PeerId::from_u128(self.rng.next_u64().into());
+        let nobody = PeerId::from_u128(self.lounge.rng.next_u64().into());
         self.together = false;
         self.stood_up = false;
         self.joining = None;
@@ -415,10 +415,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     fn start_over_as(&mut self, peer: PeerId, born: u64) {
         let slots = self.own_slots_or_first();
-        let session = solo_session(&self.config.session, peer, slots, born, &mut self.rng)
-            .expect("the settings held before");
-        let game = self.shown.timeline.game().clone();
-        self.show(Play::new(self.now, session, game));
+        let Lounge { config, rng, now, .. } = &mut self.lounge;
+        let session =
+            solo_session(&config.session, peer, slots, born, rng).expect("the settings held before");
+        let play = Play::new(*now, session, self.shown.timeline.game().clone());
+        self.show(play);
     }
 
     /// Puts another match on the screen.
@@ -431,33 +432,12 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     fn own_slots_or_first(&self) -> SlotSet {
         let own = self.own_slots();
-        if own.is_empty() { (0..self.config.local_players).map(Slot::at).collect() } else { own }
-    }
-
-    fn open_links(&mut self) {
-        let (Some(client), Some((_, local))) = (&self.client, self.seat) else { return };
-        let setup = LinksSetup {
-            local,
-            ticket: client.ticket().unwrap_or_default(),
-            ice: client.ice(),
-            relay: client.relay(),
-            seed: self.rng.next_u64(),
-        };
-        self.outside.open_links(self.now, &setup);
-        self.leaving.clear();
-        self.connect_to_all();
+        if own.is_empty() { (0..self.lounge.config.local_players).map(Slot::at).collect() } else { own }
     }
 
     /// Others are in the match on the screen.
     fn has_company(&self) -> bool {
         self.together && self.shown.session().roster().iter().filter(|row| row.is_open()).count() > 1
-    }
-
-    fn push(&mut self, event: Event) {
-        if self.events.len() == EVENTS_MAX {
-            self.events.pop_front();
-        }
-        self.events.push_back(event);
     }
 }
 

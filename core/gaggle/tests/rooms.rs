@@ -1,10 +1,12 @@
 //! The life of being online, as stories.
 
+mod presses;
 mod town;
 
 use gaggle::timeline::Replay;
 use gaggle::{Event, Parting, RoomConfig, Stage, Wish};
-use town::Town;
+use presses::{House, Presses, Town, expect_one_match};
+use town::Resident;
 
 fn came(event: &Event) -> bool {
     matches!(event, Event::Came { .. })
@@ -34,7 +36,7 @@ fn one_plays_at_once_and_is_found_by_others() {
     assert!(town.is_together(0));
     town.open(1).run_until("the second is in", 1_500, |town| town.is_together(1));
     town.open(2).run_until("the third is in", 1_500, |town| town.is_together(2));
-    town.expect_one_match(&[0, 1, 2]);
+    expect_one_match(&mut town, &[0, 1, 2]);
     assert_eq!(town.room(0).stats().stalled_ticks, 0, "nobody waits for somebody who joins");
     assert_eq!(count(&town, 0, came), 2);
     assert_eq!(count(&town, 2, |event| matches!(event, Event::Seated { .. })), 1);
@@ -54,7 +56,7 @@ fn what_one_had_alone_is_what_others_come_into() {
     town.open(1).run_until("the second is in", 1_500, |town| town.is_together(1));
     town.run_ms(100);
     assert!(town.room(1).game().counts[0] >= before, "the newcomer sees what was played before");
-    town.expect_one_match(&[0, 1]);
+    expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
@@ -78,7 +80,7 @@ fn joining_shows_progress_and_the_game_at_hand_goes_on() {
 fn whoever_leaves_is_told_of_once_and_the_last_goes_on_alone() {
     let mut town = Town::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
-    town.expect_one_match(&[0, 1]);
+    expect_one_match(&mut town, &[0, 1]);
     town.room(0).leave();
     town.step();
     town.crash(0).run_ms(2_000);
@@ -104,7 +106,7 @@ fn a_crashed_page_gets_its_own_seat_back() {
     let count_before = town.room(0).game().counts[slot];
     town.crash(1).run_ms(700);
     town.open(1).run_until("it is back", 4_000, |town| town.is_together(1));
-    town.expect_one_match(&[0, 1, 2]);
+    expect_one_match(&mut town, &[0, 1, 2]);
     assert_eq!(town.room(1).own_slots(), slots);
     assert!(town.room(1).game().counts[slot] >= count_before, "what it had is still there");
     assert_eq!(count(&town, 1, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
@@ -117,10 +119,10 @@ fn the_first_of_all_is_killed_and_returns() {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
     town.crash(0).run_ms(6_000);
-    town.expect_one_match(&[1, 2]);
+    expect_one_match(&mut town, &[1, 2]);
     assert_eq!(partings(&town, 1), [Parting::Silence]);
     town.open(0).run_until("it is back", 4_000, |town| town.is_together(0));
-    town.expect_one_match(&[0, 1, 2]);
+    expect_one_match(&mut town, &[0, 1, 2]);
 }
 
 #[test]
@@ -128,13 +130,13 @@ fn losing_the_server_ends_nothing() {
     let mut town = Town::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.set_lobby_up(false).run_ms(5_000);
-    town.expect_one_match(&[0, 1]);
+    expect_one_match(&mut town, &[0, 1]);
     for house in 0..2 {
         assert_eq!(count(&town, house, |event| *event == Event::ServerLost), 1);
     }
     let frame = town.room(0).game().frame;
     town.set_lobby_up(true).run_ms(20_000);
-    town.expect_one_match(&[0, 1]);
+    expect_one_match(&mut town, &[0, 1]);
     assert!(town.room(0).game().frame > frame + 1_000, "the match never stopped");
     for house in 0..2 {
         assert_eq!(count(&town, house, |event| *event == Event::ServerBack), 1, "{}", town.describe());
@@ -177,7 +179,7 @@ fn a_hidden_page_stands_up_and_sits_down_again() {
     town.room(1).wake();
     town.run_until("it sits again", 2_000, |town| town.is_together(1));
     assert_eq!(town.room(1).own_slots(), slots);
-    town.expect_one_match(&[0, 1]);
+    expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
@@ -197,7 +199,7 @@ fn whoever_rests_alone_still_lets_others_in() {
     assert!(town.room(1).game().frame > frame + 50);
     town.room(0).wake();
     town.run_until("the first is back", 3_000, |town| town.is_together(0));
-    town.expect_one_match(&[0, 1]);
+    expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
@@ -208,29 +210,29 @@ fn one_room_after_another() {
     town.run_ms(2_000);
     assert_eq!(town.room(1).stage(), Stage::Solo);
     assert_eq!(town.room(0).game().here.count_ones(), 1);
-    let fresh = town::Presses { frame: 0, here: 0, counts: [0; 4] };
+    let fresh = Presses { frame: 0, here: 0, counts: [0; 4] };
     town.room(1).start(fresh, 1, Wish::Find).expect("settings that can be");
     town.run_until("it is in again", 3_000, |town| town.is_together(1));
-    town.expect_one_match(&[0, 1]);
+    expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
 fn a_private_room_is_found_by_its_code_only() {
     let mut town = Town::of(3);
-    let private = RoomConfig { wish: Wish::Private, ..Town::config(0) };
+    let private = RoomConfig { wish: Wish::Private, ..House::settings(0) };
     town.open_with(0, private).run_ms(500).open(1).run_ms(1_000);
     assert_eq!(town.room(1).people().len(), 1, "a stranger does not stumble into it");
     let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
-    let invited = RoomConfig { wish: Wish::Code(code), ..Town::config(2) };
+    let invited = RoomConfig { wish: Wish::Code(code), ..House::settings(2) };
     town.open_with(2, invited).run_until("the guest is in", 2_000, |town| town.is_together(2));
-    town.expect_one_match(&[0, 2]);
+    expect_one_match(&mut town, &[0, 2]);
 }
 
 #[test]
 fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
     let mut town = Town::of(1);
     let code = "BCDFGH".parse().expect("a code");
-    town.open_with(0, RoomConfig { wish: Wish::Code(code), ..Town::config(0) }).run_ms(2_000);
+    town.open_with(0, RoomConfig { wish: Wish::Code(code), ..House::settings(0) }).run_ms(2_000);
     let refusals: Vec<String> = town.told[0]
         .iter()
         .filter(|event| matches!(event, Event::Refused(_)))
@@ -244,7 +246,7 @@ fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
 #[test]
 fn offline_asks_nobody() {
     let mut town = Town::of(1);
-    town.open_with(0, RoomConfig { wish: Wish::Offline, ..Town::config(0) }).run_ms(1_000);
+    town.open_with(0, RoomConfig { wish: Wish::Offline, ..House::settings(0) }).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).game().frame > 50);
 }
@@ -265,7 +267,7 @@ fn everybody_has_a_replay_from_where_they_came_in() {
     for house in 0..2 {
         let confirmed = town.room(house).confirmed_game().map(|(_, game)| game.clone());
         let bytes = town.room(house).replay().expect("a replay").to_vec();
-        let replay = Replay::<town::Presses>::read(&bytes, 0).expect("a whole beginning");
+        let replay = Replay::<Presses>::read(&bytes, 0).expect("a whole beginning");
         replay.verify().expect("the same again");
         let mut playback = replay.play();
         playback.seek(replay.last_frame());
@@ -283,7 +285,7 @@ fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
         let mut town = Town::of(2);
         town.slow_links(millis).open(0).open(1).run_ms(millis);
         town.run_until("both are in", 2_500, |town| town.is_together(0) && town.is_together(1));
-        town.expect_one_match(&[0, 1]);
+        expect_one_match(&mut town, &[0, 1]);
         assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
     }
 }

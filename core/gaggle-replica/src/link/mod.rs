@@ -33,6 +33,8 @@ pub(crate) struct Link {
     pub(crate) their_tag: MemberTag,
     /// Who is at the other end, once it said so and is a member.
     pub(crate) present: Option<Present>,
+    /// It said that it goes.
+    pub(crate) goodbye: bool,
     /// By place of the object.
     pub(crate) out: Vec<Outgoing>,
     /// Places of objects that are due, each once, and of some that were.
@@ -98,6 +100,7 @@ impl Link {
             their_epoch: 0,
             their_tag: MemberTag(0),
             present: None,
+            goodbye: false,
             out: vec![Outgoing::default(); places],
             due: Vec::new(),
             selected: Vec::new(),

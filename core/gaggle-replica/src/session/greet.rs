@@ -15,7 +15,7 @@ use crate::{MemberTag, ObjectId, Player};
 const FOUND_AFTER: Micros = Micros::from_secs(1);
 /// So often a peer may start anew in one link; every time costs us a look at everything.
 const RESTARTS_MAX: u32 = 16;
-/// Members we remember to have met.
+/// Members we remember to have met, and peers somebody vouched for.
 const MET_MAX: usize = 1_024;
 
 impl Session {
@@ -36,11 +36,29 @@ impl Session {
         self.end_link(peer);
     }
 
+    /// A peer said that it goes: it is not present any more.
+    pub fn handle_goodbye(&mut self, now: Micros, peer: PeerId) {
+        self.note_now(now);
+        if let Some(link) = self.link_of(peer) {
+            self.links[link].goodbye = true;
+        }
+        self.end_link(peer);
+    }
+
     /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer says something
     /// else it is refused.
     pub fn vouch(&mut self, peer: PeerId, player: Player) {
         self.vouched.retain(|(other, _)| *other != peer);
+        if self.vouched.len() == MET_MAX {
+            self.vouched.remove(0);
+        }
         self.vouched.push((peer, player));
+        let present = self.link_of(peer).and_then(|link| self.links[link].present);
+        if let Some(present) = present.filter(|present| present.player != player) {
+            let reason = Refusal::Player { said: present.player, is: player };
+            self.events.push(Event::Refused { peer, reason });
+            self.refuse(peer);
+        }
     }
 
     /// A message of the reliable channel arrived.
@@ -78,7 +96,7 @@ impl Session {
             let gone = self.links[index].present;
             self.release_link(index);
             self.links[index].restart(self.store.places(), self.config.interval);
-            self.leave(peer, gone);
+            self.leave(peer, gone, false);
         }
         let link = &mut self.links[index];
         if link.their_epoch == 0 {
@@ -247,13 +265,13 @@ impl Session {
         self.release_link(index);
         let link = self.links.swap_remove(index);
         self.messages.retain(|(to, _)| *to != peer);
-        self.leave(peer, link.present);
+        self.leave(peer, link.present, link.goodbye);
     }
 
-    fn leave(&mut self, peer: PeerId, present: Option<Present>) {
+    fn leave(&mut self, peer: PeerId, present: Option<Present>, goodbye: bool) {
         if let Some(present) = present {
             self.roster.remove(present.member);
-            self.events.push(Event::Left { player: present.player, peer });
+            self.events.push(Event::Left { player: present.player, peer, goodbye });
             self.tell_values_of(present.member);
             self.roster_changed();
         }

@@ -1,7 +1,7 @@
 //! The session: local changes, packets and time in; packets, messages and events out.
 //!
-//! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `judge.rs` which
-//! record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `select.rs` and `send.rs` what goes
+//! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `owner.rs` whose
+//! it is, `judge.rs` which record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `select.rs` and `send.rs` what goes
 //! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`, `signals.rs`, `values.rs` and `blobs.rs` what
 //! travels beside the objects.
 
@@ -18,6 +18,7 @@ mod harness;
 mod hostile;
 mod inputs;
 mod judge;
+mod owner;
 mod receive;
 mod select;
 mod send;
@@ -415,6 +416,16 @@ impl Session {
         let announced = self.links.iter().map(|link| link.announced).sum();
         let known = self.links.iter().map(|link| link.introduced.min(link.announced)).sum();
         Arrival { known, announced }
+    }
+
+    /// What all peers must have in common: game, kinds, policy and interval, as one number.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Everybody there is a link to, member or not.
+    pub fn linked(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.links.iter().map(|link| link.peer)
     }
 
     /// The settings.

@@ -1,25 +1,28 @@
 //! What the lobby says, and what follows from it.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_lobby::client::{Event as LobbyEvent, Output};
+use gaggle_lobby::client::{Client, Event as LobbyEvent, Output};
 use gaggle_lobby::message::client::{Create, Find, Join, Leave};
 use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
-use gaggle_timeline::Game;
 
-use super::Room;
+use super::{Errand, Lounge};
 use crate::config::Wish;
 use crate::event::Event;
 use crate::outside::{LobbyNews, Outside};
 
 /// The lobby's word that somebody left may overtake their own goodbye to the match: so long it is waited for.
 const FAREWELL: Micros = Micros::from_millis(400);
+/// A server that was lost knows nobody who has not come back to it. Whoever is missing just then is waited for, because the
+/// match never stopped.
+const JUST_BACK: Micros = Micros::from_secs(2);
+const COME_BACK_WITHIN: Micros = Micros::from_secs(60);
 
-impl<G: Game + Clone, O: Outside> Room<G, O> {
+impl<S, O: Outside> Lounge<S, O> {
     /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing waits for the answer.
     pub(super) fn ask_for_seat(&mut self, switch: bool) {
         let config = &self.config;
         let (game, mode, build, palette) =
-            (config.game.clone(), config.mode.clone(), config.build(), config.palette);
+            (config.game.clone(), config.mode.clone(), self.build.clone(), config.palette);
         let (seats, settings) = (Some(config.seats), config.settings.clone());
         let Some(client) = &mut self.client else { return };
         match &config.wish {
@@ -48,8 +51,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         }
     }
 
-    /// Moves texts between the socket and the client, and does what the client says.
-    pub(super) fn talk_to_lobby(&mut self) {
+    /// Moves texts between the socket and the client. Then there may be [errands](Lounge::next_errand).
+    pub(crate) fn listen(&mut self) {
         let now = self.now;
         let Some(client) = &mut self.client else { return };
         while let Some(news) = self.outside.poll_lobby(now) {
@@ -64,13 +67,21 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             client.signal(peer, Json::string(&text));
         }
         self.carry_out();
-        while let Some(event) = self.client.as_mut().and_then(|client| client.poll_event()) {
-            self.hear_lobby(event);
-        }
-        self.carry_out();
     }
 
-    fn carry_out(&mut self) {
+    /// What whoever plays has to do next.
+    pub(crate) fn next_errand(&mut self) -> Option<Errand> {
+        while let Some(event) = self.client.as_mut().and_then(Client::poll_event) {
+            let errand = self.hear(event);
+            if errand.is_some() {
+                return errand;
+            }
+        }
+        self.carry_out();
+        None
+    }
+
+    pub(super) fn carry_out(&mut self) {
         let Some(client) = &mut self.client else { return };
         while let Some(output) = client.poll_output() {
             match output {
@@ -81,10 +92,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         }
     }
 
-    fn hear_lobby(&mut self, event: LobbyEvent) {
+    fn hear(&mut self, event: LobbyEvent) -> Option<Errand> {
         match event {
             LobbyEvent::Welcome { key, .. } => {
                 if std::mem::take(&mut self.server_lost) {
+                    self.back_at = Some(self.now);
                     self.push(Event::ServerBack);
                 }
                 if let Some(key) = key {
@@ -100,9 +112,12 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             LobbyEvent::Closed(refusal) | LobbyEvent::Refused { refusal, .. } => {
                 self.push(Event::Refused(refusal));
             }
-            LobbyEvent::Seated { created, returned, .. } => self.take_seat(created, returned),
-            LobbyEvent::Room(event) => self.hear_room(&event),
-            LobbyEvent::Left { reason, .. } => self.lose_seat(reason),
+            LobbyEvent::Seated { created, returned, .. } => return self.take_seat(created, returned),
+            LobbyEvent::Room(event) => {
+                self.hear_room(&event);
+                return Some(Errand::Regard);
+            }
+            LobbyEvent::Left { reason, .. } => return self.lose_seat(reason),
             LobbyEvent::Signal { from, data } => {
                 if let Some(text) = data.to_text() {
                     self.outside.handle_signal(self.now, from, &text);
@@ -110,7 +125,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             }
             LobbyEvent::SignalsLost => self.connect_to_all(),
             LobbyEvent::Ticket => {
-                if let Some(ticket) = self.client.as_ref().and_then(|client| client.ticket()) {
+                if let Some(ticket) = self.client.as_ref().and_then(Client::ticket) {
                     self.outside.set_ticket(self.now, ticket);
                 }
             }
@@ -120,6 +135,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             }
             _ => {}
         }
+        None
     }
 
     fn hear_room(&mut self, event: &RoomEvent) {
@@ -132,27 +148,29 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             RoomEvent::Returned(returned) => self.connect_to(returned.peer),
             RoomEvent::Left(left) => {
                 self.leaving.retain(|(_, peer)| *peer != left.peer);
-                self.leaving.push((self.now + FAREWELL, left.peer));
+                let just_back = self.back_at.is_some_and(|at| self.now.since(at) < JUST_BACK);
+                let patience = if just_back { COME_BACK_WITHIN } else { FAREWELL };
+                self.leaving.push((self.now + patience, left.peer));
             }
             _ => {}
         }
     }
 
-    fn take_seat(&mut self, created: bool, returned: bool) {
-        let Some(client) = &self.client else { return };
-        let (Some(room), Some((_, peer))) = (client.room(), client.identity()) else { return };
+    fn take_seat(&mut self, created: bool, returned: bool) -> Option<Errand> {
+        let client = self.client.as_ref()?;
+        let (room, (_, peer)) = (client.room()?, client.identity()?);
         let (seat, code) = ((room.id, peer), room.code);
         let fits = self.fits(room);
         // Whoever the room was made for begins, also if others have followed before we heard of it.
-        let joins = !created && room.players().any(|member| member.peer != peer);
+        let joins = !created && is_somebody_else(room, peer);
         if self.seat == Some(seat) {
             // Only the connection to the lobby was lost: the match never stopped.
             self.connect_to_all();
-            return;
+            return Some(Errand::Regard);
         }
         if !fits {
             self.seek_elsewhere();
-            return;
+            return None;
         }
         self.push(Event::Seated { code, returned });
         if self.seat.is_some() {
@@ -161,11 +179,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.seat = Some(seat);
         self.learn_names();
         self.open_links();
-        if joins {
-            self.begin_joining();
-        } else {
-            self.found();
-        }
+        Some(if joins { Errand::Join } else { Errand::Found })
     }
 
     /// Whether this is a room as we wish for. A seat from before may be in another.
@@ -177,15 +191,12 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             Wish::Code(code) => room.code == *code,
             Wish::Look | Wish::Offline => false,
         };
-        is_wished && room.game == config.game && room.mode == config.mode && room.build == config.build()
+        is_wished && room.game == config.game && room.mode == config.mode && room.build == self.build
     }
 
-    fn lose_seat(&mut self, reason: LeaveReason) {
-        if self.seat.take().is_none() {
-            return;
-        }
+    fn lose_seat(&mut self, reason: LeaveReason) -> Option<Errand> {
+        self.seat.take()?;
         self.outside.close_links(self.now);
-        self.go_solo();
         let why = match reason {
             LeaveReason::Left => "you left the room",
             LeaveReason::Kicked => "the host sent you away",
@@ -194,31 +205,16 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             _ => "the room was closed",
         };
         self.push(Event::Unseated { why: why.to_string() });
+        Some(Errand::GoSolo)
     }
 
-    /// Lets go of those who left a while ago.
-    pub(super) fn forget_leavers(&mut self) {
-        while let Some(index) = self.leaving.iter().position(|(at, _)| *at <= self.now) {
-            let (_, peer) = self.leaving.swap_remove(index);
-            // Whoever is not in the room has no place in the match either. Most have said goodbye there already.
-            let _ = self.shown.session_mut().remove(peer);
-            self.outside.forget(self.now, peer);
-        }
+    /// Whether others have seats in the room, as far as the lobby said.
+    pub(crate) fn has_others(&self) -> bool {
+        let room = self.client.as_ref().and_then(Client::room);
+        self.me().zip(room).is_some_and(|(me, room)| is_somebody_else(room, me))
     }
+}
 
-    /// Tries to reach every member there is no link to.
-    pub(super) fn connect_to_all(&mut self) {
-        let Some(room) = self.client.as_ref().and_then(|client| client.room()) else { return };
-        let members: Vec<PeerId> = room.members.iter().map(|member| member.peer).collect();
-        members.into_iter().for_each(|peer| self.connect_to(peer));
-    }
-
-    fn connect_to(&mut self, peer: PeerId) {
-        let Some((_, local)) = self.seat else { return };
-        let linked =
-            self.outside.links().is_some_and(|links| gaggle_link::Transport::peers(links).contains(&peer));
-        if peer != local && !linked {
-            self.outside.connect(self.now, peer);
-        }
-    }
+fn is_somebody_else(room: &RoomView, me: PeerId) -> bool {
+    room.players().any(|member| member.peer != me)
 }

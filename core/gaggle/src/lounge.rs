@@ -1,0 +1,177 @@
+//! The part of a room that does not depend on what is played: our seat, who else is there, links to them, and what players
+//! should know. Whoever plays asks for [errands](Errand) and carries them out. `lounge/lobby.rs` has what the lobby says,
+//! `lounge/people.rs` who is who, `lounge/results.rs` how matches end.
+
+mod lobby;
+mod people;
+mod results;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_link::Transport;
+use gaggle_lobby::client::Client;
+use gaggle_lobby::message::client::{Leave, Profile};
+use gaggle_lobby::{Label, RoomId};
+
+use crate::config::{RoomConfig, Wish};
+use crate::event::Event;
+use crate::outside::{LinksSetup, Outside};
+
+pub use people::Person;
+
+/// Events kept for a game that does not fetch them.
+const EVENTS_MAX: usize = 256;
+
+/// What somebody who plays has to do, because of something the lobby said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Errand {
+    /// We have a seat in a room of our own: what is on the screen is its match, into which others come.
+    Found,
+    /// We have a seat in a room where others are: come into their match.
+    Join,
+    /// We have no seat any more, and no links.
+    GoSolo,
+    /// Somebody came to the room or left it.
+    Regard,
+}
+
+/// A seat among others, or the wish for one.
+pub(crate) struct Lounge<S, O> {
+    pub(crate) config: RoomConfig<S>,
+    /// What machines must have in common, as the lobby calls it.
+    build: Label,
+    pub(crate) outside: O,
+    pub(crate) client: Option<Client>,
+    pub(crate) rng: Prng,
+    /// The room we have a seat in, and who we are there.
+    pub(crate) seat: Option<(RoomId, PeerId)>,
+    server_lost: bool,
+    /// When the server was last back after it was lost.
+    back_at: Option<Micros>,
+    /// Those who left the room, and when to let go of them.
+    leaving: Vec<(Micros, PeerId)>,
+    names: BTreeMap<PeerId, String>,
+    events: VecDeque<Event>,
+    pub(crate) now: Micros,
+}
+
+impl<S, O: Outside> Lounge<S, O> {
+    /// Nobody was asked for anything yet: see [`Lounge::look_for_others`].
+    pub(crate) fn new(
+        now: Micros,
+        config: RoomConfig<S>,
+        build: Label,
+        outside: O,
+        rng: Prng,
+    ) -> Lounge<S, O> {
+        Lounge {
+            config,
+            build,
+            outside,
+            client: None,
+            rng,
+            seat: None,
+            server_lost: false,
+            back_at: None,
+            leaving: Vec::new(),
+            names: BTreeMap::new(),
+            events: VecDeque::new(),
+            now,
+        }
+    }
+
+    /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`.
+    pub(crate) fn look_for_others(&mut self, switch: bool) {
+        if self.config.wish != Wish::Offline && self.client.is_none() {
+            self.client = Some(Client::new(self.now, self.config.client.clone(), self.rng.next_u64()));
+        }
+        self.ask_for_seat(switch);
+    }
+
+    /// What we are called from now on.
+    pub(crate) fn set_name(&mut self, name: &str) {
+        self.config.client.name = Some(name.to_string());
+        if let Some(client) = &mut self.client {
+            client.set_profile(Profile { name: Some(name.to_string()), palette: None });
+        }
+    }
+
+    /// Gives the seat back, if we have one. Links are closed then.
+    pub(crate) fn give_up_seat(&mut self) -> bool {
+        self.config.wish = Wish::Look;
+        if self.seat.take().is_none() {
+            return false;
+        }
+        if let Some(client) = &mut self.client {
+            client.leave(Leave {});
+        }
+        self.carry_out();
+        self.outside.close_links(self.now);
+        true
+    }
+
+    /// Takes the seat over from another tab.
+    pub(crate) fn take_over(&mut self) {
+        if let Some(client) = &mut self.client {
+            client.take_over(self.now);
+        }
+    }
+
+    /// Who we are in the room.
+    pub(crate) fn me(&self) -> Option<PeerId> {
+        self.seat.map(|(_, peer)| peer)
+    }
+
+    /// Makes new links to everybody in the room. Those before know a part of the match that has ended.
+    pub(crate) fn renew_links(&mut self) {
+        self.outside.close_links(self.now);
+        self.open_links();
+    }
+
+    fn open_links(&mut self) {
+        let (Some(client), Some((_, local))) = (&self.client, self.seat) else { return };
+        let setup = LinksSetup {
+            local,
+            ticket: client.ticket().unwrap_or_default(),
+            ice: client.ice(),
+            relay: client.relay(),
+            seed: self.rng.next_u64(),
+        };
+        self.outside.open_links(self.now, &setup);
+        self.leaving.clear();
+        self.connect_to_all();
+    }
+
+    /// The next one who left the room a while ago and has to leave the match, too.
+    pub(crate) fn next_leaver(&mut self) -> Option<PeerId> {
+        let index = self.leaving.iter().position(|(at, _)| *at <= self.now)?;
+        Some(self.leaving.swap_remove(index).1)
+    }
+
+    /// Tries to reach every member there is no link to.
+    fn connect_to_all(&mut self) {
+        let Some(room) = self.client.as_ref().and_then(Client::room) else { return };
+        let members: Vec<PeerId> = room.members.iter().map(|member| member.peer).collect();
+        members.into_iter().for_each(|peer| self.connect_to(peer));
+    }
+
+    fn connect_to(&mut self, peer: PeerId) {
+        let Some((_, local)) = self.seat else { return };
+        let linked = self.outside.links().is_some_and(|links| links.peers().contains(&peer));
+        if peer != local && !linked {
+            self.outside.connect(self.now, peer);
+        }
+    }
+
+    pub(crate) fn push(&mut self, event: Event) {
+        if self.events.len() == EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+}

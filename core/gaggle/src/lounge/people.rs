@@ -1,0 +1,92 @@
+//! Who is who in the room.
+
+use gaggle_kit::{PeerId, Slot, SlotSet};
+use gaggle_link::{LinkStats, Path, Transport};
+use gaggle_lobby::client::Client;
+
+use super::Lounge;
+use crate::outside::Outside;
+
+/// Somebody whose name is not known.
+const NOBODY: &str = "somebody";
+/// Names kept of those who were here once.
+const NAMES_MAX: usize = 256;
+
+/// Somebody in the room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// Their machine.
+    pub peer: PeerId,
+    /// What they are called.
+    pub name: String,
+    /// The colours they wear.
+    pub palette: u8,
+    /// The slots of their players in the match; empty if they are not in it. In a
+    /// [`SharedRoom`](crate::SharedRoom) one, the number of the player.
+    pub slots: SlotSet,
+    /// It is us.
+    pub is_self: bool,
+    /// They are present longest: the host, where there is one.
+    pub is_lead: bool,
+    /// How the link to them runs.
+    pub path: Option<Path>,
+    /// What is known about that link.
+    pub link: Option<LinkStats>,
+}
+
+impl<S, O: Outside> Lounge<S, O> {
+    /// Everybody in the room, as far as we know. Whoever plays says who has which slots, and who is present longest.
+    pub(crate) fn people(
+        &mut self,
+        slots_of: impl Fn(PeerId) -> SlotSet,
+        lead: Option<PeerId>,
+    ) -> Vec<Person> {
+        let Some((_, local)) = self.seat else { return Vec::new() };
+        let room = self.client.as_ref().and_then(Client::room);
+        let mut people: Vec<Person> = room
+            .iter()
+            .flat_map(|room| &room.members)
+            .map(|member| Person {
+                peer: member.peer,
+                name: member.name.as_str().to_string(),
+                palette: member.palette,
+                slots: slots_of(member.peer),
+                is_self: member.peer == local,
+                is_lead: lead == Some(member.peer),
+                path: None,
+                link: None,
+            })
+            .collect();
+        for person in people.iter_mut().filter(|person| !person.is_self) {
+            person.path = self.outside.path(person.peer);
+            person.link = self.outside.links().and_then(|links| links.stats(person.peer));
+        }
+        people
+    }
+
+    /// Who has which chair in the room, as the lobby gave them.
+    pub(crate) fn chairs(&self) -> impl Iterator<Item = (PeerId, Slot)> + '_ {
+        let room = self.client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let members = room.into_iter().flat_map(|room| &room.members);
+        members.filter_map(|member| Some((member.peer, member.slot?)))
+    }
+
+    /// Whether somebody is still in the room, as far as the lobby said.
+    pub(crate) fn has_seat(&self, peer: PeerId) -> bool {
+        let room = self.client.as_ref().and_then(Client::room);
+        room.is_none_or(|room| room.member(peer).is_some())
+    }
+
+    pub(super) fn learn_names(&mut self) {
+        let Some(room) = self.client.as_ref().and_then(Client::room) else { return };
+        if self.names.len() > NAMES_MAX {
+            self.names.clear();
+        }
+        self.names.extend(room.members.iter().map(|member| (member.peer, member.name.as_str().to_string())));
+    }
+
+    /// What somebody is called who is here, or was once.
+    pub(crate) fn name(&self, peer: PeerId) -> String {
+        self.names.get(&peer).map_or(NOBODY, String::as_str).to_string()
+    }
+}

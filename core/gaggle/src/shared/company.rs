@@ -1,0 +1,250 @@
+//! Coming into the world of others while ours goes on, and what the world says about who is in it.
+
+use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
+use gaggle_link::Transport;
+use gaggle_replica::{Entry, Event as WorldEvent, Player, Session};
+
+use super::{SharedRoom, new_session};
+use crate::event::{Event, Parting};
+use crate::lounge::{Lounge, Person};
+use crate::outside::Outside;
+use crate::world::World;
+
+/// If nothing more arrives for so long, what is there is all there is for us.
+const ALL_THERE_AFTER: Micros = Micros::from_secs(1);
+
+/// An attempt to come into the world of others.
+pub(super) struct Joining {
+    pub(super) session: Session,
+    /// None if it failed once: it goes on, but nobody is told before there is a link.
+    give_up_at: Option<Micros>,
+    percent: u8,
+    /// Objects and members that were known when last something came, and when that was.
+    arrived: (u32, usize),
+    arrived_at: Micros,
+}
+
+impl Joining {
+    /// Nobody needs to know of it.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.give_up_at.is_none()
+    }
+
+    pub(super) fn percent(&self) -> u8 {
+        self.percent
+    }
+
+    /// Notes what has arrived. Whether that is all.
+    fn is_complete(&mut self, now: Micros, others_expected: usize) -> bool {
+        let arrival = self.session.arrival();
+        let others = self.session.roster().len().saturating_sub(1);
+        if !self.session.is_admitted() || others == 0 {
+            return false;
+        }
+        let known = u64::from(arrival.known) * 90 / u64::from(arrival.announced.max(1));
+        self.percent = self.percent.max(known as u8 + 9);
+        if self.arrived != (arrival.known, others) {
+            self.arrived = (arrival.known, others);
+            self.arrived_at = now;
+        }
+        let all = arrival.known >= arrival.announced && others >= others_expected;
+        all || now.since(self.arrived_at) >= ALL_THERE_AFTER
+    }
+}
+
+impl<W: World, O: Outside> SharedRoom<W, O> {
+    /// Everybody in the room, as far as we know.
+    pub fn people(&mut self) -> Vec<Person> {
+        let session = &self.session;
+        let chairs: Vec<(PeerId, Slot)> = self.lounge.chairs().collect();
+        let player_of = |peer: PeerId| {
+            let chair = chairs.iter().find(|(other, _)| *other == peer)?.1;
+            Player::new(chair.index() as u8)
+        };
+        let present = |player: Player| self.together && session.roster().of_player(player).is_some();
+        let slots_of = |peer: PeerId| {
+            let player = player_of(peer).filter(|player| present(*player));
+            player.and_then(|player| Slot::new(player.number())).into_iter().collect::<SlotSet>()
+        };
+        let lead = self.peer_of_lead();
+        self.lounge.people(slots_of, lead)
+    }
+
+    /// Who plays as this player.
+    pub(super) fn peer_of(&self, player: Player) -> Option<PeerId> {
+        let chair = |slot: Slot| slot.index() == usize::from(player.number());
+        self.lounge.chairs().find(|(_, slot)| chair(*slot)).map(|(peer, _)| peer)
+    }
+
+    fn peer_of_lead(&self) -> Option<PeerId> {
+        self.session.roster().lead().filter(|_| self.together).and_then(|lead| self.peer_of(lead.player))
+    }
+
+    /// The number of the player at this machine, by the chair the lobby gave us.
+    fn seat_number(&self) -> Option<Player> {
+        let me = self.lounge.me()?;
+        let chair = self.lounge.chairs().find(|(peer, _)| *peer == me)?.1;
+        Player::new(chair.index() as u8)
+    }
+
+    /// What is on the screen is the world of the room from now on, into which others come.
+    pub(super) fn found(&mut self) {
+        let Some(player) = self.seat_number() else { return };
+        self.unlink();
+        self.joining = None;
+        self.stood_up = false;
+        self.session.become_player(player);
+        self.vouch();
+        let now = self.lounge.now;
+        // Those who came while we waited for somebody to come into whose world we could come.
+        for &peer in self.lounge.outside.links().map_or(&[][..], |links| links.peers()) {
+            self.session.handle_linked(now, peer);
+        }
+        self.together = true;
+        self.lounge.push(Event::Together);
+    }
+
+    /// Comes into the world of the others in the room, while the one on the screen goes on.
+    pub(super) fn begin_joining(&mut self) {
+        self.unlink();
+        self.together = false;
+        self.stood_up = false;
+        if self.resting {
+            // Nobody looks: it is begun when somebody does.
+            return;
+        }
+        let give_up_at = self.lounge.now + self.lounge.config.join_within;
+        self.join_until(Some(give_up_at));
+        if self.joining.is_some() {
+            self.lounge.push(Event::Joining { percent: 0 });
+        }
+    }
+
+    fn join_until(&mut self, give_up_at: Option<Micros>) {
+        let Some(player) = self.seat_number() else { return };
+        let Lounge { config, rng, now, .. } = &mut self.lounge;
+        let session = new_session::<W>(config, player, Entry::Join, rng)
+            .expect("the settings held for the world alone");
+        self.joining = Some(Joining { session, give_up_at, percent: 0, arrived: (0, 0), arrived_at: *now });
+        self.vouch();
+    }
+
+    /// Comes back after a rest.
+    pub(super) fn return_to_seat(&mut self) {
+        if self.lounge.seat.is_none() {
+            return;
+        }
+        self.lounge.renew_links();
+        if self.lounge.has_others() {
+            self.begin_joining();
+        } else {
+            self.found();
+        }
+    }
+
+    /// Somebody came to the room or left it.
+    pub(super) fn regard_others(&mut self) {
+        self.vouch();
+        let alone = self.lounge.seat.is_some() && !self.lounge.has_others();
+        if alone && self.stood_up {
+            // Whoever comes next needs somebody to come to.
+            self.stood_up = false;
+            self.lounge.renew_links();
+        } else if alone && self.joining.is_some() {
+            self.found();
+        }
+    }
+
+    /// Nobody in the room can be another player than the lobby says.
+    fn vouch(&mut self) {
+        let me = self.lounge.me();
+        for (peer, chair) in self.lounge.chairs().filter(|(peer, _)| Some(*peer) != me) {
+            let Some(player) = Player::new(chair.index() as u8) else { continue };
+            self.session.vouch(peer, player);
+            if let Some(joining) = &mut self.joining {
+                joining.session.vouch(peer, player);
+            }
+        }
+    }
+
+    /// Hands on what happened.
+    pub(super) fn hear(&mut self) {
+        while let Some(event) = self.session.next_event() {
+            if self.together {
+                self.hear_of_people(&event);
+            }
+            self.world.hear(&mut self.session, &event);
+        }
+        while let Some(signal) = self.session.next_signal() {
+            self.world.signal(&mut self.session, &signal);
+        }
+        while let Some(petition) = self.session.next_petition() {
+            if self.world.judge(&mut self.session, &petition) {
+                self.session.grant(petition);
+            } else {
+                self.session.deny(petition);
+            }
+        }
+    }
+
+    fn hear_of_people(&mut self, event: &WorldEvent) {
+        let told = match *event {
+            WorldEvent::Joined { peer, .. } => Some(Event::Came { peer, name: self.lounge.name(peer) }),
+            WorldEvent::Left { peer, goodbye, .. } => {
+                let is_silent = !goodbye && self.lounge.has_seat(peer);
+                let parting = if is_silent { Parting::Silence } else { Parting::Goodbye };
+                Some(Event::Went { peer, name: self.lounge.name(peer), parting })
+            }
+            WorldEvent::LeadChanged { player } => {
+                self.peer_of(player).map(|peer| Event::LeadChanged { peer, name: self.lounge.name(peer) })
+            }
+            _ => None,
+        };
+        if let Some(event) = told {
+            self.lounge.push(event);
+        }
+    }
+
+    /// Follows an attempt to come in until it worked or has taken too long.
+    pub(super) fn follow_joining(&mut self) {
+        let now = self.lounge.now;
+        let others_expected = self.lounge.chairs().count().saturating_sub(1);
+        let Some(joining) = &mut self.joining else { return };
+        joining.session.tick(now);
+        // What happens before we are there is nothing to us: all that lasts is in the objects.
+        while joining.session.next_signal().is_some() {}
+        if joining.is_quiet() && joining.session.linked().next().is_some() {
+            joining.give_up_at = Some(now + self.lounge.config.join_within);
+            self.lounge.push(Event::Joining { percent: 0 });
+        }
+        let before = joining.percent;
+        let is_complete = joining.is_complete(now, others_expected);
+        let percent = joining.percent;
+        let is_late = joining.give_up_at.is_some_and(|at| now >= at);
+        // Everybody else was new, too, or is gone again.
+        let is_first = joining.session.is_admitted() && joining.session.roster().len() == 1;
+        if percent != before {
+            self.lounge.push(Event::Joining { percent });
+        }
+        if is_complete {
+            self.enter();
+        } else if is_first {
+            self.found();
+        } else if is_late {
+            self.lounge.push(Event::JoinFailed);
+            // Links know the attempt that failed.
+            self.lounge.renew_links();
+            self.join_until(None);
+        }
+    }
+
+    /// The world of the others is complete: it is on the screen from now on.
+    fn enter(&mut self) {
+        let Some(joining) = self.joining.take() else { return };
+        self.session = joining.session;
+        while self.session.next_event().is_some() {}
+        self.together = true;
+        self.world.enter(&mut self.session);
+        self.lounge.push(Event::Together);
+    }
+}

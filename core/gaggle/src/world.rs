@@ -1,0 +1,88 @@
+//! What a game of shared objects is, for a [`SharedRoom`](crate::SharedRoom).
+
+use gaggle_kit::Input;
+use gaggle_replica::{Event, Interest, Kinds, Petition, Session, Signal};
+
+/// A world of shared objects, as one machine plays it.
+///
+/// The objects are in the [`Session`], the same for everybody; the value that has this trait is what this machine keeps beside
+/// them: caches, a camera, ids of its own things. Only whoever holds an object moves it; everybody draws all of them.
+///
+/// ```
+/// use gaggle::replica::{Kind, Kinds, Session};
+/// use gaggle::World;
+///
+/// #[derive(Debug, Clone, PartialEq, Kind)]
+/// struct Leaf {
+///     #[kind(range = 0.0..=100.0, precision = 0.01)]
+///     place: [f32; 2],
+/// }
+///
+/// struct Pond;
+///
+/// impl World for Pond {
+///     type Input = u8;
+///
+///     fn kinds() -> Kinds {
+///         Kinds::new().with::<Leaf>()
+///     }
+///
+///     fn found(&mut self, session: &mut Session) {
+///         let _ = session.spawn(&Leaf { place: [50.0, 50.0] });
+///     }
+///
+///     fn step(&mut self, session: &mut Session) {
+///         let pushed = session.take_input::<u8>(session.player()).unwrap_or_default();
+///         let leaf = session.objects::<Leaf>().next();
+///         // Whoever pushes a leaf holds it.
+///         if let Some((id, _)) = leaf.filter(|(id, _)| pushed > 0 && session.touch(*id).is_ok()) {
+///             let _ = session.update(id, |leaf: &mut Leaf| leaf.place[0] += 0.1);
+///         }
+///     }
+/// }
+/// ```
+pub trait World {
+    /// What a player does, in at most 32 bytes.
+    type Input: Input;
+
+    /// Steps in a second of play.
+    const STEPS_PER_SECOND: u32 = 60;
+
+    /// Everything that travels, named alike on all machines. The input is added by the room.
+    fn kinds() -> Kinds;
+
+    /// Nobody was here before: makes what a world begins with. What belongs to a player is made in [`enter`](World::enter).
+    fn found(&mut self, session: &mut Session);
+
+    /// This machine is in a world from now on: its own, after [`found`](World::found), or that of others, with all that is in it.
+    /// Ids from a world before mean nothing here. Whoever has been here before has its things again: see
+    /// [`Session::owned`].
+    fn enter(&mut self, session: &mut Session) {
+        let _ = session;
+    }
+
+    /// One step of play: moves what is ours. What players do is asked for by [`Session::take_input`], once a step and player: the one
+    /// at this machine always, others where this machine leads.
+    fn step(&mut self, session: &mut Session);
+
+    /// Something happened to objects or players.
+    fn hear(&mut self, session: &mut Session, event: &Event) {
+        let _ = (session, event);
+    }
+
+    /// A game elsewhere, or this one to all, said that something happened.
+    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+        let _ = (session, signal);
+    }
+
+    /// This machine leads, and somebody wants to have a [checked](gaggle_replica::SignalRules::checked) signal granted.
+    fn judge(&mut self, session: &mut Session, petition: &Petition) -> bool {
+        let _ = (session, petition);
+        true
+    }
+
+    /// What matters to whom, where not everything does to everybody.
+    fn interest(&mut self) -> Option<&mut dyn Interest> {
+        None
+    }
+}

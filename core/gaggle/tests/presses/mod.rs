@@ -1,0 +1,100 @@
+//! The smallest game on one timeline, and what its players must have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gaggle::{Event, Room, RoomConfig, Stage, State};
+use gaggle_kit::{Micros, Slot, state_hash};
+use gaggle_timeline::{Game, Inputs};
+
+use crate::town::{self, Doorstep, FRAME, Resident};
+
+/// Everybody has a counter that rises while they press.
+#[derive(Debug, Clone, PartialEq, Eq, State)]
+pub(crate) struct Presses {
+    pub(crate) frame: u32,
+    pub(crate) here: u64,
+    pub(crate) counts: [u32; 4],
+}
+
+impl Game for Presses {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.frame += 1;
+        self.here = 0;
+        for (index, count) in self.counts.iter_mut().enumerate() {
+            if inputs.present(Slot::at(index)) {
+                self.here |= 1 << index;
+                *count += u32::from(inputs.get(Slot::at(index)));
+            }
+        }
+    }
+}
+
+pub(crate) type House = Room<Presses, Doorstep>;
+pub(crate) type Town = town::Town<House>;
+
+impl Resident for House {
+    type Config = RoomConfig;
+
+    fn settings(house: usize) -> RoomConfig {
+        let client = town::client_config(house);
+        RoomConfig { client, ..RoomConfig::new("presses", 4).expect("a label") }
+    }
+
+    fn move_in(now: Micros, config: RoomConfig, doorstep: Doorstep, seed: u64) -> House {
+        let game = Presses { frame: 0, here: 0, counts: [0; 4] };
+        Room::open(now, config, doorstep, game, seed).expect("settings that can be")
+    }
+
+    /// Everybody presses in every other frame, each in their own rhythm.
+    fn play(&mut self, now: Micros, house: usize) {
+        let beat = now.get() / FRAME.get() / (3 + house as u64);
+        self.set_input(0, (beat % 2) as u8);
+        self.update(now);
+    }
+
+    fn next_told(&mut self) -> Option<Event> {
+        self.next_event()
+    }
+
+    fn where_it_is(&self) -> Stage {
+        self.stage()
+    }
+
+    fn describe(&mut self) -> String {
+        let people: Vec<_> = self.people().into_iter().map(|person| (person.name, person.slots)).collect();
+        let (session, stats) = (self.session(), self.stats());
+        format!(
+            "{:?}, {:?} {:?} {stats:?}\n  people {people:?}",
+            self.game(),
+            session.roster(),
+            session.confirmed_frame()
+        )
+    }
+}
+
+/// Everybody named plays the same match: the same confirmed states, and everybody is in it.
+pub(crate) fn expect_one_match(town: &mut Town, houses: &[usize]) {
+    town.run_ms(500);
+    for &house in houses {
+        let (stage, here) = (town.room(house).stage(), town.room(house).game().here);
+        let present = here.count_ones() as usize;
+        assert!(stage == Stage::Together && present == houses.len(), "house {house}\n{}", town.describe());
+    }
+    let frames: Vec<_> = houses.iter().map(|&house| town.room(house).session().confirmed_frame()).collect();
+    let histories: BTreeSet<u64> = houses.iter().map(|&house| town.room(house).session().history()).collect();
+    assert_eq!(histories.len(), 1, "{frames:?}\n{}", town.describe());
+    let mut hashes: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    for _ in 0..120 {
+        for &house in houses {
+            if let Some((_, game)) = town.room(house).confirmed_game() {
+                hashes.entry(game.frame).or_default().insert(state_hash(game));
+            }
+        }
+        town.step();
+    }
+    let compared = hashes.len();
+    assert!(hashes.values().all(|states| states.len() == 1), "states differ\n{}", town.describe());
+    assert!(compared > 20, "only {compared} frames were compared\n{}", town.describe());
+}

@@ -1,0 +1,367 @@
+//! The life of being online with shared objects, as stories.
+
+mod pond;
+mod town;
+
+use gaggle::replica::{Player, Policy};
+use gaggle::{Event, Parting, Stage, Wish};
+use gaggle_kit::Micros;
+use gaggle_link::sim::{Chance, Conditions};
+use pond::{House, Oars, Pond, Town, expect_one_world, pushes, rocks, strokes};
+use town::Resident;
+
+fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
+    town.told[house].iter().filter(|event| what(event)).count()
+}
+
+fn came(event: &Event) -> bool {
+    matches!(event, Event::Came { .. })
+}
+
+/// How those who left did so, as one house was told.
+fn partings(town: &Town, house: usize) -> Vec<Parting> {
+    let parting = |event: &Event| match event {
+        Event::Went { parting, .. } => Some(*parting),
+        _ => None,
+    };
+    town.told[house].iter().filter_map(parting).collect()
+}
+
+/// So many houses in one world of this policy.
+fn together(houses: usize, policy: &Policy) -> Town {
+    let mut town = Town::of(houses);
+    for house in 0..houses {
+        town.open_with(house, pond::with_policy(house, policy.clone()));
+        town.run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    town
+}
+
+const POLICIES: [Policy; 3] = [Policy::Mixed, Policy::Open, Policy::Host];
+
+#[test]
+fn one_plays_at_once_and_others_come_into_what_is_there() {
+    for policy in POLICIES {
+        let mut town = Town::of(3);
+        town.open_with(0, pond::with_policy(0, policy.clone())).step();
+        town.step();
+        assert_eq!(town.room(0).stage(), Stage::Solo);
+        assert!(town.room(0).world().steps > 0, "playing begins before the server has answered");
+        town.run_ms(3_000);
+        let (before, ids) = (pushes(&mut town, 0), rocks(town.room(0).session()));
+        assert!(town.is_together(0) && before > 1 && strokes(&mut town, 0, player(0)) > 50);
+        for house in 1..3 {
+            town.open_with(house, pond::with_policy(house, policy.clone()));
+            town.run_until("it is in", 1_500, move |town| town.is_together(house));
+            assert!(pushes(&mut town, house) >= before, "what was played before is there");
+        }
+        town.run_ms(3_000);
+        expect_one_world(&mut town, &[0, 1, 2]);
+        let now = rocks(town.room(2).session());
+        assert!(now.iter().zip(&ids).all(|(now, then)| now.0 == then.0), "the very same rocks");
+        for number in 0..3 {
+            assert!(strokes(&mut town, 1, player(number)) > 30, "{policy:?}: {}", town.describe());
+        }
+        assert_eq!(count(&town, 0, came), 2, "{}", town.describe());
+        assert_eq!(count(&town, 2, |event| *event == Event::Together), 1);
+        assert_eq!(town.room(0).world().entered, 1, "founding a room interrupts nothing");
+        assert_eq!(town.room(1).world().entered, 2);
+        let people = town.room(1).people();
+        assert!(people.len() == 3 && people.iter().all(|person| person.slots.len() == 1), "{people:?}");
+        assert!(people.iter().any(|person| person.is_lead && person.name == "House 0"));
+    }
+}
+
+fn player(number: u8) -> Player {
+    Player::at(number)
+}
+
+#[test]
+fn the_world_at_hand_goes_on_while_one_comes_in() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000).open(1);
+    let (mut steps, mut seen) = (0, false);
+    for _ in 0..90 {
+        let before = town.room(1).world().steps;
+        town.step();
+        if matches!(town.room(1).stage(), Stage::Joining { .. }) {
+            seen = true;
+            steps += town.room(1).world().steps - before;
+        }
+    }
+    assert!(seen && steps > 3 && town.is_together(1), "{steps} steps\n{}", town.describe());
+    let percents: Vec<u8> = town.told[1]
+        .iter()
+        .filter_map(|event| if let Event::Joining { percent } = event { Some(*percent) } else { None })
+        .collect();
+    assert!(percents.len() > 1 && percents.is_sorted(), "{percents:?}");
+}
+
+#[test]
+fn the_host_is_killed_and_nothing_is_lost() {
+    for policy in POLICIES {
+        let mut town = together(3, &policy);
+        town.run_ms(3_000);
+        expect_one_world(&mut town, &[0, 1, 2]);
+        let (known, done) = (pushes(&mut town, 1), strokes(&mut town, 1, player(0)));
+        let ids: Vec<_> = rocks(town.room(1).session()).into_iter().map(|(id, ..)| id).collect();
+        town.crash(0).run_ms(8_000);
+        assert_eq!(town.room(1).host(), Some(player(1)), "{policy:?}\n{}", town.describe());
+        assert_eq!(town.room(2).host(), Some(player(1)));
+        assert!(town.room(1).is_host());
+        expect_one_world(&mut town, &[1, 2]);
+        let now: Vec<_> = rocks(town.room(2).session()).into_iter().map(|(id, ..)| id).collect();
+        assert_eq!(now, ids);
+        assert!(pushes(&mut town, 2) > known, "{policy:?}: the world goes on\n{}", town.describe());
+        assert_eq!(strokes(&mut town, 2, player(0)), done, "and keeps what the host had");
+        assert_eq!(count(&town, 2, |event| matches!(event, Event::LeadChanged { .. })), 1);
+        assert_eq!(partings(&town, 2), [Parting::Silence]);
+    }
+}
+
+#[test]
+fn who_was_killed_returns_to_its_seat_and_its_things() {
+    for policy in POLICIES {
+        let mut town = together(3, &policy);
+        town.run_ms(2_000);
+        for house in [0, 2] {
+            let own = player(house as u8);
+            let done = strokes(&mut town, 1, own);
+            assert!(done > 20, "{}", town.describe());
+            town.crash(house).run_ms(2_500);
+            town.open_with(house, pond::with_policy(house, policy.clone()));
+            town.run_until("it is back", 5_000, move |town| town.is_together(house)).run_ms(3_000);
+            expect_one_world(&mut town, &[0, 1, 2]);
+            assert_eq!(town.room(house).player(), own);
+            assert!(strokes(&mut town, house, own) > done, "{policy:?}: {}", town.describe());
+            let boats = pond::boats(town.room(house).session());
+            assert_eq!(boats.len(), 3, "nobody has two: {}", town.describe());
+            let boat = boats.iter().find(|(_, boat, _)| boat.sailor == own.number()).expect("a boat");
+            let holder = if matches!(policy, Policy::Host) { town.room(house).host() } else { Some(own) };
+            assert_eq!(boat.2, holder, "{policy:?}: {}", town.describe());
+            assert_eq!(count(&town, house, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
+        }
+    }
+}
+
+#[test]
+fn whoever_leaves_goes_on_alone_with_everything_and_so_do_the_others() {
+    for policy in POLICIES {
+        let mut town = together(3, &policy);
+        town.run_ms(2_000);
+        let known = pushes(&mut town, 0);
+        town.room(0).leave();
+        town.run_ms(500);
+        assert_eq!(town.room(0).stage(), Stage::Solo);
+        for house in [1, 2] {
+            assert_eq!(partings(&town, house), [Parting::Goodbye], "{}", town.describe());
+        }
+        town.run_ms(5_000);
+        expect_one_world(&mut town, &[1, 2]);
+        assert!(pushes(&mut town, 0) > known && pushes(&mut town, 1) > known, "{}", town.describe());
+        assert_eq!(rocks(town.room(0).session()).len(), pond::ROCKS);
+        assert_eq!(town.room(0).session().roster().len(), 1);
+    }
+}
+
+#[test]
+fn losing_the_server_ends_nothing() {
+    let mut town = together(2, &Policy::Mixed);
+    town.set_lobby_up(false).run_ms(5_000);
+    expect_one_world(&mut town, &[0, 1]);
+    for house in 0..2 {
+        assert_eq!(count(&town, house, |event| *event == Event::ServerLost), 1);
+    }
+    let before = pushes(&mut town, 1);
+    town.set_lobby_up(true).run_ms(20_000);
+    expect_one_world(&mut town, &[0, 1]);
+    assert!(pushes(&mut town, 1) > before + 10, "the world never stopped");
+    for house in 0..2 {
+        assert_eq!(count(&town, house, |event| *event == Event::ServerBack), 1, "{}", town.describe());
+        assert_eq!(partings(&town, house), [], "nobody was sent away\n{}", town.describe());
+    }
+}
+
+#[test]
+fn without_a_server_one_plays_alone_and_is_found_later() {
+    let mut town = Town::of(2);
+    town.set_lobby_up(false).open(0).run_ms(3_000);
+    assert_eq!(town.room(0).stage(), Stage::Solo);
+    let before = strokes(&mut town, 0, player(0));
+    assert!(town.room(0).world().steps > 170 && before > 50);
+    town.set_lobby_up(true).run_until("it found the server", 20_000, |town| town.is_together(0));
+    town.open(1).run_until("the second is in", 3_000, |town| town.is_together(1)).run_ms(1_000);
+    expect_one_world(&mut town, &[0, 1]);
+    assert!(strokes(&mut town, 1, player(0)) >= before, "what was played is kept");
+}
+
+#[test]
+fn a_join_that_fails_says_so_and_succeeds_as_soon_as_it_can() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).deafen(1).open(1).run_ms(10_000);
+    assert!(matches!(town.room(1).stage(), Stage::Joining { .. }), "{}", town.describe());
+    town.run_ms(7_000);
+    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 1, "{}", town.describe());
+    assert_eq!(town.room(1).stage(), Stage::Solo);
+    assert!(
+        town.room(1).world().steps > 900 && town.room(0).world().steps > 900,
+        "both went on all the time"
+    );
+    assert_eq!(rocks(town.room(1).session()).len(), pond::ROCKS);
+    let doubled = town.room(0).session().objects::<pond::Rock>().count();
+    assert_eq!(doubled, pond::ROCKS, "two worlds are never mixed");
+    town.hear_again(1).run_until("it is in after all", 5_000, |town| town.is_together(1));
+    town.run_ms(1_000);
+    expect_one_world(&mut town, &[0, 1]);
+}
+
+#[test]
+fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
+    for millis in [500, 2_000, 8_000] {
+        let mut town = Town::of(2);
+        town.slow_links(millis).open(0).open(1).run_ms(millis);
+        town.run_until("both are in", 3_000, |town| town.is_together(0) && town.is_together(1));
+        town.run_ms(1_000);
+        expect_one_world(&mut town, &[0, 1]);
+        assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
+    }
+}
+
+#[test]
+fn a_hidden_page_leaves_the_world_to_others_and_comes_back() {
+    for policy in POLICIES {
+        let mut town = together(2, &policy);
+        town.run_ms(2_000);
+        let (done, entered) = (strokes(&mut town, 1, player(0)), town.room(0).world().entered);
+        town.room(0).rest();
+        town.run_ms(500);
+        assert_eq!(partings(&town, 1), [Parting::Goodbye], "{}", town.describe());
+        assert!(town.room(1).is_host(), "{policy:?}: the host stood up\n{}", town.describe());
+        town.run_ms(4_000);
+        assert_eq!(town.room(0).stage(), Stage::Resting);
+        let before = pushes(&mut town, 1);
+        town.run_ms(4_000);
+        assert!(pushes(&mut town, 1) > before, "{policy:?}: nothing stands still\n{}", town.describe());
+        let steps = town.room(0).world().steps;
+        town.room(0).wake();
+        town.run_until("it is back", 3_000, |town| town.is_together(0)).run_ms(3_000);
+        assert!(town.room(0).world().steps > steps && town.room(0).world().entered == entered + 1);
+        expect_one_world(&mut town, &[0, 1]);
+        assert!(strokes(&mut town, 1, player(0)) > done, "{policy:?}: its boat is its own again");
+        assert_eq!(pond::boats(town.room(1).session()).len(), 2, "{}", town.describe());
+    }
+}
+
+#[test]
+fn whoever_rests_alone_hands_its_world_to_who_comes() {
+    for policy in POLICIES {
+        let mut town = Town::of(2);
+        town.open_with(0, pond::with_policy(0, policy.clone())).run_ms(3_000);
+        town.room(0).rest();
+        town.run_ms(500);
+        let (steps, known) = (town.room(0).world().steps, pushes(&mut town, 0));
+        town.open_with(1, pond::with_policy(1, policy.clone()));
+        town.run_until("the second is in", 3_000, |town| town.is_together(1)).run_ms(4_000);
+        assert_eq!(town.room(0).world().steps, steps, "a pause is a pause");
+        assert_eq!(town.room(1).session().roster().len(), 1, "whoever rests is not waited for");
+        assert!(town.room(1).is_host() && pushes(&mut town, 1) > known, "{policy:?}: {}", town.describe());
+        assert_eq!(rocks(town.room(1).session()).len(), pond::ROCKS);
+        town.room(0).wake();
+        town.run_until("the first is back", 3_000, |town| town.is_together(0)).run_ms(3_000);
+        expect_one_world(&mut town, &[0, 1]);
+    }
+}
+
+#[test]
+fn when_all_others_go_while_one_comes_in_it_has_the_room_for_itself() {
+    let mut town = Town::of(3);
+    town.open(0).run_ms(500).deafen(1).open(1).run_ms(3_000);
+    assert!(matches!(town.room(1).stage(), Stage::Joining { .. }));
+    town.room(0).leave();
+    town.run_until("it has the room", 1_000, |town| town.is_together(1));
+    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
+    town.hear_again(1).open(2).run_until("the third is in", 3_000, |town| town.is_together(2)).run_ms(500);
+    expect_one_world(&mut town, &[1, 2]);
+}
+
+#[test]
+fn everybody_came_to_join_and_one_of_them_begins() {
+    let mut town = Town::of(3);
+    town.open(0).run_ms(500).slow_links(2_000).open(1).open(2).run_ms(500);
+    // The one they came to is gone without a word.
+    town.crash(0).run_ms(1_000);
+    town.run_until("both are in", 14_000, |town| town.is_together(1) && town.is_together(2)).run_ms(1_000);
+    expect_one_world(&mut town, &[1, 2]);
+    let failed = |event: &Event| *event == Event::JoinFailed;
+    assert_eq!((count(&town, 1, failed), count(&town, 2, failed)), (0, 0), "{}", town.describe());
+}
+
+#[test]
+fn one_room_after_another() {
+    let mut town = together(2, &Policy::Mixed);
+    town.room(1).leave();
+    town.run_ms(2_000);
+    assert_eq!(town.room(1).stage(), Stage::Solo);
+    town.room(1).start(Pond::default(), Wish::Find).expect("settings that can be");
+    town.run_until("it is in again", 3_000, |town| town.is_together(1)).run_ms(1_000);
+    expect_one_world(&mut town, &[0, 1]);
+}
+
+#[test]
+fn a_seat_of_another_number_keeps_what_one_had_alone() {
+    let mut town = together(2, &Policy::Mixed);
+    town.run_ms(1_000);
+    assert_eq!(town.room(1).player(), player(1));
+    let done = strokes(&mut town, 1, player(1));
+    let boat = town.room(1).session().owned::<pond::Boat>(player(1)).next().expect("a boat");
+    town.room(1).leave();
+    town.run_ms(500);
+    town.room(1).seek(Wish::Private);
+    town.run_until("it has a room of its own", 2_000, |town| town.is_together(1)).run_ms(500);
+    let room = town.room(1);
+    assert_eq!(room.player(), player(0), "the first chair");
+    assert!(room.session().is_mine(boat) && room.session().owner(boat) == Some(player(0)));
+    assert!(room.session().get::<pond::Boat>(boat).is_some_and(|boat| boat.strokes >= done));
+    assert_eq!(room.world().entered, 2, "it is the same world");
+}
+
+#[test]
+fn what_somebody_says_is_heard_by_all_once() {
+    let mut town = together(3, &Policy::Mixed);
+    town.weather(Conditions { loss: Chance::percent(10), ..Conditions::latency_ms(60) });
+    for word in 0..5 {
+        pond::shout(&mut town, usize::from(word) % 3, word);
+        town.run_ms(600);
+    }
+    let expected: Vec<_> = (0..5).map(|word| (player(word % 3), word)).collect();
+    for house in 0..3 {
+        assert_eq!(town.room(house).world().shouts, expected);
+    }
+}
+
+#[test]
+fn a_press_between_two_frames_is_not_lost() {
+    let mut town = Town::of(1);
+    town.open(0).run_ms(500);
+    town.room(0).world_mut().still = true;
+    town.run_ms(200);
+    let before = strokes(&mut town, 0, player(0));
+    let now = town.now();
+    let room = town.room(0);
+    // Less than a step passes.
+    for splash in [false, true, false] {
+        room.set_input(Oars { row: false, splash });
+        assert_eq!(room.update(now + Micros::new(1)), 0);
+    }
+    town.run_ms(200);
+    assert_eq!(strokes(&mut town, 0, player(0)) - before, 1);
+}
+
+#[test]
+fn offline_asks_nobody() {
+    let mut town = Town::of(1);
+    let config = gaggle::SharedConfig { wish: Wish::Offline, ..House::settings(0) };
+    town.open_with(0, config).run_ms(1_000);
+    assert!(town.told[0].is_empty());
+    assert!(town.room(0).world().steps > 50);
+}
