@@ -32,6 +32,7 @@ mod canvas;
 mod color;
 mod cue;
 mod dither;
+pub mod emblem;
 pub mod font;
 mod lettering;
 mod light;

@@ -123,7 +123,8 @@ impl Sprite {
         self
     }
 
-    fn set(&mut self, x: i32, y: i32, letter: char) {
+    /// Puts one letter in front of what is there: for shapes that are computed.
+    pub fn set(&mut self, x: i32, y: i32, letter: char) {
         if x >= 0 && y >= 0 && x < self.width && y < self.height {
             self.letters[(y * self.width + x) as usize] = letter;
         }

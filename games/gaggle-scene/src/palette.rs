@@ -44,6 +44,8 @@ pub const WARN: Color = hex(0xffb84d);
 pub const BAD: Color = hex(0xff7a5c);
 /// The seats: iris, flag, foxglove, mint. They part in grey and for every kind of colour vision.
 pub const SEAT: [Color; 4] = [hex(0x4a8cff), hex(0xffdf3a), hex(0xf26db4), hex(0x2ee68c)];
+/// Six seats, where a game has so many: the four, heather and kingfisher.
+pub const SEATS_SIX: [Color; 6] = [SEAT[0], SEAT[1], SEAT[2], SEAT[3], hex(0xb9a0ff), hex(0x4fd8e8)];
 
 /// From moonlight down to fire: what big letters are filled with.
 pub const LETTERING: [Color; 6] = [MOON, MOON, MIST[2], MIST[1], FIRE[4], FIRE[3]];

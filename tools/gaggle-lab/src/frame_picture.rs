@@ -46,7 +46,7 @@ pub(crate) struct Options {
 }
 
 /// `1280x720`.
-fn size(text: &str) -> Result<(i32, i32), String> {
+pub(crate) fn size(text: &str) -> Result<(i32, i32), String> {
     let parts =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match parts {

@@ -11,12 +11,15 @@ mod chaos;
 mod contact_sheet;
 mod desync;
 mod difficulty;
+mod drake_error;
+mod drake_picture;
 mod footage;
 mod frame_picture;
 mod fuzz_seeds;
 mod png_file;
 mod replica_chaos;
 mod runs;
+mod shared;
 
 use std::process::ExitCode;
 
@@ -36,6 +39,10 @@ enum Command {
     Record(footage::Options),
     /// One frame of a match of bots or of a replay, as a PNG
     Draw(frame_picture::Options),
+    /// One frame of drake, as a PNG
+    DrawDrake(drake_picture::Options),
+    /// How far from the truth another player's drake is drawn, as numbers and an SVG
+    DrakeError(drake_error::Options),
     /// A whole match of bots or replay on one sheet, as a PNG
     Sheet(contact_sheet::Options),
     /// How hard the waves are, over many matches of bots, as a table and a PNG
@@ -54,6 +61,8 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Record(options) => footage::record(&options),
         Command::Draw(options) => frame_picture::draw(&options),
+        Command::DrawDrake(options) => drake_picture::draw(&options),
+        Command::DrakeError(options) => drake_error::draw(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
         Command::Chaos(options) => chaos::run(&options),

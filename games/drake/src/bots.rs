@@ -1,0 +1,198 @@
+//! Bots: they see what a player sees and have two buttons, like everybody.
+
+use gaggle_kit::{Angle, Fixed16, Prng};
+
+use crate::craft::DRAKE_RADIUS;
+use crate::field::{self, SEATS, Vector};
+use crate::pad::Pad;
+use crate::shot::SHOT_SPEED;
+use crate::standing::Form;
+use crate::{Drake, Phase};
+
+/// How good a bot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strength {
+    /// Fires in about the right direction.
+    Fledgling,
+    /// Aims where you will be.
+    #[default]
+    Steady,
+    /// Hardly ever misses, and dashes.
+    Sharp,
+}
+
+/// A bot in a seat.
+#[derive(Debug, Clone)]
+pub struct Bot {
+    seat: usize,
+    strength: Strength,
+    random: Prng,
+    /// How far it aims aside, until it thinks again.
+    error: i16,
+    /// Frames until it thinks again.
+    think: u8,
+    /// Frames of a double tap that are left.
+    tapping: u8,
+    /// Whether it takes a moment off.
+    idle: bool,
+    held: bool,
+}
+
+impl Bot {
+    /// A bot for a seat. Equal seeds play the same.
+    pub fn new(seat: usize, strength: Strength, seed: u64) -> Bot {
+        let random = Prng::stream(seed, seat as u64);
+        Bot { seat: seat % SEATS, strength, random, error: 0, think: 0, tapping: 0, idle: false, held: false }
+    }
+
+    /// What it does in the next frame.
+    pub fn play(&mut self, game: &Drake) -> Pad {
+        let pad = self.decide(game);
+        self.held = pad.turn;
+        pad
+    }
+
+    fn decide(&mut self, game: &Drake) -> Pad {
+        let Some(craft) = game.body(self.seat) else { return Pad::NONE };
+        if !matches!(game.bout.phase, Phase::Play) {
+            return Pad::NONE;
+        }
+        self.reconsider();
+        if self.tapping > 0 {
+            // Down, up, down.
+            self.tapping -= 1;
+            return Pad { turn: self.tapping.is_multiple_of(4) && self.tapping < 12, fire: true };
+        }
+        if game.seats[self.seat].form == Form::Duckling {
+            let home = field::nest(self.seat);
+            return self.head_for(
+                game,
+                craft.heading,
+                field::direction(field::way(craft.place, home)),
+                6_000,
+                true,
+            );
+        }
+        if self.idle {
+            return Pad::NONE;
+        }
+        if self.strength == Strength::Sharp && self.hunted(game, craft.place) {
+            self.tapping = 12;
+        }
+        if let Some(egg) = self.egg_nearby(game, craft.place) {
+            let there = field::direction(field::way(craft.place, egg));
+            return self.head_for(game, craft.heading, there, 5_000, true);
+        }
+        let Some((aim, distance)) = self.prey(game, craft.place) else { return Pad::NONE };
+        let there = Angle::from_bits(aim.to_bits().wrapping_add_signed(self.error));
+        // The nearer the prey, the wider it is.
+        let width = (Fixed16::from_int(90_000) / distance.max(Fixed16::from_int(12)).ceil()).floor();
+        let tolerance = width.clamp(700, 3_200) as u16;
+        let far = distance > Fixed16::from_int(150);
+        self.head_for(game, craft.heading, there, if far { 4_000 } else { tolerance }, true)
+    }
+
+    fn reconsider(&mut self) {
+        self.think = self.think.saturating_sub(1);
+        if self.think > 0 {
+            return;
+        }
+        let (error, idle, rest) = match self.strength {
+            Strength::Fledgling => (4_200, 4, 50),
+            Strength::Steady => (1_900, 9, 34),
+            Strength::Sharp => (700, 30, 24),
+        };
+        self.error = self.random.range(-error..=error) as i16;
+        self.idle = self.random.chance(1, idle);
+        self.think = rest;
+    }
+
+    /// Turns until it points there, then flies. Drakes turn one way only, so it lets go a little before.
+    fn head_for(&self, game: &Drake, heading: Angle, there: Angle, tolerance: u16, fire: bool) -> Pad {
+        let way = heading.to(there);
+        if way.unsigned_abs() <= tolerance {
+            let steer = if game.bout.clockwise { way > 300 } else { way < -300 };
+            // Keeps turning while it fires if it is nearly there, unless that were a double tap.
+            return Pad { turn: steer && self.held, fire };
+        }
+        Pad { turn: true, fire: false }
+    }
+
+    /// Where to aim to meet somebody, and how far off he is: the nearest, ducklings rather than drakes.
+    fn prey(&self, game: &Drake, place: Vector) -> Option<(Angle, Fixed16)> {
+        let others = (0..SEATS).filter(|seat| *seat != self.seat && game.seats[*seat].safe < 30);
+        let seen = others.filter_map(|seat| {
+            let craft = game.body(seat)?;
+            let distance = field::length(field::way(place, craft.place));
+            let worth = if game.seats[seat].form == Form::Duckling { distance / 2 } else { distance };
+            Some((worth, distance, craft))
+        });
+        let (_, distance, craft) = seen.min_by_key(|(worth, ..)| *worth)?;
+        let lead = if self.strength == Strength::Fledgling { Fixed16::ZERO } else { distance / SHOT_SPEED };
+        let meeting = field::add(craft.place, craft.velocity.map(|part| part * lead));
+        Some((field::direction(field::way(place, meeting)), distance))
+    }
+
+    fn egg_nearby(&self, game: &Drake, place: Vector) -> Option<Vector> {
+        if game.seats[self.seat].uses > 0 {
+            return None;
+        }
+        let eggs = game.eggs.iter().flatten().map(|egg| egg.place);
+        eggs.filter(|egg| field::near(place, *egg, 90))
+            .min_by_key(|egg| field::length(field::way(place, *egg)))
+    }
+
+    /// Whether something is about to hit it.
+    fn hunted(&self, game: &Drake, place: Vector) -> bool {
+        let own = self.seat as u8;
+        let hornet = game
+            .hornets
+            .iter()
+            .flatten()
+            .any(|hornet| hornet.seat != own && field::near(hornet.place, place, 40));
+        let beam = game
+            .lanterns
+            .iter()
+            .flatten()
+            .any(|lantern| lantern.seat != own && lantern.meets(place, DRAKE_RADIUS + 4));
+        hornet || beam
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Setup, Sitting};
+
+    fn rounds_won(strengths: [Strength; SEATS], seed: u64) -> [u32; SEATS] {
+        let mut game = Drake::new(Setup { fill: 4, wins: 3 }, seed);
+        let mut bots: [Bot; SEATS] = std::array::from_fn(|seat| Bot::new(seat, strengths[seat], seed));
+        let mut won = [0; SEATS];
+        for _ in 0..30_000 {
+            let pads = std::array::from_fn(|seat| bots[seat].play(&game));
+            let before = game.bout.phase;
+            game.step(&pads, &[Sitting::Nobody; SEATS]);
+            if before == Phase::Play && game.bout.phase == Phase::Result {
+                if let Some(seat) = game.bout.winner {
+                    won[usize::from(seat)] += 1;
+                }
+            }
+        }
+        won
+    }
+
+    #[test]
+    fn rounds_are_decided_and_the_better_aim_wins_more_of_them() {
+        let mut strengths = [Strength::Fledgling; SEATS];
+        strengths[1] = Strength::Sharp;
+        let mut won = [0; SEATS];
+        for seed in 1..=3 {
+            for (sum, more) in won.iter_mut().zip(rounds_won(strengths, seed)) {
+                *sum += more;
+            }
+        }
+        let all: u32 = won.iter().sum();
+        assert!(all >= 15, "rounds end: {won:?}");
+        assert!(won[1] * 3 > all, "{won:?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! The game between machines: whoever leads referees, and everybody's craft is his own.
+//!
+//! A player's craft is moved on his own machine, in the same frame in which he presses a button, and told to the others. Everything else,
+//! rocks, peas, eggs, who is hit and who has won, is the lead's: see [`Rules`]. When the lead goes, the next one has all of it and
+//! goes on in the frame it knows. What players do with their hands travels to the lead as inputs, so that no press is lost.
+//!
+//! [`Coop`] is one machine's part. It takes a [`Session`], whoever moves its packets.
+
+mod coop;
+mod ghosts;
+mod referee;
+mod rules;
+mod view;
+mod watch;
+
+use gaggle_kit::{Micros, State};
+use gaggle_replica::{Kinds, Policy, SessionConfig, SignalRules, Writer};
+
+use crate::bout::Bout;
+use crate::craft::Craft;
+use crate::mark::Mark;
+use crate::pad::Pad;
+use crate::rock::Rock;
+use crate::shot::Shot;
+use crate::standing::Standing;
+use crate::weapons::{Egg, Hornet, Lantern, Puffball};
+
+pub use coop::Coop;
+pub use rules::Rules;
+
+/// A small noise: a pea, a dash, a bump. At most eight a second from each craft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Noise(pub Mark);
+
+/// Something everybody should see and hear. Only the lead's word counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Happening(pub Mark);
+
+/// Two noises of one craft are not told closer than this.
+const NOISE_INTERVAL: Micros = Micros::from_millis(120);
+
+/// What is shared. The room adds the input.
+pub fn kinds() -> Kinds {
+    Kinds::new()
+        .with::<Craft>()
+        .with::<Standing>()
+        .with::<Rock>()
+        .with::<Shot>()
+        .with::<Puffball>()
+        .with::<Hornet>()
+        .with::<Lantern>()
+        .with::<Egg>()
+        .with_signal::<Noise>("noise", SignalRules::FREE.at_most_every(NOISE_INTERVAL))
+        .with_signal::<Happening>("happening", SignalRules::FREE)
+        .with_value::<Bout>("bout", Writer::Lead)
+}
+
+/// [`kinds`] with the input, for a session that is run by hand.
+pub fn kinds_with_input() -> Kinds {
+    kinds().with_input::<Pad>()
+}
+
+/// Who may hold what.
+pub fn policy() -> Policy {
+    Policy::Custom(std::sync::Arc::new(Rules))
+}
+
+/// The settings of a session: thirty updates a second, since drakes turn quickly.
+pub fn config() -> SessionConfig {
+    SessionConfig {
+        game_fingerprint: crate::FINGERPRINT,
+        policy: policy(),
+        interval: Micros::from_millis(33),
+        inherit_after: Micros::from_millis(400),
+        ..SessionConfig::default()
+    }
+}

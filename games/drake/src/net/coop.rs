@@ -1,0 +1,113 @@
+//! One machine's part in the game.
+
+use gaggle_replica::{Event, Session, Signal};
+
+use super::ghosts::Ghosts;
+use super::referee::{Referee, tell_craft, tell_noise};
+use super::{Happening, Noise, view};
+use crate::field::SEATS;
+use crate::mark::{Mark, What};
+use crate::{Bout, Drake, Form, Pad, Setup};
+
+/// The game on one machine: played, refereed where this machine leads, and ready to be drawn.
+#[derive(Debug, Clone)]
+pub struct Coop {
+    game: Drake,
+    /// The same, to be drawn.
+    picture: Drake,
+    referee: Referee,
+    ghosts: Ghosts,
+    leading: bool,
+    told: Option<Bout>,
+}
+
+impl Coop {
+    /// A coop. The seed is for what this machine decides while it leads.
+    pub fn new(setup: Setup, seed: u64) -> Coop {
+        let (game, referee) = (Drake::new(setup, seed), Referee::new(seed));
+        Coop { game, picture: game, referee, ghosts: Ghosts::default(), leading: false, told: None }
+    }
+
+    /// The game as it should be drawn here: with one's own craft where it is, and the others where they seem to be.
+    pub fn game(&self) -> &Drake {
+        &self.picture
+    }
+
+    /// Another world begins: what was known of the one before does not count.
+    pub fn enter(&mut self) {
+        let frame = self.game.frame;
+        let mut random = self.game.random;
+        *self = Coop::new(self.game.setup, random.next_u64());
+        // Sounds are told apart by their frame: it never goes back.
+        self.game.frame = frame;
+    }
+
+    /// The seat played here, if this is no onlooker.
+    pub fn seat(&self, session: &Session) -> Option<usize> {
+        Some(usize::from(session.player().number())).filter(|seat| *seat < SEATS)
+    }
+
+    /// One frame. The session has the input of this machine's player already.
+    pub fn step(&mut self, session: &mut Session) {
+        self.game.frame = self.game.frame.wrapping_add(1);
+        let pad = session.take_input::<Pad>(session.player()).unwrap_or_default();
+        let leads = session.is_lead();
+        if leads && !self.leading {
+            self.referee.take_over(session, &mut self.game);
+        }
+        self.leading = leads;
+        if leads {
+            self.referee.step(session, &mut self.game, pad);
+        } else {
+            self.follow(session, pad);
+        }
+        if let Some(seat) = self.seat(session).filter(|seat| self.game.body(*seat).is_some()) {
+            tell_craft(session, seat, &self.game.crafts[seat]);
+        }
+        self.picture = self.game;
+        if leads {
+            view::smooth(&mut self.picture, session);
+        }
+    }
+
+    /// A frame in which somebody else referees.
+    fn follow(&mut self, session: &mut Session, pad: Pad) {
+        let own = self.seat(session).filter(|_| session.is_admitted());
+        view::look(&mut self.game, session, own, &mut self.ghosts, &mut self.told);
+        let Some(seat) = own else { return };
+        let Some(deed) = self.game.steer(seat, pad) else { return };
+        let (craft, standing) = (self.game.crafts[seat], self.game.seats[seat]);
+        let fires = pad.fire && self.game.bout.phase == crate::Phase::Play;
+        if self.ghosts.step(fires, &craft, &standing) {
+            self.game.mark(Mark::at(What::Fire, seat as u8, craft.bill()));
+        }
+        for (happened, what) in [(deed.dash, What::Dash), (deed.bump, What::Bump)] {
+            if happened && standing.form == Form::Drake {
+                let mark = Mark { frame: self.game.frame, ..Mark::at(what, seat as u8, craft.place) };
+                tell_noise(session, seat, Noise(mark));
+            }
+        }
+    }
+
+    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's word or none.
+    pub fn signal(&mut self, session: &Session, signal: &Signal) {
+        let from_lead = session.roster().lead().is_some_and(|lead| lead.player == signal.from);
+        let mark = if let Some(Noise(mark)) = signal.get::<Noise>() {
+            let own = mark.who == signal.from.number() && matches!(mark.what, What::Dash | What::Bump);
+            let mine = self.seat(session) == Some(usize::from(mark.who));
+            (own || from_lead).then_some(mark).filter(|_| !mine)
+        } else {
+            signal.get::<Happening>().map(|Happening(mark)| mark).filter(|_| from_lead)
+        };
+        if let Some(mark) = mark {
+            self.game.mark(mark);
+        }
+    }
+
+    /// What the session has to say. Nothing needs doing: the next frame looks for itself.
+    pub fn hear(&mut self, event: &Event) {
+        if let Event::Admitted = event {
+            self.told = None;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Crumbs of the moon. They drift around the middle of the coop, the way it turns, and break in two when hit.
+
+use gaggle_kit::{Fixed16, Prng, State};
+use gaggle_replica::{Field, Kind};
+
+use crate::field::{self, BOTTOM, LEFT, MIDDLE, RIGHT, TOP, Vector};
+
+/// Rocks at most.
+pub const ROCKS: usize = 24;
+
+/// How large a rock is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Field)]
+pub enum Size {
+    /// A pebble.
+    #[default]
+    Small,
+    /// A boulder.
+    Middling,
+    /// A crag.
+    Large,
+}
+
+impl Size {
+    /// Pixels from its middle to its edge.
+    pub const fn radius(self) -> i32 {
+        match self {
+            Size::Small => 4,
+            Size::Middling => 8,
+            Size::Large => 13,
+        }
+    }
+
+    /// What it breaks into.
+    pub const fn smaller(self) -> Option<Size> {
+        match self {
+            Size::Small => None,
+            Size::Middling => Some(Size::Small),
+            Size::Large => Some(Size::Middling),
+        }
+    }
+}
+
+/// A crumb of the moon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
+#[kind(blend = 0.15, snap = 80.0, weight = 2)]
+pub struct Rock {
+    /// Where.
+    #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
+    pub place: Vector,
+    /// How fast.
+    #[kind(range = -256.0..=256.0, precision = 1.0 / 8.0)]
+    pub velocity: Vector,
+    /// How large.
+    #[kind(constant)]
+    pub size: Size,
+    /// Which of its looks it has.
+    #[kind(constant)]
+    pub look: u8,
+}
+
+/// What the whirl adds to a velocity in a frame.
+const WHIRL: Fixed16 = Fixed16::lit("0.22");
+const DRIFT_MAX: Fixed16 = Fixed16::from_int(34);
+const KEEPS: Fixed16 = Fixed16::lit("0.95");
+
+impl Rock {
+    /// Somewhere that is no nest.
+    pub fn scattered(size: Size, random: &mut Prng) -> Rock {
+        let mut place = MIDDLE;
+        for _ in 0..16 {
+            place = [
+                Fixed16::from_int(random.range(LEFT + 30..=RIGHT - 30)),
+                Fixed16::from_int(random.range(TOP + 24..=BOTTOM - 24)),
+            ];
+            if (0..field::SEATS).all(|seat| !field::near(place, field::nest(seat), 44)) {
+                break;
+            }
+        }
+        let velocity = [random.range(-20..=20), random.range(-20..=20)].map(Fixed16::from_int);
+        Rock { place, velocity, size, look: random.below(256) as u8 }
+    }
+
+    /// One frame: drifting, and drawn along by the whirl.
+    pub fn step(&mut self, clockwise: bool) {
+        let out = field::direction(field::way(MIDDLE, self.place));
+        let quarter = if clockwise { 1 << 14 } else { 3 << 14 };
+        let round = gaggle_kit::Angle::from_bits(out.to_bits().wrapping_add(quarter));
+        self.velocity = field::slowed_to(field::add(self.velocity, field::along(round, WHIRL)), DRIFT_MAX);
+        self.place = field::moved(self.place, self.velocity);
+        field::keep_inside(&mut self.place, &mut self.velocity, self.size.radius(), KEEPS);
+    }
+
+    /// What is left when something hits it, flying apart across the way it was hit.
+    pub fn halves(&self, hit: Vector, random: &mut Prng) -> [Option<Rock>; 2] {
+        let Some(size) = self.size.smaller() else { return [None; 2] };
+        let across = field::direction(hit).to_bits();
+        [1_u16, 3].map(|quarter| {
+            let aside = gaggle_kit::Angle::from_bits(across.wrapping_add(quarter << 14));
+            let speed = Fixed16::from_int(random.range(16..=30));
+            Some(Rock {
+                place: field::add(self.place, field::along(aside, Fixed16::from_int(size.radius()))),
+                velocity: field::add(self.velocity, field::along(aside, speed)),
+                size,
+                look: random.below(256) as u8,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rocks_stay_inside_and_go_around_the_way_the_coop_turns() {
+        for clockwise in [false, true] {
+            let mut random = Prng::new(3);
+            let mut rock = Rock::scattered(Size::Middling, &mut random);
+            let mut turned = 0_i64;
+            for _ in 0..3_000 {
+                let before = field::direction(field::way(MIDDLE, rock.place));
+                rock.step(clockwise);
+                assert!(field::inside(rock.place));
+                turned += i64::from(before.to(field::direction(field::way(MIDDLE, rock.place))));
+            }
+            assert_eq!(turned > 0, clockwise, "{turned}");
+        }
+    }
+
+    #[test]
+    fn a_rock_breaks_twice_and_then_is_dust() {
+        let mut random = Prng::new(1);
+        let rock = Rock { place: MIDDLE, size: Size::Large, ..Rock::default() };
+        let hit = [Fixed16::ONE, Fixed16::ZERO];
+        let [one, other] = rock.halves(hit, &mut random).map(Option::unwrap);
+        assert_eq!((one.size, other.size), (Size::Middling, Size::Middling));
+        let small = one.halves(hit, &mut random)[0].unwrap();
+        assert_eq!(small.halves(hit, &mut random), [None, None]);
+    }
+}

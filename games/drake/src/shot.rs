@@ -1,0 +1,48 @@
+//! Peas: what a drake spits.
+
+use gaggle_kit::{Angle, Fixed16, State};
+use gaggle_replica::Kind;
+
+use crate::craft::Craft;
+use crate::field::{self, Vector};
+
+/// Peas in the air at most.
+pub const SHOTS: usize = 40;
+/// Pixels a second.
+pub const SHOT_SPEED: i32 = 250;
+/// Frames until one is spent.
+const FRAMES: u8 = 80;
+
+/// A pea in the air.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
+#[kind(blend = 0.4, snap = 150.0, weight = 4)]
+pub struct Shot {
+    /// Where.
+    #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
+    pub place: Vector,
+    /// How fast.
+    #[kind(range = -300.0..=300.0, precision = 1.0 / 4.0)]
+    pub velocity: Vector,
+    /// Who spat it.
+    #[kind(constant)]
+    pub seat: u8,
+    /// Frames left. Told once: whoever referees counts on.
+    #[kind(constant)]
+    pub left: u8,
+}
+
+impl Shot {
+    /// Out of a bill, so far aside from where it points.
+    pub fn from(craft: &Craft, aside: i16) -> Shot {
+        let heading = Angle::from_bits(craft.heading.to_bits().wrapping_add_signed(aside));
+        let velocity = field::along(heading, Fixed16::from_int(SHOT_SPEED));
+        Shot { place: craft.bill(), velocity, seat: craft.seat, left: FRAMES }
+    }
+
+    /// One frame. Says whether it is still there.
+    pub fn step(&mut self) -> bool {
+        self.place = field::moved(self.place, self.velocity);
+        self.left = self.left.saturating_sub(1);
+        self.left > 0 && field::inside(self.place)
+    }
+}

@@ -1,0 +1,190 @@
+//! What is written: plaques with what everybody has won, names, the countdown, and how a round ended.
+
+use gaggle_scene::{ImageId, font, palette};
+use palette::{BONE, DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEATS_SIX, TEXT};
+
+use super::{Audience, Painter, pixels};
+use crate::bout::{OVER_FRAMES_MIN, Phase, ROUND_FRAMES};
+use crate::field::{self, SEATS, WIDTH};
+use crate::mark::What;
+use crate::standing::{Form, Load, PEAS};
+use crate::{Drake, Standing};
+
+/// Columns from one plaque to the next, and of a plaque.
+const STEP: i32 = 63;
+const WIDE: i32 = 61;
+const HIGH: i32 = 13;
+/// The middle of the picture.
+const MIDDLE: f32 = (WIDTH / 2) as f32;
+
+impl Painter<'_> {
+    /// Six plaques in the rows above the coop: emblem, points, rounds won, what is carried, peas.
+    pub(super) fn plaques(&mut self, game: &Drake, audience: &Audience<'_>) {
+        for (seat, standing) in game.seats.iter().enumerate() {
+            let (x, y) = (4 + seat as i32 * STEP, 2);
+            let color = SEATS_SIX[seat];
+            if !standing.present() {
+                self.scene.panel((x, y, WIDE, HIGH), INK, 0.3, None);
+                self.scene.text("free seat", (x + 8) as f32, (y + 3) as f32, FAINT);
+                continue;
+            }
+            let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
+            self.scene.panel((x, y, WIDE, HIGH), INK, 0.78, Some(edge));
+            self.scene.image(self.emblems[seat], (x + 4) as f32, (y + 3) as f32);
+            let out = matches!(standing.form, Form::Out) && game.bout.phase == Phase::Play;
+            let points = standing.score.to_string();
+            self.scene.text(&points, (x + 14) as f32, (y + 3) as f32, if out { FAINT } else { TEXT });
+            self.pips(game, standing, x + WIDE - 4, y + 3);
+            if standing.load != Load::None && !out {
+                self.scene.image(self.things.icon(standing.load), (x + 28) as f32, (y + 4) as f32);
+            }
+            self.crop(standing, x + 28, y + HIGH - 1, out);
+            self.name_above(audience, seat, x, y);
+        }
+        self.clock(game);
+    }
+
+    /// Rounds won, out of those to win.
+    fn pips(&mut self, game: &Drake, standing: &Standing, right: i32, y: i32) {
+        for pip in 0..i32::from(game.setup.wins.min(5)) {
+            let won = pip < i32::from(standing.wins);
+            self.scene.fill(right - 4 - pip * 5, y + 2, 3, 3, if won { FIRE[5] } else { PEAT[2] });
+        }
+    }
+
+    /// Peas left, on the lower edge.
+    fn crop(&mut self, standing: &Standing, x: i32, y: i32, out: bool) {
+        if standing.form != Form::Drake || out {
+            return;
+        }
+        for pea in 0..i32::from(PEAS) {
+            let full = pea < i32::from(standing.peas);
+            self.scene.fill(x + pea * 4, y - 1, 3, 2, if full { palette::SEDGE[3] } else { PEAT[2] });
+        }
+    }
+
+    fn name_above(&mut self, audience: &Audience<'_>, seat: usize, x: i32, y: i32) {
+        let name = audience.names[seat];
+        if self.view.top < 10 || name.is_empty() {
+            return;
+        }
+        let mut short = name.to_string();
+        while font::width(&short, false, 0) > WIDE - 12 {
+            short.pop();
+        }
+        let (left, top) = ((x + 3) as f32, (y - 10) as f32);
+        self.scene.text(&short, left, top, if audience.own[seat] { SEATS_SIX[seat] } else { DIM });
+        if let Some(strength) = audience.bars[seat] {
+            let beside = x + 3 + font::width(&short, false, 0) + 3;
+            for bar in 0..3_i32 {
+                let lit = bar < i32::from(strength);
+                let color = match (lit, strength) {
+                    (false, _) => PEAT[3],
+                    (true, 3..) => palette::MIST[2],
+                    (true, _) => palette::WARN,
+                };
+                self.scene.fill(beside + bar * 2, y - 6 - bar * 2, 1, 4 + bar * 2, color);
+            }
+        }
+    }
+
+    /// The last twenty seconds of a round.
+    fn clock(&mut self, game: &Drake) {
+        let left = game.bout.seconds_left();
+        if game.bout.phase == Phase::Play && game.bout.since + 1_200 >= ROUND_FRAMES {
+            self.scene.text(&left.to_string(), MIDDLE, 30.0, palette::WARN).centred().outlined(INK);
+        }
+    }
+
+    /// Names beside nests before a round, and over whoever has just hatched.
+    pub(super) fn names(&mut self, game: &Drake, audience: &Audience<'_>) {
+        for seat in 0..SEATS {
+            let name = audience.names[seat];
+            if name.is_empty() || !game.seats[seat].present() || game.bout.phase != Phase::Countdown {
+                continue;
+            }
+            let [x, y] = field::nest(seat).map(pixels);
+            let color = SEATS_SIX[seat].mix(TEXT, 0.3);
+            let down = if y > 180.0 { -22.0 } else { 14.0 };
+            let half = font::width(name, false, 0) as f32 / 2.0;
+            let x = x.clamp(half + 16.0, WIDTH as f32 - half - 16.0);
+            self.scene.text(name, x, y + down, color).centred().outlined(INK);
+        }
+    }
+
+    pub(super) fn captions(&mut self, game: &Drake, audience: &Audience<'_>) {
+        let turn = if game.bout.clockwise { "Turning right" } else { "Turning left" };
+        match game.bout.phase {
+            Phase::Countdown => {
+                let count = usize::from(game.bout.count().clamp(1, 3));
+                self.big(self.numbers[count - 1], 84.0);
+                let line = format!("Round {} · {turn}", game.bout.round);
+                self.line(&line, 134.0);
+            }
+            Phase::Play if game.bout.since < 40 => self.big(self.letters.go, 88.0),
+            Phase::Play => {
+                if game.marks.recent(game.frame, 90).any(|mark| mark.what == What::Whirl) {
+                    self.line(turn, 34.0);
+                }
+            }
+            Phase::Result => match game.bout.winner {
+                Some(seat) => {
+                    self.big(self.letters.won, 78.0);
+                    let line = format!("{} takes round {}", self.called(audience, seat), game.bout.round);
+                    self.line(&line, 108.0);
+                }
+                None => {
+                    self.big(self.letters.draw, 78.0);
+                    self.line("They all went down together.", 108.0);
+                }
+            },
+            Phase::Over => {
+                self.big(self.letters.over, 54.0);
+                self.table(game, audience);
+            }
+            Phase::Empty => self.line("An empty coop.", 108.0),
+        }
+    }
+
+    fn big(&mut self, image: ImageId, y: f32) {
+        let width = self.album.image(image).width() as f32;
+        self.scene.image(image, (MIDDLE - width / 2.0).floor(), y);
+    }
+
+    fn line(&mut self, text: &str, y: f32) {
+        self.scene.text(text, MIDDLE, y, BONE).centred().outlined(INK);
+    }
+
+    fn called(&self, audience: &Audience<'_>, seat: u8) -> String {
+        let name = audience.names.get(usize::from(seat)).copied().unwrap_or_default();
+        if name.is_empty() { format!("Seat {}", seat + 1) } else { name.to_string() }
+    }
+
+    /// How the match ended: one row for each, the best first, and one dry line.
+    fn table(&mut self, game: &Drake, audience: &Audience<'_>) {
+        let mut order: Vec<&Standing> = game.seats.iter().filter(|standing| standing.present()).collect();
+        order.sort_by_key(|standing| (std::cmp::Reverse((standing.wins, standing.score)), standing.seat));
+        let height = 16 + 11 * order.len() as i32 + 12;
+        self.scene.panel((112, 84, 160, height), INK, 0.86, Some(palette::MIST[0]));
+        for (row, standing) in (0..).zip(&order) {
+            let seat = usize::from(standing.seat);
+            let y = 91 + row * 11;
+            self.scene.image(self.emblems[seat], 120.0, y as f32);
+            let name = self.called(audience, standing.seat);
+            let color = if audience.own[seat] { SEATS_SIX[seat] } else { TEXT };
+            self.scene.text(&name, 132.0, y as f32, color);
+            self.scene.text(&standing.score.to_string(), 226.0, y as f32, DIM).right();
+            self.pips(game, standing, 266, y);
+        }
+        let line = match order.first() {
+            Some(best) if best.score == 0 => "Won without a pea. It counts.",
+            Some(best) if order.iter().all(|other| other.score <= best.score) => "Nobody argued, afterwards.",
+            _ => "Not the best shot. The last one up.",
+        };
+        let y = (84 + height - 13) as f32;
+        self.scene.text(line, MIDDLE, y, FAINT).centred();
+        if game.bout.since >= OVER_FRAMES_MIN {
+            self.line("Fire to brawl again", (84 + height + 6) as f32);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Machines that share a world over a simulated network, each played by a bot: what measurements and chaos of such games have in common.
+
+use gaggle_kit::Micros;
+use gaggle_link::sim::{Conditions, SimCarrier, World};
+use gaggle_link::{Link, LinkConfig};
+use gaggle_replica::{Entry, Event, Exchange, Kinds, Player, Session, SessionConfig, Signal};
+
+/// A frame.
+pub(crate) const FRAME: Micros = Micros::new(16_667);
+
+/// One machine's part in a game.
+pub(crate) trait Part {
+    fn kinds() -> Kinds;
+    fn config() -> SessionConfig;
+    fn new(me: usize, seed: u64) -> Self;
+    /// One frame: a bot plays, and the part is stepped.
+    fn step(&mut self, session: &mut Session, still: bool);
+    fn hear(&mut self, _: &mut Session, _: &Event) {}
+    fn signal(&mut self, _: &mut Session, _: &Signal) {}
+    /// Time passes in the session; a game that says what matters to whom says it here.
+    fn tick(&mut self, session: &mut Session, now: Micros) {
+        session.tick(now);
+    }
+}
+
+pub(crate) struct Machine<P> {
+    pub(crate) session: Session,
+    link: Link<SimCarrier>,
+    pub(crate) part: P,
+}
+
+/// All of them.
+pub(crate) struct Company<P> {
+    pub(crate) world: World,
+    pub(crate) machines: Vec<Option<Machine<P>>>,
+    lives: Vec<u64>,
+    seed: u64,
+    /// Nobody presses anything.
+    pub(crate) still: bool,
+}
+
+impl<P: Part> Company<P> {
+    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Result<Company<P>, String> {
+        let world = World::of(peers, seed);
+        world.everywhere(conditions);
+        let machines = (0..peers).map(|_| None).collect();
+        let mut company = Company { world, machines, lives: vec![0; peers], seed, still: false };
+        for me in 0..peers {
+            company.start(me)?;
+        }
+        Ok(company)
+    }
+
+    /// A machine starts, for the first time or again.
+    pub(crate) fn start(&mut self, me: usize) -> Result<(), String> {
+        self.lives[me] += 1;
+        let first = self.lives[me] == 1;
+        let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
+        let seed = self.seed.wrapping_mul(1_000_003) + me as u64 * 1_009 + self.lives[me];
+        let entry = if me == 0 && first { Entry::Found } else { Entry::Join };
+        let session = Session::new(P::config(), P::kinds(), Player::at(me as u8), entry, seed);
+        self.machines[me] = Some(Machine {
+            session: session.map_err(|error| error.to_string())?,
+            link: Link::new(carrier, LinkConfig::default(), seed),
+            part: P::new(me, seed),
+        });
+        Ok(())
+    }
+
+    /// One frame on every machine.
+    pub(crate) fn frame(&mut self) {
+        let (machines, still) = (&mut self.machines, self.still);
+        self.world.run_for(FRAME, |me, now| {
+            if let Some(Machine { session, link, part }) = &mut machines[me] {
+                Exchange.receive(now, link, session);
+                part.step(session, still);
+                part.tick(session, now);
+                Exchange.send(now, link, session);
+                while let Some(event) = session.next_event() {
+                    part.hear(session, &event);
+                }
+                while let Some(signal) = session.next_signal() {
+                    part.signal(session, &signal);
+                }
+            }
+            now + FRAME
+        });
+    }
+
+    pub(crate) fn alive(&self) -> impl Iterator<Item = (usize, &Machine<P>)> {
+        self.machines.iter().enumerate().filter_map(|(me, machine)| Some((me, machine.as_ref()?)))
+    }
+}
+
+/// The value below which this share of all lies.
+pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    values.get((last as f64 * share).round() as usize).copied().unwrap_or(0.0)
+}
