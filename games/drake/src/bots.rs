@@ -172,10 +172,9 @@ mod tests {
             let pads = std::array::from_fn(|seat| bots[seat].play(&game));
             let before = game.bout.phase;
             game.step(&pads, &[Sitting::Nobody; SEATS]);
-            if before == Phase::Play && game.bout.phase == Phase::Result {
-                if let Some(seat) = game.bout.winner {
-                    won[usize::from(seat)] += 1;
-                }
+            let decided = before == Phase::Play && game.bout.phase == Phase::Result;
+            if let Some(seat) = game.bout.winner.filter(|_| decided) {
+                won[usize::from(seat)] += 1;
             }
         }
         won

@@ -220,11 +220,12 @@ impl Drake {
             What::Caught
         };
         self.mark(Mark::at(what, seat as u8, place).by(by));
-        if what != What::ShellBroke && usize::from(by) != seat {
-            if let Some(winner) = self.seats.get_mut(usize::from(by)) {
-                winner.downs = winner.downs.saturating_add(1);
-                winner.score = winner.score.saturating_add(1);
-            }
+        if what != What::ShellBroke
+            && usize::from(by) != seat
+            && let Some(winner) = self.seats.get_mut(usize::from(by))
+        {
+            winner.downs = winner.downs.saturating_add(1);
+            winner.score = winner.score.saturating_add(1);
         }
     }
 }

@@ -30,9 +30,9 @@ impl Drake {
         if players == 0 && self.setup.fill == 0 {
             bots = 0;
         }
-        for seat in 0..SEATS {
+        for (seat, who) in sitting.iter().enumerate() {
             let standing = self.seats[seat];
-            match sitting[seat] {
+            match who {
                 Sitting::Player if !standing.present() => self.sit_down(seat, false),
                 Sitting::Player if standing.bot => {
                     self.seats[seat].bot = false;
@@ -257,7 +257,7 @@ impl Drake {
             let egg = Egg::at(place, &mut self.random);
             pool::put(&mut self.eggs, egg);
         }
-        if self.bout.since % 240 == 0 && self.rocks.iter().flatten().count() < ROCKS_MIN {
+        if self.bout.since.is_multiple_of(240) && self.rocks.iter().flatten().count() < ROCKS_MIN {
             let rock = Rock::scattered(Size::Middling, &mut self.random);
             pool::put(&mut self.rocks, rock);
         }

@@ -41,7 +41,9 @@ pub(crate) struct Company<P> {
 
 impl<P: Part> Company<P> {
     pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Result<Company<P>, String> {
-        let world = World::of(peers, seed);
+        let mut world = World::of(peers, seed);
+        // A frame is a frame: what arrives waits for the next one.
+        world.set_arrivals_wake(false);
         world.everywhere(conditions);
         let machines = (0..peers).map(|_| None).collect();
         let mut company = Company { world, machines, lives: vec![0; peers], seed, still: false };
@@ -83,12 +85,9 @@ impl<P: Part> Company<P> {
                     part.signal(session, &signal);
                 }
             }
-            now + FRAME
+            // Everybody is called when a span begins, and that is once a frame.
+            Micros::MAX
         });
-    }
-
-    pub(crate) fn alive(&self) -> impl Iterator<Item = (usize, &Machine<P>)> {
-        self.machines.iter().enumerate().filter_map(|(me, machine)| Some((me, machine.as_ref()?)))
     }
 }
 

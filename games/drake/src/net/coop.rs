@@ -29,6 +29,7 @@ impl Coop {
     }
 
     /// The game as it should be drawn here: with one's own craft where it is, and the others where they seem to be.
+    #[expect(clippy::misnamed_getters, reason = "what is drawn is the game, to whoever looks")]
     pub fn game(&self) -> &Drake {
         &self.picture
     }

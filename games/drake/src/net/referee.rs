@@ -197,12 +197,12 @@ impl Referee {
         publish(session, &game.hornets, &mut self.hornets);
         publish(session, &game.eggs, &mut self.eggs);
         publish(session, &game.lanterns, &mut self.lanterns);
-        for seat in 0..SEATS {
+        for (seat, who) in sitting.iter().enumerate() {
             match view::standing_of(session, seat) {
                 Some((id, _)) => publish(session, &[Some(game.seats[seat])], &mut [Some(id)]),
                 None => _ = session.spawn(&game.seats[seat]),
             }
-            if seat != me && sitting[seat] == Sitting::Nobody && game.seats[seat].present() {
+            if seat != me && *who == Sitting::Nobody && game.seats[seat].present() {
                 tell_craft(session, seat, &game.crafts[seat]);
             }
         }

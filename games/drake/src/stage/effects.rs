@@ -4,7 +4,6 @@ use gaggle_scene::{Color, chance, palette, sine};
 use palette::{FIRE, INK, MIST, MOON, MOON_SHADE, SEATS_SIX, SEDGE, TEXT};
 
 use super::{Painter, pixels};
-use crate::field::SEATS;
 use crate::mark::{Mark, What};
 use crate::standing::{Form, Load};
 use crate::{Drake, Phase};
@@ -16,7 +15,7 @@ const QUARTER: f32 = std::f32::consts::FRAC_PI_2;
 impl Painter<'_> {
     /// What drakes leave behind them: fire under thrust, streaks in a dash, wakes of ducklings.
     pub(super) fn trails(&mut self, game: &Drake) {
-        for seat in 0..SEATS {
+        for (seat, color) in SEATS_SIX.into_iter().enumerate() {
             let Some(craft) = game.body(seat) else { continue };
             let (x, y) = self.shown(craft.place, craft.velocity);
             let (cos, sin) = (pixels(craft.heading.cos()), pixels(craft.heading.sin()));
@@ -26,14 +25,7 @@ impl Painter<'_> {
                     for step in 0..9 {
                         let far = 8.0 + step as f32 * 2.0;
                         let (px, py) = (x - cos * far - sin * streak, y - sin * far + cos * streak);
-                        self.scene.blend(
-                            px,
-                            py,
-                            1.0,
-                            1.0,
-                            SEATS_SIX[seat].mix(MOON, 0.4),
-                            0.9 - step as f32 * 0.09,
-                        );
+                        self.scene.blend(px, py, 1.0, 1.0, color.mix(MOON, 0.4), 0.9 - step as f32 * 0.09);
                     }
                 }
             } else if craft.thrust && game.bout.phase == Phase::Play {
@@ -87,7 +79,7 @@ impl Painter<'_> {
                 What::Bump if age < 6.0 => self.flash(x, y, 2.5, age * 1.5),
                 What::Join => self.ring(x, y, 10.0 + age * 0.5, 24, color, age < 30.0),
                 What::Offside => {
-                    self.says("nobody flies that fast", x.clamp(60.0, 320.0), y, color, age * 0.5)
+                    self.says("nobody flies that fast", x.clamp(60.0, 320.0), y, color, age * 0.5);
                 }
                 _ => {}
             }

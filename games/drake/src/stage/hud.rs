@@ -5,7 +5,7 @@ use palette::{BONE, DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEATS_SIX, TEXT};
 
 use super::{Audience, Painter, pixels};
 use crate::bout::{OVER_FRAMES_MIN, Phase, ROUND_FRAMES};
-use crate::field::{self, SEATS, WIDTH};
+use crate::field::{self, WIDTH};
 use crate::mark::What;
 use crate::standing::{Form, Load, PEAS};
 use crate::{Drake, Standing};
@@ -98,13 +98,13 @@ impl Painter<'_> {
 
     /// Names beside nests before a round, and over whoever has just hatched.
     pub(super) fn names(&mut self, game: &Drake, audience: &Audience<'_>) {
-        for seat in 0..SEATS {
+        for (seat, color) in SEATS_SIX.into_iter().enumerate() {
             let name = audience.names[seat];
             if name.is_empty() || !game.seats[seat].present() || game.bout.phase != Phase::Countdown {
                 continue;
             }
             let [x, y] = field::nest(seat).map(pixels);
-            let color = SEATS_SIX[seat].mix(TEXT, 0.3);
+            let color = color.mix(TEXT, 0.3);
             let down = if y > 180.0 { -22.0 } else { 14.0 };
             let half = font::width(name, false, 0) as f32 / 2.0;
             let x = x.clamp(half + 16.0, WIDTH as f32 - half - 16.0);

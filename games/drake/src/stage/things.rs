@@ -248,7 +248,7 @@ fn pointer() -> Bitmap {
 impl Painter<'_> {
     /// A nest glows for a duckling that belongs in it.
     pub(super) fn nests(&mut self, game: &Drake) {
-        for seat in 0..SEATS {
+        for (seat, color) in SEATS_SIX.into_iter().enumerate() {
             let [x, y] = field::nest(seat).map(pixels);
             let wanted = game.seats[seat].form == Form::Duckling;
             if wanted {
@@ -257,7 +257,7 @@ impl Painter<'_> {
                     let angle = spoke as f32 * std::f32::consts::TAU / 24.0 + self.time * 0.01;
                     let (dx, dy) =
                         (sine(angle + std::f32::consts::FRAC_PI_2) * ring, sine(angle) * ring * 0.84);
-                    self.scene.dot((x + dx).floor(), (y + dy).floor(), SEATS_SIX[seat]);
+                    self.scene.dot((x + dx).floor(), (y + dy).floor(), color);
                 }
             }
             let shown = if game.seats[seat].present() { 16 } else { 7 };

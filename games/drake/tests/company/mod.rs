@@ -41,7 +41,9 @@ pub(crate) struct Company {
 
 impl Company {
     pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Company {
-        let world = World::of(peers, seed);
+        let mut world = World::of(peers, seed);
+        // A frame is a frame: what arrives waits for the next one.
+        world.set_arrivals_wake(false);
         world.everywhere(conditions);
         let mut company =
             Company { world, machines: Vec::new(), lives: vec![0; peers], seed, still: false, cheat: None };
@@ -99,7 +101,8 @@ impl Company {
                     machine.coop.signal(&machine.session, &signal);
                 }
             }
-            now + FRAME
+            // Everybody is called when a span begins, and that is once a frame.
+            Micros::MAX
         });
     }
 
