@@ -59,6 +59,8 @@ pub enum Event {
     JoinFailed,
     /// We are in the match of the room.
     Together,
+    /// We look on at the match of the room.
+    Watching,
     /// Somebody came into the match.
     Came {
         /// Who.
@@ -123,6 +125,7 @@ impl fmt::Display for Event {
             Event::Joining { percent } => write!(f, "joining, {percent} %"),
             Event::JoinFailed => f.write_str("joining did not work, you play alone"),
             Event::Together => f.write_str("you are in"),
+            Event::Watching => f.write_str("you are watching"),
             Event::Came { name, .. } => write!(f, "{name} dropped in"),
             Event::Went { name, parting: Parting::Goodbye, .. } => write!(f, "{name} left"),
             Event::Went { name, parting: Parting::Silence, .. } => write!(f, "{name} is lost"),

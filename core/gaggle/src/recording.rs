@@ -55,10 +55,15 @@ impl<G: Game> Recording<G> {
 
     fn follow(&mut self, timeline: &Timeline<G>) -> Result<(), Gap> {
         let session = timeline.session();
+        // Those who look on are not told what everybody has; what they are shown is confirmed.
+        let last = match session.is_watching() {
+            true => session.confirmed_frame().min(session.current_frame()),
+            false => session.settled_frame(),
+        };
         loop {
             let recorded = self.recorder.frame();
             let next = self.begins_at.saturating_add(recorded.number()).next();
-            if next > session.settled_frame() {
+            if next > last {
                 return Ok(());
             }
             let inputs = session.confirmed_inputs(next).ok_or(Gap)?;

@@ -33,6 +33,8 @@ pub enum Stage {
     },
     /// In the match of the room, perhaps as the first.
     Together,
+    /// Looking on at the match of the room, without a seat in it: see [`Wish::Watch`].
+    Watching,
     /// Stood up for a while, because nobody looks: see [`Room::rest`].
     Resting,
 }
@@ -218,6 +220,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         match &self.joining {
             _ if self.resting => Stage::Resting,
             Some(joining) => Stage::Joining { percent: joining.percent },
+            None if self.is_watching() => Stage::Watching,
             None if self.together => Stage::Together,
             None => Stage::Solo,
         }
@@ -256,7 +259,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Nobody looks for a while: stands up, so that nobody has to wait for us. Keep calling [`Room::update`] as often as
     /// possible.
     pub fn rest(&mut self) {
-        if self.resting {
+        // Nobody waits for those who look on.
+        if self.resting || self.is_watching() {
             return;
         }
         self.resting = true;
@@ -302,7 +306,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         };
         let owners: Vec<(PeerId, i64)> =
             points.iter().filter_map(|&(slot, score)| Some((owner(slot)?, score))).collect();
-        self.together && self.lounge.report(&owners, level, digest)
+        self.together && !self.is_watching() && self.lounge.report(&owners, level, digest)
     }
 
     /// Another match begins in the same room: whoever is host tells the lobby so, which everybody may call.
@@ -327,14 +331,16 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn forget_leavers(&mut self) {
         while let Some(peer) = self.lounge.next_leaver() {
             // Whoever is not in the room has no place in the match either. Most have said goodbye there already.
-            let _ = self.shown.session_mut().remove(peer);
+            if !self.is_watching() {
+                let _ = self.shown.session_mut().remove(peer);
+            }
             self.lounge.outside.forget(self.lounge.now, peer);
         }
     }
 
     /// Says goodbye to those we play with, if there are any.
     fn stand_up(&mut self) {
-        if self.has_company() {
+        if self.has_company() && !self.is_watching() {
             self.stood_up = true;
             self.shown.session_mut().leave();
             self.shown.tick(self.lounge.now, &self.inputs);
@@ -386,8 +392,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let Some(peer) = self.lounge.me() else { return };
         let Lounge { config, rng, now, .. } = &mut self.lounge;
         let incarnation = Incarnation(rng.next_u32());
-        let session = Session::join(config.session.clone(), peer, config.local_players, incarnation)
-            .expect("the settings held for the match alone");
+        let session = match config.wish {
+            Wish::Watch(_) => Session::watch(config.session.clone(), peer, incarnation),
+            _ => Session::join(config.session.clone(), peer, config.local_players, incarnation),
+        };
+        let session = session.expect("the settings held for the match alone");
         let give_up_at = *now + config.join_within;
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
         self.joining = Some(Joining { play, give_up_at, percent: 0 });
@@ -433,6 +442,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn own_slots_or_first(&self) -> SlotSet {
         let own = self.own_slots();
         if own.is_empty() { (0..self.lounge.config.local_players).map(Slot::at).collect() } else { own }
+    }
+
+    fn is_watching(&self) -> bool {
+        self.shown.session().is_watching()
     }
 
     /// Others are in the match on the screen.

@@ -122,6 +122,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             let value = config.local_players as u64;
             return Err(SessionError::Setting { setting: "local_players", value, min: 1, max: 1 });
         }
+        let config = SharedConfig { wish: config.wish.clone().seated(), ..config };
         let mut rng = Prng::new(seed);
         let session = new_session::<W>(&config, Player::at(0), Entry::Found, &mut rng)?;
         let build = build_label(session.fingerprint());
@@ -152,7 +153,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Lounge { config, rng, .. } = &mut self.lounge;
         let session = new_session::<W>(config, Player::at(0), Entry::Found, rng)?;
         self.leave();
-        self.lounge.config.wish = wish;
+        self.lounge.config.wish = wish.seated();
         (self.world, self.session) = (world, session);
         (self.input, self.done) = (W::Input::default(), None);
         self.begin();
@@ -162,7 +163,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
 
     /// Looks for others as wished, while the world on the screen goes on.
     pub fn seek(&mut self, wish: Wish) {
-        self.lounge.config.wish = wish;
+        self.lounge.config.wish = wish.seated();
         self.lounge.look_for_others(true);
     }
 

@@ -289,3 +289,69 @@ fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
         assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
     }
 }
+
+#[test]
+fn somebody_looks_on_and_takes_a_seat_later() {
+    let mut town = Town::of(3);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    let stalls = town.room(0).stats().stalled_ticks;
+    let watch = RoomConfig { wish: Wish::Watch(code), ..House::settings(2) };
+    town.open_with(2, watch).run_until("it looks on", 3_000, |town| town.room(2).stage() == Stage::Watching);
+    town.run_ms(3_000);
+    assert_eq!(count(&town, 2, |event| *event == Event::Watching), 1);
+    assert_eq!(town.room(0).stats().stalled_ticks, stalls, "nobody waits for those who look on");
+    assert!(town.room(2).own_slots().is_empty());
+    assert_eq!(town.room(2).game().here.count_ones(), 2, "no seat is taken");
+    let behind = town.room(0).game().frame - town.room(2).game().frame;
+    assert!(behind < 40, "{behind} frames behind");
+    let marks: Vec<_> = [0, 2].map(|house| town.room(house).marks()).into();
+    let shared: Vec<_> =
+        marks[1].iter().filter(|mark| marks[0].iter().any(|other| other.0 == mark.0)).collect();
+    assert!(shared.len() >= 2 && shared.iter().all(|mark| marks[0].contains(mark)), "{marks:?}");
+    assert!(!town.room(2).report(&[], None, 0), "results are told by those who played");
+    // Nobody looks at a page that looks on: it goes on without a seat to give up.
+    town.room(2).rest();
+    town.run_ms(1_000);
+    assert_eq!(town.room(2).stage(), Stage::Watching);
+
+    let fresh = Presses { frame: 0, here: 0, counts: [0; 4] };
+    town.room(2).start(fresh, 1, Wish::Code(code)).expect("settings that can be");
+    town.run_until("it plays", 3_000, |town| town.is_together(2));
+    expect_one_match(&mut town, &[0, 1, 2]);
+}
+
+#[test]
+fn those_who_look_on_are_told_when_everybody_has_left() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000);
+    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    let watch = RoomConfig { wish: Wish::Watch(code), ..House::settings(1) };
+    town.open_with(1, watch).run_until("it looks on", 3_000, |town| town.room(1).stage() == Stage::Watching);
+    town.room(0).leave();
+    town.run_until("it is told", 5_000, |town| town.room(1).stage() == Stage::Solo);
+    assert_eq!(count(&town, 1, |event| matches!(event, Event::Unseated { .. })), 1, "{}", town.describe());
+}
+
+#[test]
+fn looking_on_where_no_link_opens_is_given_up() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000);
+    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    let watch = RoomConfig { wish: Wish::Watch(code), ..House::settings(1) };
+    town.deafen(1).open_with(1, watch).run_ms(18_000);
+    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 1, "{}", town.describe());
+    assert_eq!(town.room(1).stage(), Stage::Solo);
+}
+
+#[test]
+fn by_its_code_a_room_of_another_mode_is_joined_too() {
+    let mut town = Town::of(2);
+    let versus = RoomConfig { mode: "versus".parse().expect("a label"), ..House::settings(0) };
+    town.open_with(0, versus).run_ms(1_000);
+    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    let invited = RoomConfig { wish: Wish::Code(code), ..House::settings(1) };
+    town.open_with(1, invited).run_until("it is in", 3_000, |town| town.is_together(1));
+    expect_one_match(&mut town, &[0, 1]);
+    assert_eq!(town.room(1).config().mode.as_str(), "versus");
+}

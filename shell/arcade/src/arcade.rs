@@ -155,7 +155,9 @@ impl<O: Outside + 'static> Arcade<O> {
             arcade.toasts.push(None, text, true);
         }
         arcade.look_around();
-        if let Some(code) = arcade.params.room.or(return_to) {
+        if let Some(code) = arcade.params.watch {
+            arcade.take_off(1, Wish::Watch(code));
+        } else if let Some(code) = arcade.params.room.or(return_to) {
             arcade.take_off(1, Wish::Code(code));
         }
         arcade
@@ -252,7 +254,7 @@ impl<O: Outside + 'static> Arcade<O> {
     /// The page lost the keyboard: nothing is held, and a match alone waits.
     pub fn blur(&mut self) {
         self.controls.release_all();
-        if self.screen == Screen::Flying && !self.cabinet.life().has_company() {
+        if self.screen == Screen::Flying && !self.cabinet.life().has_company() && !self.is_watching() {
             self.pause();
         }
     }
@@ -260,7 +262,7 @@ impl<O: Outside + 'static> Arcade<O> {
     /// Nobody sees the page any more.
     pub fn hide(&mut self) {
         self.controls.release_all();
-        if self.screen == Screen::Flying {
+        if self.screen == Screen::Flying && !self.is_watching() {
             self.shelf.hidden_in_flight = true;
             self.pause();
         }
@@ -299,6 +301,7 @@ impl<O: Outside + 'static> Arcade<O> {
                     self.choose_after(choice);
                 }
             }
+            Screen::Flying if is_touch && self.is_watching() => self.sit_down(),
             Screen::Flying if is_touch => self.pointer_move(finger, x),
             Screen::Flying => {}
         }
@@ -318,6 +321,12 @@ impl<O: Outside + 'static> Arcade<O> {
 
     /// Letters for the name or the code. Whether they were taken.
     fn type_into_menu(&mut self, code: &str, text: &str) -> bool {
+        if code == "KeyW"
+            && let Some(choice) = self.menu.watch()
+        {
+            self.choose(choice, false);
+            return true;
+        }
         if code == "Backspace" {
             return self.menu.erase();
         }
@@ -350,6 +359,7 @@ impl<O: Outside + 'static> Arcade<O> {
                     self.choose_after(choice);
                 }
             }
+            (Screen::Flying, Key::Escape) if self.is_watching() => self.go_home(),
             (Screen::Flying, Key::Escape) => self.pause(),
             (Screen::Flying, Key::Mute) | (Screen::Paused, Key::Mute) => self.muted = !self.muted,
             (Screen::Paused, Key::Enter) => self.fly_on(),
@@ -368,6 +378,7 @@ impl<O: Outside + 'static> Arcade<O> {
         match code {
             "KeyL" if self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
             "KeyS" if self.is_board_up() => self.choose_after(ScoreChoice::SaveReplay),
+            "Enter" | "NumpadEnter" if self.is_watching() && !self.is_board_up() => self.sit_down(),
             "KeyC" => self.choose_after(ScoreChoice::CopyLink),
             "KeyT" if self.shelf.is_elsewhere => {
                 self.shelf.is_elsewhere = false;
@@ -397,9 +408,13 @@ impl<O: Outside + 'static> Arcade<O> {
                 self.menu.mode = (self.menu.mode + 1) % self.cabinet.about().modes.len();
                 self.look_around();
             }
-            Choice::Watch(_) => self.toasts.push(None, "No seat is free there.".to_string(), true),
+            Choice::Watch(nth) => {
+                if let Some(code) = self.listed_code(nth) {
+                    self.take_off(1, Wish::Watch(code));
+                }
+            }
             Choice::Room(nth) => {
-                if let Some(code) = self.shelf.rooms.get(nth).and_then(|room| room.code.parse().ok()) {
+                if let Some(code) = self.listed_code(nth) {
                     self.take_off(1, Wish::Code(code));
                 }
             }
@@ -415,8 +430,14 @@ impl<O: Outside + 'static> Arcade<O> {
         }
     }
 
+    /// The code of a room in the list.
+    fn listed_code(&self, nth: usize) -> Option<RoomCode> {
+        self.shelf.rooms.get(nth).and_then(|room| room.code.parse().ok())
+    }
+
     fn choose_after(&mut self, choice: ScoreChoice) {
         match choice {
+            ScoreChoice::Again if self.is_watching() => self.sit_down(),
             ScoreChoice::Again => self.pressed[0].action = true,
             ScoreChoice::Menu => self.go_home(),
             ScoreChoice::CopyLink => self.copy_link(),
@@ -431,10 +452,11 @@ impl<O: Outside + 'static> Arcade<O> {
         self.tell_name();
         let mode = self.mode_label();
         self.cabinet.life_mut().set_mode(mode);
+        let has_bots = self.cabinet.about().has_bots && !matches!(wish, Wish::Watch(_));
         let start = Start {
             mode: self.menu.mode,
             players,
-            bots: if self.cabinet.about().has_bots { self.params.bots.into() } else { 0 },
+            bots: if has_bots { self.params.bots.into() } else { 0 },
             seed: self.params.seed.unwrap_or(self.seed),
             wish,
         };
@@ -539,6 +561,17 @@ impl<O: Outside + 'static> Arcade<O> {
         match Scrubber::new(self.view).frame_at(x, y, tape.position().1) {
             Some(frame) => tape.jump_to(frame),
             None => tape.toggle(),
+        }
+    }
+
+    fn is_watching(&self) -> bool {
+        self.cabinet.life().stage() == RoomStage::Watching
+    }
+
+    /// Whoever looks on takes a seat in the same room.
+    fn sit_down(&mut self) {
+        if let Some(code) = self.room_code().and_then(|code| code.parse().ok()) {
+            self.take_off(1, Wish::Code(code));
         }
     }
 

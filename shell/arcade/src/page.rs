@@ -237,9 +237,10 @@ impl Page {
 
     /// What the canvas says, for those who cannot see it: only when it changes.
     fn say(&mut self) {
+        let menu = self.arcade.menu_words();
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
-            Screen::Menu => "Menu. Enter plays.".to_string(),
+            Screen::Menu => format!("Menu. {menu}"),
             Screen::Flying => cabinet.standing().said,
             Screen::Paused => format!("Paused. {}", cabinet.standing().said),
             Screen::Replay => "Replay. Space holds, arrows jump.".to_string(),

@@ -20,6 +20,8 @@ pub struct Params {
     pub seed: Option<u64>,
     /// Fly in this room at once.
     pub room: Option<RoomCode>,
+    /// Look on in this room at once.
+    pub watch: Option<RoomCode>,
     /// Show a replay from this frame on.
     pub frame: Option<u32>,
     /// What was asked for and cannot be, in words.
@@ -56,6 +58,7 @@ impl Params {
                 "seed" => take(&mut params.seed, value.parse().ok().ok_or("a number")),
                 "frame" => take(&mut params.frame, value.parse().ok().ok_or("a number")),
                 "room" => take(&mut params.room, value.parse().ok().ok_or("six letters")),
+                "watch" => take(&mut params.watch, value.parse().ok().ok_or("six letters")),
                 _ => None,
             };
             if let Some(wanted) = complaint {

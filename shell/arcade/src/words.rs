@@ -18,8 +18,8 @@ fn warning(text: impl Into<String>) -> Option<Line> {
     Some(Line { text: text.into(), warn: true })
 }
 
-/// The line for an event; none for what nobody needs to read.
-pub(crate) fn line_for(event: &Event, has_company: bool) -> Option<Line> {
+/// The line for an event; none for what nobody needs to read. Whoever only `watches` reads other words.
+pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool) -> Option<Line> {
     match event {
         Event::Came { name, .. } => line(format!("{name} drops in.")),
         Event::Went { name, parting: Parting::Silence, .. } => {
@@ -37,6 +37,9 @@ pub(crate) fn line_for(event: &Event, has_company: bool) -> Option<Line> {
         Event::ServerLost => warning("The lobby is out. You fly alone for now."),
         Event::ServerBack => line("The lobby is back."),
         Event::Seated { returned: true, .. } => line("Welcome back. Your seat was kept."),
+        Event::Watching => line("You look on. Enter takes a seat."),
+        Event::Unseated { .. } if watches => line("They have all flown off."),
+        Event::JoinFailed if watches => warning("Could not reach them. There is nothing to see."),
         Event::Unseated { why } => warning(format!("You fly alone: {why}.")),
         Event::JoinFailed => warning("Could not reach them. You fly alone."),
         Event::Elsewhere => warning("Another tab of yours flies here. T takes over."),

@@ -37,6 +37,9 @@ impl<S, O: Outside> Lounge<S, O> {
             Wish::Code(code) => {
                 client.join(Join { code: Some(*code), build, palette, switch, ..Join::default() });
             }
+            Wish::Watch(code) => {
+                client.join(Join { code: Some(*code), build, switch, watch: true, ..Join::default() });
+            }
             Wish::Look | Wish::Offline => {}
         }
     }
@@ -159,7 +162,7 @@ impl<S, O: Outside> Lounge<S, O> {
     fn take_seat(&mut self, created: bool, returned: bool) -> Option<Errand> {
         let client = self.client.as_ref()?;
         let (room, (_, peer)) = (client.room()?, client.identity()?);
-        let (seat, code) = ((room.id, peer), room.code);
+        let (seat, code, mode) = ((room.id, peer), room.code, room.mode.clone());
         let fits = self.fits(room);
         // Whoever the room was made for begins, also if others have followed before we heard of it.
         let joins = !created && is_somebody_else(room, peer);
@@ -172,6 +175,8 @@ impl<S, O: Outside> Lounge<S, O> {
             self.seek_elsewhere();
             return None;
         }
+        // Whoever comes by a code plays as it is played there.
+        self.config.mode = mode;
         self.push(Event::Seated { code, returned });
         if self.seat.is_some() {
             self.outside.close_links(self.now);
@@ -186,12 +191,12 @@ impl<S, O: Outside> Lounge<S, O> {
     fn fits(&self, room: &RoomView) -> bool {
         let config = &self.config;
         let is_wished = match &config.wish {
-            Wish::Find => true,
-            Wish::Private => room.private,
-            Wish::Code(code) => room.code == *code,
+            Wish::Find => room.mode == config.mode,
+            Wish::Private => room.private && room.mode == config.mode,
+            Wish::Code(code) | Wish::Watch(code) => room.code == *code,
             Wish::Look | Wish::Offline => false,
         };
-        is_wished && room.game == config.game && room.mode == config.mode && room.build == self.build
+        is_wished && room.game == config.game && room.build == self.build
     }
 
     fn lose_seat(&mut self, reason: LeaveReason) -> Option<Errand> {

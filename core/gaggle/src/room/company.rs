@@ -83,17 +83,22 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
                 joining.percent = percent.min(99);
             }
         }
-        let (percent, is_member) = (joining.percent, joining.play.session().is_member());
+        let (percent, session) = (joining.percent, joining.play.session());
+        let watches = session.is_watching();
+        let is_in = if watches { session.is_running() } else { session.is_member() };
         let is_late = self.lounge.now >= joining.give_up_at;
         if percent != before {
             self.lounge.push(Event::Joining { percent });
         }
-        if is_member {
+        if is_in {
             if let Some(joining) = self.joining.take() {
                 self.show(joining.play);
                 self.together = true;
-                self.lounge.push(Event::Together);
+                self.lounge.push(if watches { Event::Watching } else { Event::Together });
             }
+        } else if is_late && watches {
+            self.lounge.push(Event::JoinFailed);
+            self.leave();
         } else if is_late {
             self.joining = None;
             self.lounge.push(Event::JoinFailed);

@@ -23,7 +23,7 @@ impl<O: Outside + 'static> Arcade<O> {
             between: self.pace.thousandths() as f32 / 1_000.0,
         };
         self.cabinet.draw(show, &looks, &mut self.scene);
-        if self.screen == Screen::Flying && self.touch.used {
+        if self.screen == Screen::Flying && self.touch.used && !self.is_watching() {
             self.touch.draw(&mut self.scene, self.view, self.cabinet.about().action);
         }
         self.canvas.paint(&self.scene, self.cabinet.album());
@@ -67,20 +67,8 @@ impl<O: Outside + 'static> Arcade<O> {
     fn draw_over(&mut self, over: &mut Scene) {
         match self.screen {
             Screen::Menu => {
-                let online = self.cabinet.life_mut().lobby().map(|lobby| lobby.is_online());
-                let facts = MenuFacts {
-                    name: self.menu.name(),
-                    best: self.shelf.best,
-                    rooms: &self.shelf.rooms,
-                    online: if self.shelf.server_lost {
-                        Some(false)
-                    } else {
-                        online.filter(|online| *online)
-                    },
-                    muted: self.muted,
-                    invite: None,
-                };
-                self.menu.draw(over, &facts);
+                let online = self.lobby_answers();
+                self.menu.draw(over, &self.menu_facts(online));
             }
             Screen::Paused => self.draw_paused(over),
             Screen::Help => {
@@ -100,6 +88,29 @@ impl<O: Outside + 'static> Arcade<O> {
         if self.screen == Screen::Flying {
             self.net.draw(over, self.view, self.cabinet.is_own_at_right());
         }
+    }
+
+    /// Whether the lobby answers; none while that is not known yet.
+    fn lobby_answers(&mut self) -> Option<bool> {
+        let online = self.cabinet.life_mut().lobby().map(|lobby| lobby.is_online());
+        if self.shelf.server_lost { Some(false) } else { online.filter(|online| *online) }
+    }
+
+    fn menu_facts(&self, online: Option<bool>) -> MenuFacts<'_> {
+        MenuFacts {
+            name: self.menu.name(),
+            best: self.shelf.best,
+            rooms: &self.shelf.rooms,
+            online,
+            muted: self.muted,
+            invite: None,
+        }
+    }
+
+    /// What is in focus in the menu, in words.
+    pub fn menu_words(&mut self) -> String {
+        let online = self.lobby_answers();
+        self.menu.words(&self.menu_facts(online))
     }
 
     fn draw_paused(&mut self, over: &mut Scene) {
@@ -157,7 +168,11 @@ impl<O: Outside + 'static> Arcade<O> {
         }
         let Some(code) = self.room_code() else { return };
         let y = (self.view.word_height() - 12) as f32;
-        let text = format!("room {code}   C copies the link");
+        let text = match (self.is_watching(), self.touch.used) {
+            (true, false) => format!("watching {code}   Enter takes a seat   C copies the link   Esc home"),
+            (true, true) => format!("watching {code}   tap to take a seat"),
+            (false, _) => format!("room {code}   C copies the link"),
+        };
         over.word(&text, 6.0, y, palette::DIM).outlined(palette::INK);
     }
 }

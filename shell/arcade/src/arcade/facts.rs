@@ -138,6 +138,7 @@ impl<O: Outside + 'static> Arcade<O> {
             RoomStage::Solo => "solo",
             RoomStage::Joining { .. } => "joining",
             RoomStage::Together => "together",
+            RoomStage::Watching => "watching",
             RoomStage::Resting => "resting",
         };
         let code = self.room_code().unwrap_or_default();

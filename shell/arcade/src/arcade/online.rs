@@ -181,7 +181,8 @@ impl<O: Outside + 'static> Arcade<O> {
         let has_company = self.cabinet.life().has_company();
         // The menu says by itself how the lobby is.
         let is_shown = self.screen == Screen::Menu && matches!(event, Event::ServerLost | Event::ServerBack);
-        if let Some(line) = line_for(event, has_company).filter(|_| !is_shown) {
+        let watches = matches!(self.cabinet.life().wish(), Wish::Watch(_));
+        if let Some(line) = line_for(event, has_company, watches).filter(|_| !is_shown) {
             let seat = match event {
                 Event::Came { peer, .. }
                 | Event::Went { peer, .. }
@@ -197,8 +198,13 @@ impl<O: Outside + 'static> Arcade<O> {
                 self.client.key = Some(key.clone());
                 self.shelf.keep("key", Some(key.clone()), Keeping::Lasting);
             }
-            Event::Seated { code, .. } => self.shelf.keep("room", Some(code.to_string()), Keeping::Tab),
-            Event::Unseated { .. } => self.shelf.left_room(),
+            Event::Seated { code, .. } => self.sit_at(code.to_string()),
+            Event::Unseated { .. } => {
+                self.shelf.left_room();
+                if matches!(self.cabinet.life().wish(), Wish::Watch(_)) && self.screen != Screen::Menu {
+                    self.go_home();
+                }
+            }
             Event::Went { parting, .. } => {
                 self.shelf.partings[usize::from(*parting == Parting::Silence)] += 1;
             }
@@ -207,7 +213,7 @@ impl<O: Outside + 'static> Arcade<O> {
             Event::ServerBack => self.shelf.server_lost = false,
             Event::Desync { .. } => self.shelf.disagrees = true,
             // Another match is on the screen: what was heard in the one before means nothing here.
-            Event::Together => self.hearing = Hearing::default(),
+            Event::Together | Event::Watching => self.hearing = Hearing::default(),
             Event::Refused(refusal) => self.seek_another(refusal.code),
             Event::Rooms => self.list_rooms(),
             Event::Answer { answer, .. } => match &**answer {
@@ -221,12 +227,30 @@ impl<O: Outside + 'static> Arcade<O> {
         }
     }
 
+    /// We are in a room: remembered in case the page is reloaded, unless we only look on.
+    fn sit_at(&mut self, code: String) {
+        let mode =
+            self.cabinet.life_mut().lobby().and_then(|lobby| lobby.room()).map(|room| room.mode.clone());
+        let modes = self.cabinet.about().modes;
+        let nth =
+            modes.iter().position(|(label, _)| mode.as_ref().is_some_and(|mode| mode.as_str() == *label));
+        self.menu.mode = nth.unwrap_or(self.menu.mode);
+        if !matches!(self.cabinet.life().wish(), Wish::Watch(_)) {
+            self.shelf.keep("room", Some(code), Keeping::Tab);
+        }
+    }
+
     /// The room we wanted to be in is not there or full: any other will do, and the game goes on.
     fn seek_another(&mut self, code: RefusalCode) {
         let gone = matches!(code, RefusalCode::NoSuchRoom | RefusalCode::RoomFull | RefusalCode::RoomLocked);
         if gone && self.screen == Screen::Flying && matches!(self.cabinet.life().wish(), Wish::Code(_)) {
             self.shelf.left_room();
             self.cabinet.life_mut().seek(Wish::Find);
+        } else if gone
+            && self.screen == Screen::Flying
+            && matches!(self.cabinet.life().wish(), Wish::Watch(_))
+        {
+            self.go_home();
         }
     }
 

@@ -33,7 +33,7 @@ impl Menu {
             Choice::Room(nth) | Choice::Watch(nth) => match facts.rooms.get(nth) {
                 Some(room) => {
                     let code = spelled(&room.code);
-                    let how = if room.open { "Enter joins" } else { "No seat is free" };
+                    let how = if room.open { "Enter joins, W watches" } else { "Enter watches" };
                     format!(
                         "Room {code}, {}, {} of {} seats taken. {how}.",
                         room.mode, room.players, room.seats
@@ -92,7 +92,10 @@ mod tests {
         menu.set_rooms(&rooms);
         assert_eq!(menu.words(&facts), "Play. Enter flies at once. One open room.");
         menu.focus = Choice::Room(0);
-        assert_eq!(menu.words(&facts), "Room H N K C D S, team, wave 3, 2 of 4 seats taken. Enter joins.");
+        assert_eq!(
+            menu.words(&facts),
+            "Room H N K C D S, team, wave 3, 2 of 4 seats taken. Enter joins, W watches."
+        );
         menu.focus = Choice::Code;
         menu.type_text("bcd");
         assert_eq!(menu.words(&facts), "Code B C D, 3 to go.");

@@ -4,6 +4,7 @@
 
 mod online;
 mod solo;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -11,13 +11,13 @@ use serde_json::Value;
 use crate::{PATIENCE, build, picture, tap};
 
 /// A server with the page, and a browser to open it in.
-struct Hall {
+pub(crate) struct Hall {
     server: BackgroundServer,
     browser: Chromium,
 }
 
 impl Hall {
-    fn open(name: &str) -> Hall {
+    pub(crate) fn open(name: &str) -> Hall {
         let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hall-{name}"));
         let _ = std::fs::remove_dir_all(&data);
         let config =
@@ -25,7 +25,7 @@ impl Hall {
         Hall { server: BackgroundServer::start(config).unwrap(), browser: Chromium::start().unwrap() }
     }
 
-    fn page(&self, query: &str) -> Page {
+    pub(crate) fn page(&self, query: &str) -> Page {
         let page = self.browser.open(&format!("http://{}/{query}", self.server.address())).unwrap();
         page.resize(1280, 720, 1, false).unwrap();
         page.wait_for("document.documentElement.dataset.ready === 'yes'", PATIENCE).unwrap();
@@ -34,13 +34,13 @@ impl Hall {
 }
 
 /// What a page knows; nothing while it is being loaded.
-fn facts(page: &Page) -> Value {
+pub(crate) fn facts(page: &Page) -> Value {
     let text = page.eval("document.getElementById('facts')?.textContent ?? ''").unwrap_or_default();
     text.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// Waits until what a page knows is so.
-fn until(page: &Page, what: &str, so: impl Fn(&Value) -> bool) -> Value {
+pub(crate) fn until(page: &Page, what: &str, so: impl Fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let known = facts(page);
@@ -52,13 +52,13 @@ fn until(page: &Page, what: &str, so: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-fn is_together(known: &Value, players: usize) -> bool {
+pub(crate) fn is_together(known: &Value, players: usize) -> bool {
     let here = known["here"].as_array().map_or(0, |here| here.iter().filter(|seat| **seat == true).count());
     known["stage"] == "together" && here == players
 }
 
 /// Flies about, so that scores and guesses change.
-fn fly(page: &Page, rounds: usize) {
+pub(crate) fn fly(page: &Page, rounds: usize) {
     for round in 0..rounds {
         let code = if round % 2 == 0 { "ArrowRight" } else { "ArrowLeft" };
         page.key(code, code, true).unwrap();
@@ -71,7 +71,7 @@ fn fly(page: &Page, rounds: usize) {
 }
 
 /// Watches all pages until they have told the state of the same three frames, and never a different one.
-fn expect_agreement(pages: &[&Page]) {
+pub(crate) fn expect_agreement(pages: &[&Page]) {
     let mut seen: BTreeMap<u64, BTreeMap<usize, String>> = BTreeMap::new();
     let deadline = Instant::now() + PATIENCE;
     loop {
