@@ -19,7 +19,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// A part of the report.
 type Rows = fn(&mut Report);
 
-const PARTS: [(&str, Rows); 5] = [
+const PARTS: [(&str, Rows); 6] = [
+    ("probe", rows::probe),
     ("moving", rows::moving),
     ("mostly-resting", rows::mostly_resting),
     ("rest", rows::rest),

@@ -69,16 +69,11 @@ impl<'a> BitWriter<'a> {
         if count as usize > self.left() {
             return Err(self.full(count as usize));
         }
-        if count <= BITS_AT_ONCE {
-            self.put(value & low_bits(count), count);
-        } else {
-            self.put(value & low_bits(32), 32);
-            self.put(value >> 32 & low_bits(count - 32), count - 32);
-        }
+        self.put(value & low_bits(count), count);
         Ok(())
     }
 
-    /// At most [`BITS_AT_ONCE`] bits that fit, nothing above them.
+    /// Bits that fit, nothing above them.
     #[inline]
     fn put(&mut self, value: u64, count: u32) {
         let used = self.position as u32 % 8;
@@ -91,7 +86,16 @@ impl<'a> BitWriter<'a> {
             room.copy_from_slice(&word.to_le_bytes()[..room.len()]);
         }
         self.position += count as usize;
-        self.pending = word >> ((used + count) / 8 * 8);
+        let end = used + count;
+        if end < 64 {
+            self.pending = word >> (end / 8 * 8);
+        } else {
+            // What went beyond the word; `used` is zero if nothing did.
+            self.pending = if used == 0 { 0 } else { value >> (64 - used) };
+            if end > 64 {
+                self.buffer[first + 8] = self.pending as u8;
+            }
+        }
     }
 
     /// Writes a flag as one bit.

@@ -199,6 +199,7 @@ impl FieldShape {
     }
 }
 
+#[inline]
 fn axis(axes: &[Axis], word: usize) -> &Axis {
     &axes[word.min(axes.len() - 1)]
 }

@@ -23,17 +23,35 @@ fn unzigzag(code: u32) -> i32 {
     (code >> 1) as i32 ^ -((code & 1) as i32)
 }
 
+/// How a code is written: how many bits say on which rung it is, which those are, and how many bits both take.
+#[derive(Clone, Copy)]
+struct Rung {
+    head_bits: u8,
+    head: u8,
+    bits: u8,
+}
+
+/// The rungs but the last, by the highest bit of a code. Which one it is cannot be guessed, so nothing branches on it.
+const RUNGS: [Rung; 10] = {
+    let mut rungs = [Rung { head_bits: 1, head: 0b0, bits: 4 }; 10];
+    let mut highest = 3;
+    while highest < rungs.len() {
+        rungs[highest] = match highest {
+            3..6 => Rung { head_bits: 2, head: 0b01, bits: 8 },
+            _ => Rung { head_bits: 3, head: 0b011, bits: 13 },
+        };
+        highest += 1;
+    }
+    rungs
+};
+
 /// Writes a value of the range, given what was expected of it, also of the range.
 #[inline]
 pub(crate) fn write(w: &mut impl Sink, axis: &Axis, value: i32, expected: i32) -> Result<(), BufferFull> {
     // Both lie in a range of at most 31 bits, so the difference fits.
-    let code = u64::from(zigzag(value.wrapping_sub(expected)));
-    if code < 1 << 3 {
-        w.bits(code << 1, 4)
-    } else if code < 1 << 6 {
-        w.bits(code << 2 | 0b01, 8)
-    } else if code < 1 << 10 {
-        w.bits(code << 3 | 0b011, 13)
+    let code = zigzag(value.wrapping_sub(expected));
+    if let Some(rung) = RUNGS.get((code | 1).ilog2() as usize) {
+        w.bits(u64::from(code) << rung.head_bits | u64::from(rung.head), rung.bits.into())
     } else {
         let above = value.wrapping_sub(axis.steps().0) as u32;
         w.bits(u64::from(above) << 3 | 0b111, 3 + axis.bits())

@@ -41,6 +41,8 @@ pub(crate) struct Layout {
     pub(crate) axes: Vec<Axis>,
     pub(crate) glides: Vec<Glide>,
     pub(crate) jumps: Vec<Jump>,
+    /// The first word of every rotation.
+    pub(crate) rotations: Vec<usize>,
     pub(crate) fixed: Vec<(FieldShape, usize)>,
     whole_bits: u32,
     difference_bits: u32,
@@ -61,6 +63,7 @@ impl Layout {
             axes: Vec::new(),
             glides: Vec::new(),
             jumps: Vec::new(),
+            rotations: Vec::new(),
             fixed: Vec::new(),
             whole_bits: value_bits(fields),
             difference_bits: 0,
@@ -109,7 +112,10 @@ impl Layout {
                     });
                 }
                 Nature::Turn { bits } => layout.glides.push(Glide::Turn { first, count, bits }),
-                Nature::Rotation { bits } => layout.glides.push(Glide::Rotation { first, bits }),
+                Nature::Rotation { bits } => {
+                    layout.rotations.push(first);
+                    layout.glides.push(Glide::Rotation { first, bits });
+                }
                 Nature::Count => layout.jumps.push(Jump { first, count, opaque: false }),
                 Nature::Opaque => layout.jumps.push(Jump { first, count, opaque: true }),
             }

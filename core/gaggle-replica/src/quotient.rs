@@ -28,6 +28,9 @@ pub(crate) fn quotient(dividend: i64, divisor: i64) -> i64 {
     dividend / divisor
 }
 
+/// So many bits of divisors are added first, so that what is divided is not below zero as a rule.
+const LIFT: u32 = 12;
+
 /// A divisor that stays the same for long.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Divisor {
@@ -47,12 +50,10 @@ impl Divisor {
     pub(crate) fn floor(self, dividend: i64) -> i64 {
         // The product is too large by less than the dividend, and must not reach the next whole number, which is 2⁶⁴ / divisor
         // away at least.
-        if self.divisor < 1 << 24 && dividend.unsigned_abs() < 1 << 38 {
-            let down = |size: u64| ((u128::from(size) * u128::from(self.reciprocal)) >> 64) as i64;
-            return match u64::try_from(dividend) {
-                Ok(size) => down(size),
-                Err(_) => -1 - down(dividend.unsigned_abs() - 1),
-            };
+        let above = dividend.wrapping_add(self.divisor << LIFT);
+        if self.divisor < 1 << 24 && (0..1 << 38).contains(&above) {
+            let quotient = (u128::from(above as u64) * u128::from(self.reciprocal)) >> 64;
+            return quotient as i64 - (1 << LIFT);
         }
         dividend.div_euclid(self.divisor)
     }

@@ -5,6 +5,7 @@
 use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
 
 use crate::history::SLOTS;
+use crate::sink::Sink;
 use crate::{Member, MemberTag, ObjectId, Player};
 
 /// What a record is.
@@ -29,17 +30,18 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    pub(crate) fn write(self, w: &mut BitWriter<'_>) -> Result<(), BufferFull> {
-        match self {
-            Form::Plain => w.bits(0, 1),
-            Form::Pair(newer, older) => w.bits(u64::from(newer << 3 | older << 8 | 0b001), 13),
-            Form::Single(slot) => w.bits(u64::from(slot << 3 | 0b011), 8),
-            Form::Absolute => w.bits(0b111, 3),
-            Form::Intro => w.bits(0b00_101, 5),
-            Form::Authority => w.bits(0b01_101, 5),
-            Form::Relay => w.bits(0b10_101, 5),
-            Form::Close => w.bits(0b11_101, 5),
-        }
+    pub(crate) fn write(self, w: &mut impl Sink) -> Result<(), BufferFull> {
+        let (bits, count) = match self {
+            Form::Plain => (0, 1),
+            Form::Pair(newer, older) => (newer << 3 | older << 8 | 0b001, 13),
+            Form::Single(slot) => (slot << 3 | 0b011, 8),
+            Form::Absolute => (0b111, 3),
+            Form::Intro => (0b00_101, 5),
+            Form::Authority => (0b01_101, 5),
+            Form::Relay => (0b10_101, 5),
+            Form::Close => (0b11_101, 5),
+        };
+        w.bits(bits.into(), count)
     }
 
     pub(crate) fn read(r: &mut BitReader<'_>) -> Result<Form, DecodeError> {
@@ -66,7 +68,8 @@ impl Form {
 const GAP_BITS: [u32; 4] = [3, 6, 10, 17];
 
 /// Writes a handle, given the one before; before the first comes −1.
-pub(crate) fn write_handle(w: &mut BitWriter<'_>, before: i32, handle: u16) -> Result<(), BufferFull> {
+#[inline]
+pub(crate) fn write_handle(w: &mut impl Sink, before: i32, handle: u16) -> Result<(), BufferFull> {
     let gap = i32::from(handle) - before;
     if gap == 1 {
         return w.bits(0, 1);

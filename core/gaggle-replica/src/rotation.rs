@@ -11,6 +11,7 @@
 
 use std::f64::consts::SQRT_2;
 
+use crate::axis::nearest;
 use crate::quotient::{Divisor, quotient};
 
 /// Three components, then the number of the one left out.
@@ -39,7 +40,7 @@ pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let sign = if q[left_out] < 0.0 { -1.0 } else { 1.0 };
     let others = (0..4).filter(|&index| index != left_out);
     for (word, index) in words.iter_mut().zip(others) {
-        *word = ((q[index] * sign / SQRT_2 + 0.5) * max).round().clamp(0.0, max) as i32;
+        *word = nearest(((q[index] * sign / SQRT_2 + 0.5) * max).clamp(0.0, max));
     }
     words[3] = left_out as i32;
 }
@@ -67,16 +68,19 @@ const fn length_squared(bits: u32) -> i64 {
     2 * max * max
 }
 
+/// Which components are told, by the one left out.
+const OTHERS: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
+
 #[inline]
-fn half_steps(words: &[i32], bits: u32) -> HalfSteps {
+fn half_steps(words: [i32; WORDS], bits: u32) -> HalfSteps {
     let max = component_max(bits);
     let left_out = (words[3] & 3) as usize;
+    let halves = [2 * words[0] - max, 2 * words[1] - max, 2 * words[2] - max];
+    let square = |half: i32| i64::from(half) * i64::from(half);
+    let rest = length_squared(bits) - square(halves[0]) - square(halves[1]) - square(halves[2]);
     let mut q = [0; 4];
-    let mut rest = length_squared(bits);
-    for (index, &word) in (0..4).filter(|&index| index != left_out).zip(words) {
-        let half = 2 * word - max;
+    for (half, index) in halves.into_iter().zip(OTHERS[left_out]) {
         q[index] = half;
-        rest -= i64::from(half) * i64::from(half);
     }
     q[left_out] = root(rest);
     q
@@ -111,25 +115,37 @@ impl Prediction {
     /// Where the rotation of `newer` will be `k` ticks later, if it was `older` `g` ticks before. Steady spin
     /// is met exactly when `k` is `g`; otherwise components move on lines.
     #[inline]
-    pub(crate) fn new(newer: &[i32], older: Option<(&[i32], i64)>, k: i64, bits: u32) -> Prediction {
+    pub(crate) fn new(
+        newer: [i32; WORDS],
+        older: Option<([i32; WORDS], i64)>,
+        k: i64,
+        bits: u32,
+    ) -> Prediction {
         let q1 = half_steps(newer, bits);
         let Some((older, g)) = older.filter(|(_, g)| k <= 3 * g) else { return Prediction { q: q1, bits } };
         let mut q2 = half_steps(older, bits);
-        let mut dot: i64 = q1.iter().zip(&q2).map(|(&a, &b)| i64::from(a) * i64::from(b)).sum();
-        if dot < 0 {
-            dot = -dot;
-            q2 = q2.map(|c| -c);
+        let mut dot = 0;
+        for index in 0..4 {
+            dot += i64::from(q1[index]) * i64::from(q2[index]);
         }
-        let square = length_squared(bits);
-        let length = LENGTHS[bits as usize];
-        let q = std::array::from_fn(|index| {
-            if k == g {
-                // The reflection of q2 in q1.
-                length.floor(2 * dot * i64::from(q1[index]) + square / 2) as i32 - q2[index]
-            } else {
-                q1[index] + quotient(i64::from(q1[index] - q2[index]) * k, g) as i32
+        // Of the two quaternions of a rotation the nearer.
+        let sign = if dot < 0 { -1 } else { 1 };
+        for c in &mut q2 {
+            *c *= sign;
+        }
+        let mut q = [0; 4];
+        if k == g {
+            // The reflection of q2 in q1.
+            let (twice, half) = (2 * dot.abs(), length_squared(bits) / 2);
+            let length = LENGTHS[bits as usize];
+            for index in 0..4 {
+                q[index] = length.floor(twice * i64::from(q1[index]) + half) as i32 - q2[index];
             }
-        });
+        } else {
+            for index in 0..4 {
+                q[index] = q1[index] + quotient(i64::from(q1[index] - q2[index]) * k, g) as i32;
+            }
+        }
         Prediction { q, bits }
     }
 
@@ -152,12 +168,8 @@ impl Prediction {
         let max = component_max(self.bits);
         let sign = if self.q[left_out] < 0 { -1 } else { 1 };
         let mut words = [0; 3];
-        let mut word = 0;
-        for index in 0..4 {
-            if index != left_out {
-                words[word] = (sign * self.q[index] + max).div_euclid(2).clamp(0, max);
-                word += 1;
-            }
+        for (word, index) in words.iter_mut().zip(OTHERS[left_out]) {
+            *word = ((sign * self.q[index] + max) >> 1).clamp(0, max);
         }
         words
     }
@@ -259,7 +271,7 @@ mod tests {
         let mut worst = 0;
         for start in 0..60 {
             let (older, newer, now) = (words(start), words(start + 5), words(start + 10));
-            let prediction = Prediction::new(&newer, Some((&older, 5)), 5, 9);
+            let prediction = Prediction::new(newer, Some((older, 5)), 5, 9);
             let predicted = prediction.words(now[3]);
             worst = predicted.iter().zip(&now).map(|(a, b)| (a - b).abs()).max().unwrap().max(worst);
         }
@@ -275,7 +287,7 @@ mod tests {
             };
             let (a, b) = (draw(), draw());
             let (k, g) = (random.range(1..=96), random.range(1..=32));
-            let prediction = Prediction::new(&a, Some((&b, g.into())), k.into(), 15);
+            let prediction = Prediction::new(a, Some((b, g.into())), k.into(), 15);
             for left_out in 0..4 {
                 assert!(prediction.words(left_out).iter().all(|word| (0..=component_max(15)).contains(word)));
             }

@@ -6,19 +6,35 @@ use gaggle_kit::Micros;
 
 /// A packet nobody acknowledged within so many younger ones never will be: a head has 128 bits of acknowledgements.
 const PACKETS_MAX: usize = 256;
+/// For so many ticks an acknowledgement of a packet taken for lost still counts if there are more than a few. All that is kept is
+/// gone through again and again: the less, the more of it stays near the processor.
+const LATE_TICKS_MAX: u32 = 16;
+const FEW: usize = 64;
 
 /// What a record in a packet said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SentRecord {
     /// The place of the object.
     pub(crate) object: u32,
+    /// What was told, see `Object::stamp`; 0, which no object has, if the handle was closed.
+    stamp: u32,
     pub(crate) handle: u16,
-    /// Whether it closed the handle.
-    pub(crate) close: bool,
-    /// What was told, see `Object::stamp`.
-    pub(crate) stamp: u32,
     /// As what the object was introduced, see `Object::identity`.
     pub(crate) identity: u16,
+}
+
+impl SentRecord {
+    /// Something was told under a handle; without a stamp, that it is closed.
+    #[inline]
+    pub(crate) fn new(object: u32, handle: u16, identity: u16, stamp: Option<u32>) -> SentRecord {
+        SentRecord { object, stamp: stamp.unwrap_or(0), handle, identity }
+    }
+
+    /// What was told; none if the handle was closed.
+    #[inline]
+    pub(crate) fn stamp(&self) -> Option<u32> {
+        Some(self.stamp).filter(|&stamp| stamp != 0)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +81,7 @@ impl Sent {
     }
 
     /// Notes a record of the packet being made.
+    #[inline]
     pub(crate) fn record(&mut self, record: SentRecord) {
         self.records.push_back(record);
     }
@@ -74,7 +91,15 @@ impl Sent {
         let records = records as u32;
         self.packets.push_back(SentPacket { tick, at, records, inputs, state: State::Flying });
         // Only what is settled is forgotten: what flies is taken for lost long before so many follow it.
-        while self.packets.len() > PACKETS_MAX && self.settled > 0 {
+        while self.settled > 0 {
+            let oldest = self.packets.front();
+            let is_over = |oldest: &SentPacket| {
+                let is_late = oldest.tick.saturating_add(LATE_TICKS_MAX) < tick;
+                oldest.state == State::Acked || is_late && self.packets.len() > FEW
+            };
+            if self.packets.len() <= PACKETS_MAX && !oldest.is_some_and(is_over) {
+                break;
+            }
             let Some(oldest) = self.packets.pop_front() else { break };
             self.records.drain(..oldest.records as usize);
             self.first += 1;
@@ -151,7 +176,7 @@ mod tests {
     use super::*;
 
     fn record(object: u32) -> SentRecord {
-        SentRecord { object, handle: object as u16, close: false, stamp: 1, identity: 0 }
+        SentRecord::new(object, object as u16, 0, Some(1))
     }
 
     fn send(sent: &mut Sent, tick: u32, objects: &[u32]) -> u32 {
@@ -201,7 +226,8 @@ mod tests {
             };
             assert_eq!(lost(&mut sent, tick), if tick % 3 == 0 { vec![] } else { expected }, "at {tick}");
         }
-        assert!(sent.packets.len() <= PACKETS_MAX + 1 && sent.records.len() <= 2 * (PACKETS_MAX + 1));
+        assert!(sent.packets.len() <= FEW + 1, "{} packets", sent.packets.len());
+        assert_eq!(sent.records.len(), 2 * sent.packets.len());
         assert!(sent.acknowledge(3).is_none(), "forgotten");
         assert!(sent.acknowledge(99_999).is_none(), "never sent");
     }

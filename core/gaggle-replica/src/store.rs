@@ -175,15 +175,16 @@ impl Store {
     }
 
     /// The kind of an object the world has.
+    #[inline]
     pub(crate) fn kind(&self, place: Place) -> Option<&KindStore> {
-        self[place].record.map(|record| &self.kinds[usize::from(record.kind)])
+        self[place].record.as_ref().map(|record| &self.kinds[usize::from(record.kind)])
     }
 
     /// The value of an object the world has.
     #[inline]
     pub(crate) fn value(&self, place: Place) -> &[i32] {
         let object = &self[place];
-        match object.record {
+        match &object.record {
             Some(record) if !record.gone => self.kinds[usize::from(record.kind)].values.get(object.value),
             _ => &[],
         }
@@ -192,7 +193,7 @@ impl Store {
     #[inline]
     pub(crate) fn value_mut(&mut self, place: Place) -> &mut [i32] {
         let object = &self.objects[place as usize];
-        match object.record {
+        match &object.record {
             Some(record) if !record.gone => self.kinds[usize::from(record.kind)].values.get_mut(object.value),
             _ => &mut [],
         }
@@ -244,17 +245,9 @@ impl Store {
     #[inline]
     pub(crate) fn capture(&mut self, place: Place, tick: u32) {
         let object = &mut self.objects[place as usize];
-        let Some(record) = object.record.filter(|record| !record.gone) else { return };
+        let Some(record) = object.record.as_ref().filter(|record| !record.gone) else { return };
         let kind = &mut self.kinds[usize::from(record.kind)];
         kind.histories.put(&mut object.history, tick, kind.values.get(object.value));
-    }
-
-    /// The value told at a tick, if it can still be built on.
-    #[inline]
-    pub(crate) fn told_at(&self, place: Place, tick: u32) -> Option<&[i32]> {
-        let object = &self[place];
-        let record = object.record?;
-        self.kinds[usize::from(record.kind)].histories.at(object.history, tick)
     }
 
     /// Writes constants and value of an object in full.

@@ -77,16 +77,21 @@ impl Layout {
     ) -> Result<(), BufferFull> {
         match *glide {
             Glide::Line { first, count, .. } => {
-                for word in first..first + count {
-                    let axis = &self.axes[word];
-                    ladder::write(w, axis, value[word], base.number(axis, word))?;
+                let words = first..first + count;
+                let baselines = base.newer[words.clone()].iter().zip(&base.older[words.clone()]);
+                let values = value[words.clone()].iter().zip(&self.axes[words]);
+                for ((&value, axis), (&newer, &older)) in values.zip(baselines) {
+                    ladder::write(w, axis, value, base.number(axis, newer, older))?;
                 }
             }
             Glide::Moved { first, count, by, per_tick } => {
-                for index in 0..count {
-                    let (word, by) = (first + index, by + index);
-                    let axis = &self.axes[word];
-                    ladder::write(w, axis, value[word], base.moved(axis, word, by, value[by], per_tick))?;
+                let (words, by) = (first..first + count, by..by + count);
+                let velocities = base.newer[by.clone()].iter().zip(&value[by]);
+                let values = value[words.clone()].iter().zip(&self.axes[words.clone()]);
+                for (((&value, axis), &newer), (&before, &now)) in
+                    values.zip(&base.newer[words]).zip(velocities)
+                {
+                    ladder::write(w, axis, value, base.moved(axis, newer, (before, now), per_tick))?;
                 }
             }
             Glide::Turn { first, count, bits } => {
@@ -179,14 +184,15 @@ impl Layout {
             Glide::Line { first, count, .. } => {
                 for word in first..first + count {
                     let axis = &self.axes[word];
-                    value[word] = ladder::read(r, "number", axis, base.number(axis, word))?;
+                    let expected = base.number(axis, base.newer[word], base.older[word]);
+                    value[word] = ladder::read(r, "number", axis, expected)?;
                 }
             }
             Glide::Moved { first, count, by, per_tick } => {
                 for index in 0..count {
                     let (word, by) = (first + index, by + index);
                     let axis = &self.axes[word];
-                    let expected = base.moved(axis, word, by, value[by], per_tick);
+                    let expected = base.moved(axis, base.newer[word], (base.newer[by], value[by]), per_tick);
                     value[word] = ladder::read(r, "position", axis, expected)?;
                 }
             }
@@ -217,8 +223,11 @@ impl Layout {
 
     #[inline]
     fn predict_rotation(&self, first: usize, bits: u32, base: &Baselines<'_>) -> Prediction {
-        let words = first..first + rotation::WORDS;
-        let older = base.line().map(|(older, g)| (&older[words.clone()], g));
-        Prediction::new(&base.newer[words.clone()], older, base.k(), bits)
+        let of = |value: &[i32]| -> [i32; rotation::WORDS] {
+            let words = &value[first..first + rotation::WORDS];
+            [words[0], words[1], words[2], words[3]]
+        };
+        let older = if base.has_line { Some((of(base.older), base.g)) } else { None };
+        Prediction::new(of(base.newer), older, base.k, bits)
     }
 }

@@ -17,66 +17,60 @@ use crate::{Axis, ladder, rotation};
 /// What sender and receiver both have of an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Baselines<'a> {
-    /// The newest.
-    pub(crate) newer: &'a [i32],
+    /// The newest value.
+    newer: &'a [i32],
     /// How many ticks ago it was.
-    pub(crate) k: u32,
-    /// One before it, and how many ticks before.
-    pub(crate) older: Option<(&'a [i32], u32)>,
+    k: i64,
+    /// One before it through which a line can be drawn; the same if there is none.
+    older: &'a [i32],
+    /// How many ticks before.
+    g: i64,
+    has_line: bool,
 }
 
 /// A prediction from further back says nothing about where something is now.
 const AGE_TICKS_MAX: u32 = 1_024;
 
-impl Baselines<'_> {
+impl<'a> Baselines<'a> {
+    /// A value of `k` ticks ago, and perhaps one that many ticks before it.
     #[inline]
-    fn k(&self) -> i64 {
-        i64::from(self.k.min(AGE_TICKS_MAX))
-    }
-
-    /// The older one and the distance, if it is not too far off to draw a line through both.
-    #[inline]
-    fn line(&self) -> Option<(&[i32], i64)> {
-        let (older, g) = self.older?;
-        (u64::from(self.k) <= 3 * u64::from(g)).then_some((older, i64::from(g)))
+    pub(crate) fn new(newer: &'a [i32], k: u32, older: Option<(&'a [i32], u32)>) -> Baselines<'a> {
+        let ticks = i64::from(k.min(AGE_TICKS_MAX));
+        // What is too far off says nothing about where a line through both goes.
+        match older.filter(|(_, g)| u64::from(k) <= 3 * u64::from(*g)) {
+            Some((older, g)) => Baselines { newer, k: ticks, older, g: g.into(), has_line: true },
+            None => Baselines { newer, k: ticks, older: newer, g: ticks, has_line: false },
+        }
     }
 
     /// How far something goes in `k` ticks that went so far in `g`. Mostly these are the same.
     #[inline]
-    fn onward(&self, way: i64, g: i64) -> i64 {
-        if self.k() == g { way } else { quotient(way * self.k(), g) }
+    fn onward(&self, way: i64) -> i64 {
+        if self.k == self.g { way } else { quotient(way * self.k, self.g) }
     }
 
-    /// Where a number on a line is now.
-    #[inline]
-    fn number(&self, axis: &Axis, word: usize) -> i32 {
-        let newer = i64::from(self.newer[word]);
-        match self.line() {
-            None => self.newer[word],
-            Some((older, g)) => axis.clamp(newer + self.onward(newer - i64::from(older[word]), g)),
-        }
+    /// Where a number on a line is now, given both values of it.
+    #[inline(always)]
+    fn number(&self, axis: &Axis, newer: i32, older: i32) -> i32 {
+        let newer = i64::from(newer);
+        axis.clamp(newer + self.onward(newer - i64::from(older)))
     }
 
     /// Where a direction is now.
     #[inline]
     fn direction(&self, bits: u32, word: usize) -> i32 {
         let newer = self.newer[word];
-        match self.line() {
-            None => newer,
-            Some((older, g)) => {
-                let way = i64::from(ladder::turned(bits, newer.wrapping_sub(older[word])));
-                newer.wrapping_add(self.onward(way, g) as i32) & ((1 << bits) - 1)
-            }
-        }
+        let way = i64::from(ladder::turned(bits, newer.wrapping_sub(self.older[word])));
+        newer.wrapping_add(self.onward(way) as i32) & ((1 << bits) - 1)
     }
 
-    /// Where a position is now that its velocity is known.
+    /// Where a position is now, given its newer value, and its velocity then and now.
     #[inline]
-    fn moved(&self, axis: &Axis, word: usize, by: usize, velocity: i32, per_tick: i64) -> i32 {
+    fn moved(&self, axis: &Axis, newer: i32, (before, now): (i32, i32), per_tick: i64) -> i32 {
         // 31 bits of velocity, 1 more for the sum, 10 of ticks, 40 of `per_tick`: only absurd kinds saturate.
-        let sum = (i64::from(self.newer[by]) + i64::from(velocity)) * self.k();
+        let sum = (i64::from(before) + i64::from(now)) * self.k;
         let way = sum.saturating_mul(per_tick).saturating_add(1 << (PER_TICK_BITS - 1)) >> PER_TICK_BITS;
-        axis.clamp(i64::from(self.newer[word]).saturating_add(way))
+        axis.clamp(i64::from(newer).saturating_add(way))
     }
 }
 
@@ -85,22 +79,38 @@ impl Layout {
     /// bit tells that.
     #[inline]
     pub(crate) fn is_expected(&self, value: &[i32], base: &Baselines<'_>) -> bool {
-        let glides = self.glides.iter().all(|glide| match *glide {
-            Glide::Line { first, count, .. } => {
-                (first..first + count).all(|word| value[word] == base.number(&self.axes[word], word))
+        // What is cheap to compare first: rotations and jumps, which must not have changed at all.
+        for &first in &self.rotations {
+            if value[first..first + rotation::WORDS] != base.newer[first..first + rotation::WORDS] {
+                return false;
             }
-            Glide::Moved { first, count, by, per_tick } => (0..count).all(|index| {
-                let (word, by) = (first + index, by + index);
-                value[word] == base.moved(&self.axes[word], word, by, value[by], per_tick)
-            }),
-            Glide::Turn { first, count, bits } => {
-                (first..first + count).all(|word| value[word] == base.direction(bits, word))
+        }
+        for jump in &self.jumps {
+            if jump.changed(value, base.newer) {
+                return false;
             }
-            Glide::Rotation { first, .. } => {
-                value[first..first + rotation::WORDS] == base.newer[first..first + rotation::WORDS]
+        }
+        for glide in &self.glides {
+            let words = glide.words();
+            let as_expected = match *glide {
+                Glide::Line { .. } => words.into_iter().all(|word| {
+                    value[word] == base.number(&self.axes[word], base.newer[word], base.older[word])
+                }),
+                Glide::Moved { first, by, per_tick, .. } => words.into_iter().all(|word| {
+                    let by = by + word - first;
+                    let velocities = (base.newer[by], value[by]);
+                    value[word] == base.moved(&self.axes[word], base.newer[word], velocities, per_tick)
+                }),
+                Glide::Turn { bits, .. } => {
+                    words.into_iter().all(|word| value[word] == base.direction(bits, word))
+                }
+                Glide::Rotation { .. } => true,
+            };
+            if !as_expected {
+                return false;
             }
-        });
-        glides && self.jumps.iter().all(|jump| !jump.changed(value, base.newer))
+        }
+        true
     }
 
     /// Fills in the value for which [`Layout::is_expected`] says yes.
@@ -109,13 +119,14 @@ impl Layout {
             match *glide {
                 Glide::Line { first, count, .. } => {
                     for word in first..first + count {
-                        value[word] = base.number(&self.axes[word], word);
+                        value[word] = base.number(&self.axes[word], base.newer[word], base.older[word]);
                     }
                 }
                 Glide::Moved { first, count, by, per_tick } => {
                     for index in 0..count {
                         let (word, by) = (first + index, by + index);
-                        value[word] = base.moved(&self.axes[word], word, by, value[by], per_tick);
+                        let velocities = (base.newer[by], value[by]);
+                        value[word] = base.moved(&self.axes[word], base.newer[word], velocities, per_tick);
                     }
                 }
                 Glide::Turn { first, count, bits } => {

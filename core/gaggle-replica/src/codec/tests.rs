@@ -160,11 +160,8 @@ fn check_layout(layout: &Layout, seed: u64) -> (usize, usize) {
     let older = draw(layout, &mut random, None);
     let newer = draw(layout, &mut random, Some(&older));
     let k = if random.chance(1, 8) { random.next_u32() >> 1 } else { random.below(40) + 1 };
-    let base = Baselines {
-        newer: &newer,
-        k,
-        older: random.chance(2, 3).then(|| (&older[..], random.below(32) + 1)),
-    };
+    let before = random.chance(2, 3).then(|| (&older[..], random.below(32) + 1));
+    let base = Baselines::new(&newer, k, before);
     let mut value = draw(layout, &mut random, Some(&newer));
     if random.chance(1, 5) {
         layout.fill_expected(&mut value, &base);
@@ -273,6 +270,6 @@ fn a_body_takes_116_bits_whole_and_one_bit_where_it_was_expected() {
     let later = Body { position: [10.25, 2.0, 30.0], ..body };
     let mut now = vec![0; layout.words_all()];
     later.to_words(&mut now);
-    let base = Baselines { newer: &words, k: 5, older: None };
+    let base = Baselines::new(&words, 5, None);
     assert!(layout.is_expected(&now, &base), "a quarter metre in five ticks at one metre a second");
 }

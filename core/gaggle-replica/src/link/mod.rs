@@ -155,6 +155,7 @@ impl Link {
     }
 
     /// The handle of an object; one is given if it has none, while there are any.
+    #[inline]
     pub(crate) fn handle_of(&mut self, place: u32, tick: u32) -> Option<u16> {
         let out = &mut self.out[place as usize];
         if out.handle.is_none() {

@@ -41,6 +41,8 @@ pub(crate) struct Outgoing {
     pub(crate) before: u32,
     /// The tick it was last sent in.
     pub(crate) sent_tick: u32,
+    /// The tick in which it was last due because its value had changed.
+    pub(crate) changed_tick: u32,
     /// How urgent it has become, in 256ths.
     pub(crate) priority: u32,
     /// What the last sending was worth.
@@ -65,6 +67,7 @@ impl Default for Outgoing {
             newest: NEVER,
             before: 0,
             sent_tick: NEVER,
+            changed_tick: NEVER,
             priority: 0,
             paid: 0,
             matters: true,
@@ -78,6 +81,14 @@ impl Outgoing {
         self.acked_stamp = 0;
         self.newest = NEVER;
         self.before = 0;
+    }
+
+    /// It is in a packet of this tick.
+    #[inline]
+    pub(crate) fn note_sent(&mut self, tick: u32) {
+        self.paid = std::mem::take(&mut self.priority);
+        self.sent_tick = tick;
+        self.phase = Phase::Flying;
     }
 
     /// A tick of the present claim was acknowledged.

@@ -192,7 +192,7 @@ impl Decoder {
             Some(older) => Some((at(older)?, newer - older)),
             None => None,
         };
-        let base = Baselines { newer: at(newer)?, k: tick - newer, older };
+        let base = Baselines::new(at(newer)?, tick - newer, older);
         let words = self.room(store, incoming.kind);
         if r.bool("expected")? {
             kind.layout.fill_expected(words, &base);

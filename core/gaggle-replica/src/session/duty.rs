@@ -8,7 +8,23 @@ use crate::store::Place;
 
 impl Session {
     /// Whether this link has yet to be told about this object.
+    #[inline]
     pub(super) fn wants(&self, link: usize, place: Place) -> bool {
+        // What changed in this tick is the rule, and hardly anybody can have been told.
+        let object = &self.store[place];
+        let of_this_tick = object.captured == self.tick
+            && object.record.as_ref().is_some_and(|record| {
+                record.version.holder == self.me.member && record.version.tick == self.tick && !record.gone
+            });
+        let state = &self.links[link];
+        let out = &state.out[place as usize];
+        if of_this_tick && state.present.is_some() && out.matters && out.newest != self.tick {
+            return true;
+        }
+        self.wants_on_reflection(link, place)
+    }
+
+    fn wants_on_reflection(&self, link: usize, place: Place) -> bool {
         let link = &self.links[link];
         let out = &link.out[place as usize];
         let object = &self.store[place];

@@ -107,6 +107,8 @@ pub struct Session {
     joined_lead: Option<Member>,
     now: Micros,
     round: Round,
+    /// What a record of any kind takes at most.
+    bits_max_of_all: usize,
     decoder: Decoder,
     display: Display,
     /// For the reliable channel.
@@ -188,6 +190,7 @@ impl Session {
             Entry::Seat(number) => number.min(NUMBER_NONE - 1),
         };
         let store = Store::new(&kinds, config.interval, random.next_u64());
+        let bits_max_of_all = send::record_bits_max(&store.kinds);
         let mut session = Session {
             fingerprint: fingerprint(&config, &kinds),
             me: Present { member: Member { number, tag }, player },
@@ -216,6 +219,7 @@ impl Session {
             joined_lead: None,
             now: Micros::ZERO,
             round: Round::default(),
+            bits_max_of_all,
             decoder: Decoder::default(),
             display: Display::default(),
             messages: VecDeque::new(),

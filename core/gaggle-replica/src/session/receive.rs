@@ -138,7 +138,7 @@ impl Session {
             if out.handle != Some(told.handle) {
                 continue;
             }
-            if told.close {
+            let Some(stamp) = told.stamp() else {
                 // Not if it was opened again since.
                 if out.closing && out.told_in < seq {
                     out.closing = false;
@@ -152,7 +152,7 @@ impl Session {
                     closed.push(told.object);
                 }
                 continue;
-            }
+            };
             if out.closed_in > seq {
                 // It may have been told and then closed.
                 continue;
@@ -160,14 +160,14 @@ impl Session {
             let object = &mut self.store[told.object];
             out.known |= told.identity == object.identity;
             let any_ack_pays = !self.without.holds(Rule::OnlyTheirAckPays);
-            if told.stamp != object.stamp {
+            if stamp != object.stamp {
                 if any_ack_pays && out.owed {
                     out.owed = false;
                     object.owed -= 1;
                 }
                 continue;
             }
-            out.acked_stamp = told.stamp;
+            out.acked_stamp = stamp;
             if out.owed {
                 out.owed = false;
                 object.owed -= 1;

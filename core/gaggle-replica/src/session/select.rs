@@ -41,15 +41,23 @@ impl Session {
         if !all_fit {
             self.weigh(index, &mut candidates, interest);
         }
+        if all_fit {
+            for candidate in &candidates {
+                if let Some(handle) = self.links[index].handle_of(candidate.place, self.tick) {
+                    selected.push((handle, candidate.place));
+                }
+            }
+            candidates.clear();
+        }
         let mut room_for_new = room / 2;
         // What is new waits until everything else that is due had its turn, then takes what is left.
         for second_turn in [false, true] {
             for candidate in &mut candidates {
                 let size = i64::from(candidate.size);
-                if candidate.taken || (!all_fit && room < size) {
+                if candidate.taken || room < size {
                     continue;
                 }
-                if !all_fit && !second_turn && candidate.is_new && room_for_new < size {
+                if !second_turn && candidate.is_new && room_for_new < size {
                     continue;
                 }
                 candidate.taken = true;
@@ -68,18 +76,35 @@ impl Session {
 
     /// Everything that is due, and takes from the list what is not any more.
     fn gather(&mut self, index: usize, candidates: &mut Vec<Candidate>) {
-        let record_size = self.links[index].record_size;
+        let link = &self.links[index];
+        let record_size = link.record_size;
+        // As a rule everything on the list has just changed and is known, and nothing more is to be looked at.
+        let is_plain = |place: Place| {
+            let out = &link.out[place as usize];
+            out.phase == Phase::Due && out.changed_tick == self.tick && out.known
+        };
+        if link.due.iter().all(|&place| is_plain(place)) {
+            let plain = |&place: &Place| Candidate {
+                priority: 0,
+                place,
+                size: record_size,
+                is_new: false,
+                taken: false,
+            };
+            candidates.extend(link.due.iter().map(plain));
+            return;
+        }
         let mut due = std::mem::take(&mut self.links[index].due);
         due.retain(|&place| {
-            let is_due = self.links[index].out[place as usize].phase == Phase::Due;
-            let wanted = is_due && self.wants(index, place);
+            let out = &self.links[index].out[place as usize];
+            let is_due = out.phase == Phase::Due;
+            // What has just changed is wanted, as nearly all is.
+            let wanted = is_due && (out.changed_tick == self.tick || self.wants(index, place));
             let out = &mut self.links[index].out[place as usize];
             if is_due && (wanted || out.closing) {
                 let is_new = !out.known && wanted;
-                let size = match self.store.kind(place) {
-                    Some(kind) if is_new => (INTRO_BYTES + kind.layout.whole_bytes()) << 8,
-                    _ => record_size,
-                };
+                let kind = if is_new { self.store.kind(place) } else { None };
+                let size = kind.map_or(record_size, |kind| (INTRO_BYTES + kind.layout.whole_bytes()) << 8);
                 candidates.push(Candidate { priority: 0, place, size, is_new, taken: false });
                 return true;
             }

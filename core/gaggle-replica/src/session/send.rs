@@ -2,9 +2,9 @@
 
 use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId};
 
-use super::Session;
 use super::copies::{Base, Copies, Written};
 use super::select::Candidate;
+use super::{Session, SessionStats};
 use crate::codec::Baselines;
 use crate::exchange::{BLOB_STREAM, MESSAGE_STREAM};
 use crate::history::{NEVER, slot_of};
@@ -16,7 +16,7 @@ use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
 use crate::record::{Authority, Form, Identity, Origin, write_handle};
 use crate::sent::SentRecord;
 use crate::sink::{Register, Sink};
-use crate::store::Place;
+use crate::store::{KindStore, Place, Store};
 use crate::version::Record;
 
 /// With nothing to tell, a packet goes out this often.
@@ -27,6 +27,12 @@ const TIMEOUT_TICKS: u32 = 12;
 const RECORD_HEAD_BITS: usize = 20 + 13 + 1;
 /// What an introduction, a claim and an origin take at most.
 const RECORD_ABOUT_BITS: usize = 1 + (8 + 32 + 40 + 9) + (40 + 40 + 2 + 9) + (40 + 32 + 8 + 32);
+/// What a record of any of these kinds takes at most.
+pub(super) fn record_bits_max(kinds: &[KindStore]) -> usize {
+    let value = kinds.iter().map(|kind| kind.layout.bits_max()).max().unwrap_or(0);
+    RECORD_HEAD_BITS + value + RECORD_ABOUT_BITS
+}
+
 /// Something to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outgoing<'a> {
@@ -52,6 +58,8 @@ pub(super) struct Round {
     pub(super) candidates: Vec<Candidate>,
     /// Objects that nobody may know any more.
     pub(super) dropped: Vec<Place>,
+    /// Links and objects that changed and do not matter there.
+    unweighed: Vec<(usize, Place)>,
     bytes: Vec<u8>,
     pub(super) words: Vec<i32>,
 }
@@ -112,29 +120,7 @@ impl Session {
     }
 
     fn begin_round(&mut self, elapsed: Micros, mut interest: Option<&mut dyn Interest>) {
-        let tick = self.tick;
-        let mut dirty = std::mem::take(&mut self.dirty);
-        self.fresh.clear();
-        for &place in &dirty {
-            let object = &mut self.store[place];
-            object.dirty = false;
-            let Some(mut record) = object.record else { continue };
-            if record.version.holder != self.me.member {
-                continue;
-            }
-            record.version.tick = tick;
-            object.record = Some(record);
-            if object.captured == NEVER {
-                self.fresh.push(place);
-            }
-            object.captured = tick;
-            self.store.capture(place, tick);
-            for link in 0..self.links.len() {
-                self.refresh_link(link, place);
-            }
-        }
-        dirty.clear();
-        self.dirty = dirty;
+        self.capture_changes();
 
         let interval = self.config.interval.get() as i64;
         let rate = i64::from(self.config.bytes_per_second);
@@ -160,6 +146,50 @@ impl Session {
         }
         // Served from the end.
         self.round.waiting.reverse();
+    }
+
+    /// What changed gets the number of this tick and is due everywhere.
+    fn capture_changes(&mut self) {
+        let (tick, me) = (self.tick, self.me.member);
+        let mut dirty = std::mem::take(&mut self.dirty);
+        self.fresh.clear();
+        dirty.retain(|&place| {
+            let object = &mut self.store[place];
+            object.dirty = false;
+            let Some(record) = object.record.as_mut().filter(|record| record.version.holder == me) else {
+                return false;
+            };
+            record.version.tick = tick;
+            let gone = record.gone;
+            if object.captured == NEVER {
+                self.fresh.push(place);
+            }
+            object.captured = tick;
+            self.store.capture(place, tick);
+            if gone {
+                for link in 0..self.links.len() {
+                    self.refresh_link(link, place);
+                }
+            }
+            !gone
+        });
+        for (index, link) in self.links.iter_mut().enumerate().filter(|(_, link)| link.present.is_some()) {
+            for &place in &dirty {
+                let out = &mut link.out[place as usize];
+                if out.matters {
+                    out.changed_tick = tick;
+                    link.make_due(place);
+                } else {
+                    self.round.unweighed.push((index, place));
+                }
+            }
+        }
+        // What is not this receiver's business may have to be told it all the same.
+        while let Some((link, place)) = self.round.unweighed.pop() {
+            self.refresh_link(link, place);
+        }
+        dirty.clear();
+        self.dirty = dirty;
     }
 
     /// What was in lost packets is due again, more urgently than before.
@@ -264,11 +294,17 @@ impl Session {
         let mut before = -1;
         let mut base = None;
         while let Some((handle, place)) = self.next_selected(index) {
-            if header.records == RECORDS_MAX || w.left() < self.bits_max(index, place) {
+            // Only near the end of a packet it matters how large a record can be.
+            let is_tight = w.left() < self.bits_max_of_all && w.left() < self.bits_max(index, place);
+            if header.records == RECORDS_MAX || is_tight {
                 break;
             }
             self.links[index].selected_next += 1;
-            let written = self.write_record(&mut w, index, place, (before, handle), &mut base, seq);
+            let written = if self.is_plain(index, place) {
+                self.write_update(&mut w, index, place, (before, handle), &mut base, seq)
+            } else {
+                self.write_record(&mut w, index, place, (before, handle), &mut base, seq)
+            };
             written.expect("there was room for the largest record");
             before = i32::from(handle);
             header.records += 1;
@@ -312,6 +348,55 @@ impl Session {
         RECORD_HEAD_BITS + kind.layout.bits_max() + if told { 0 } else { RECORD_ABOUT_BITS }
     }
 
+    /// Whether a receiver knows all about an object of ours but its new value, as nearly always.
+    #[inline]
+    fn is_plain(&self, index: usize, place: Place) -> bool {
+        let (out, object) = (&self.links[index].out[place as usize], &self.store[place]);
+        let mine = |record: &Record| record.version.holder == self.me.member && !record.gone;
+        out.changed_tick == self.tick
+            && out.known
+            && out.acked_stamp == object.stamp
+            && out.newest < self.tick
+            && object.captured == self.tick
+            && object.record.as_ref().is_some_and(mine)
+    }
+
+    /// A record of an object that [is plain](Session::is_plain).
+    #[inline]
+    fn write_update(
+        &mut self,
+        w: &mut BitWriter<'_>,
+        index: usize,
+        place: Place,
+        (before, handle): (i32, u16),
+        base: &mut Option<Base>,
+        seq: u32,
+    ) -> Result<(), BufferFull> {
+        let mut head = Register::default();
+        write_handle(&mut head, before, handle)?;
+        let shared = self.links.len() > 1;
+        let Session { links, store, round, stats, tick, .. } = self;
+        let link = &mut links[index];
+        let out = &mut link.out[place as usize];
+        let told = Told { tick: *tick, newer: out.newest, older: out.older_for(*tick - out.newest) };
+        told.write(
+            w,
+            head,
+            (store, place),
+            if shared { Some(&mut round.copies) } else { None },
+            base,
+            stats,
+        )?;
+        stats.updates_sent += 1;
+        out.introduced = true;
+        out.closing = false;
+        out.told_in = seq;
+        out.note_sent(*tick);
+        let object = &store[place];
+        link.sent.record(SentRecord::new(place, handle, object.identity, Some(object.stamp)));
+        Ok(())
+    }
+
     fn write_record(
         &mut self,
         w: &mut BitWriter<'_>,
@@ -321,49 +406,45 @@ impl Session {
         base: &mut Option<Base>,
         seq: u32,
     ) -> Result<(), BufferFull> {
-        write_handle(w, before, handle)?;
+        let mut head = Register::default();
+        write_handle(&mut head, before, handle)?;
         let (stamp, identity) = (self.store[place].stamp, self.store[place].identity);
-        let told = |close| SentRecord { object: place, handle, close, stamp, identity };
+        let told = |close| SentRecord::new(place, handle, identity, if close { None } else { Some(stamp) });
         let wanted = self.wants(index, place);
         let Some(record) = self.store[place].record.filter(|_| wanted) else {
+            head.write(w)?;
             Form::Close.write(w)?;
             let gone = self.store[place].record.is_none_or(|record| record.gone);
             w.bool(gone)?;
             let out = &mut self.links[index].out[place as usize];
             out.closed_in = seq;
             out.known = false;
+            out.note_sent(self.tick);
             self.links[index].sent.record(told(true));
-            self.note_sent(index, place);
             return Ok(());
         };
         self.stats.updates_sent += 1;
         if record.version.holder == self.me.member {
-            self.write_own(w, index, place, &record, base)?;
+            self.write_own(w, head, index, place, &record, base)?;
         } else {
+            head.write(w)?;
             self.write_relay(w, index, place, &record)?;
         }
         let link = &mut self.links[index];
+        link.sent.record(told(false));
         let out = &mut link.out[place as usize];
         out.introduced = true;
         out.closing = false;
         out.told_in = seq;
-        link.sent.record(told(false));
-        self.note_sent(index, place);
+        out.note_sent(self.tick);
         Ok(())
     }
 
-    fn note_sent(&mut self, index: usize, place: Place) {
-        let out = &mut self.links[index].out[place as usize];
-        out.paid = out.priority;
-        out.priority = 0;
-        out.sent_tick = self.tick;
-        out.phase = Phase::Flying;
-    }
-
-    /// A record of an object of ours, as short as what the receiver has allows.
+    /// A record of an object of ours, as short as what the receiver has allows. `head` goes before it.
     fn write_own(
         &mut self,
         w: &mut BitWriter<'_>,
+        head: Register,
         index: usize,
         place: Place,
         record: &Record,
@@ -373,10 +454,11 @@ impl Session {
         if self.store[place].captured != self.tick {
             self.store.capture(place, self.tick);
         }
-        let out = self.links[index].out[place as usize];
+        let out = &self.links[index].out[place as usize];
         let object = &self.store[place];
         if !out.known || out.acked_stamp != object.stamp || record.gone {
             self.stats.updates_whole += 1;
+            head.write(w)?;
             if out.known {
                 Form::Authority.write(w)?;
             } else {
@@ -391,68 +473,9 @@ impl Session {
         }
         let newer = Some(out.newest).filter(|&tick| tick != NEVER && tick < self.tick);
         let older = newer.and_then(|newer| out.older_for(self.tick - newer));
-        let key = (self.tick, newer.unwrap_or(NEVER), older.unwrap_or(NEVER));
-        let copy = match self.round.copies.get(place, key) {
-            Some(copy) => copy,
-            None => {
-                let Some(copy) = self.difference(place, record, newer, older) else {
-                    self.stats.updates_whole += 1;
-                    Form::Absolute.write(w)?;
-                    let kind = &self.store.kinds[usize::from(record.kind)];
-                    return kind.layout.write_whole(w, self.store.value(place));
-                };
-                if self.links.len() > 1 {
-                    self.round.copies.put(place, key, copy);
-                }
-                copy
-            }
-        };
-        let form = match copy.base {
-            _ if *base == Some(copy.base) => Form::Plain,
-            (newer, Some(older)) => Form::Pair(slot_of(newer), slot_of(older)),
-            (newer, None) => Form::Single(slot_of(newer)),
-        };
-        *base = Some(copy.base);
-        form.write(w)?;
-        match copy.bits {
-            Some(bits) => bits.write(w),
-            None => self.write_long_difference(w, place, record, copy.base),
-        }
-    }
-
-    /// An object's value as a difference to values of these ticks, as far as they can still be built on.
-    fn difference(
-        &self,
-        place: Place,
-        record: &Record,
-        newer: Option<u32>,
-        older: Option<u32>,
-    ) -> Option<Written> {
-        let newer = newer?;
-        let newer_value = self.store.told_at(place, newer)?;
-        let older = older.and_then(|tick| self.store.told_at(place, tick).map(|value| (tick, value)));
-        let base = (newer, older.map(|(tick, _)| tick));
-        let older = older.map(|(tick, value)| (value, newer - tick));
-        let baselines = Baselines { newer: newer_value, k: self.tick - newer, older };
-        let layout = &self.store.kinds[usize::from(record.kind)].layout;
-        let mut bits = Register::default();
-        let written = write_difference(&mut bits, layout, self.store.value(place), &baselines);
-        Some(Written { base, bits: written.is_ok().then_some(bits) })
-    }
-
-    /// A difference that is too long to be kept.
-    fn write_long_difference(
-        &self,
-        w: &mut BitWriter<'_>,
-        place: Place,
-        record: &Record,
-        (newer, older): Base,
-    ) -> Result<(), BufferFull> {
-        let told = |tick| self.store.told_at(place, tick).expect("it was there a moment ago");
-        let older = older.map(|older| (told(older), newer - older));
-        let baselines = Baselines { newer: told(newer), k: self.tick - newer, older };
-        let layout = &self.store.kinds[usize::from(record.kind)].layout;
-        write_difference(w, layout, self.store.value(place), &baselines)
+        let told = Told { tick: self.tick, newer: newer.unwrap_or(NEVER), older };
+        let copies = if self.links.len() > 1 { Some(&mut self.round.copies) } else { None };
+        told.write(w, head, (&self.store, place), copies, base, &mut self.stats)
     }
 
     /// Somebody else's record.
@@ -477,6 +500,79 @@ impl Session {
     }
 }
 
+/// A value of ours that is told in a tick, and the ticks of the values it is to be built on.
+struct Told {
+    tick: u32,
+    newer: u32,
+    older: Option<u32>,
+}
+
+impl Told {
+    /// Writes the form and the value, as a difference if the values to build on are still there.
+    #[inline]
+    fn write(
+        &self,
+        w: &mut BitWriter<'_>,
+        mut head: Register,
+        (store, place): (&Store, Place),
+        copies: Option<&mut Copies>,
+        base: &mut Option<Base>,
+        stats: &mut SessionStats,
+    ) -> Result<(), BufferFull> {
+        let key = (self.newer, self.older.unwrap_or(NEVER));
+        let kept = copies.as_ref().and_then(|copies| copies.get(place, self.tick, key)).copied();
+        let copy = match kept {
+            Some(copy) => copy,
+            None => {
+                let Some(copy) = self.difference(store, place) else {
+                    stats.updates_whole += 1;
+                    head.write(w)?;
+                    Form::Absolute.write(w)?;
+                    return store.write_whole(w, place, false);
+                };
+                if let Some(copies) = copies {
+                    copies.put(place, self.tick, key, copy);
+                }
+                copy
+            }
+        };
+        let form = match copy.base {
+            _ if *base == Some(copy.base) => Form::Plain,
+            (newer, NEVER) => Form::Single(slot_of(newer)),
+            (newer, older) => Form::Pair(slot_of(newer), slot_of(older)),
+        };
+        *base = Some(copy.base);
+        form.write(&mut head)?;
+        if copy.bits.is_whole() {
+            return copy.bits.write_after(head, w);
+        }
+        head.write(w)?;
+        let (layout, baselines, _) = self.baselines(store, place).expect("they were there a moment ago");
+        write_difference(w, layout, store.value(place), &baselines)
+    }
+
+    /// A value as a difference to values of these ticks, as far as they can still be built on.
+    fn difference(&self, store: &Store, place: Place) -> Option<Written> {
+        let (layout, baselines, base) = self.baselines(store, place)?;
+        let mut bits = Register::default();
+        // A register takes whatever comes.
+        let _ = write_difference(&mut bits, layout, store.value(place), &baselines);
+        Some(Written { base, bits })
+    }
+
+    /// The values to build on, as far as they are there.
+    #[inline]
+    fn baselines<'a>(&self, store: &'a Store, place: Place) -> Option<(&'a Layout, Baselines<'a>, Base)> {
+        let (kind, history) = (store.kind(place)?, store[place].history);
+        let newer = kind.histories.at(history, Some(self.newer).filter(|&tick| tick != NEVER)?)?;
+        let older = self.older.and_then(|tick| Some((tick, kind.histories.at(history, tick)?)));
+        let base = (self.newer, older.map_or(NEVER, |(tick, _)| tick));
+        let older = older.map(|(tick, value)| (value, self.newer - tick));
+        Some((&kind.layout, Baselines::new(newer, self.tick - self.newer, older), base))
+    }
+}
+
+#[inline]
 fn write_difference(
     w: &mut impl Sink,
     layout: &Layout,
