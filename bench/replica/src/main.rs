@@ -19,8 +19,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// A part of the report.
 type Rows = fn(&mut Report);
 
-const PARTS: [(&str, Rows); 6] = [
-    ("probe", rows::probe),
+const PARTS: [(&str, Rows); 5] = [
     ("moving", rows::moving),
     ("mostly-resting", rows::mostly_resting),
     ("rest", rows::rest),

@@ -125,33 +125,3 @@ pub(crate) fn scale(report: &mut Report) {
         }
     }
 }
-
-pub(crate) fn probe(_: &mut Report) {
-    use crate::course::Runner;
-    let course = Course::moving(Motion::Driven);
-    let mut runner = Gaggle::new(&course);
-    let mut bodies = crate::bodies::Bodies::new(course.objects, course.motion);
-    let (mut bytes, mut updates) = (0, 0);
-    for tick in 1..=std::env::var("T").map_or(100, |t| t.parse().unwrap()) {
-        for index in 0..course.objects {
-            bodies.step(index);
-        }
-        if tick == 41 {
-            (bytes, updates) = (runner.bytes(), runner.updates().unwrap());
-        }
-        sender(&mut runner, tick, &bodies, course.objects);
-        runner.carry(tick);
-        runner.receive(tick);
-    }
-    let updates = runner.updates().unwrap() - updates;
-    println!("{} updates, {} B", updates, (runner.bytes() - bytes) as f64 / updates as f64);
-}
-
-#[inline(never)]
-fn sender(runner: &mut Gaggle, tick: u64, bodies: &crate::bodies::Bodies, objects: usize) {
-    use crate::course::Runner;
-    for index in 0..objects {
-        runner.set(index, bodies);
-    }
-    runner.send(tick);
-}
