@@ -16,6 +16,8 @@ mod drake_picture;
 mod footage;
 mod frame_picture;
 mod fuzz_seeds;
+mod millpond_load;
+mod millpond_picture;
 mod png_file;
 mod replica_chaos;
 mod runs;
@@ -43,6 +45,10 @@ enum Command {
     DrawDrake(drake_picture::Options),
     /// How far from the truth another player's drake is drawn, as numbers and an SVG
     DrakeError(drake_error::Options),
+    /// One frame of millpond, as a PNG
+    DrawMillpond(millpond_picture::Options),
+    /// What a pond of four hundred things costs: bytes, age, and jumps when something changes hands
+    MillpondLoad(millpond_load::Options),
     /// A whole match of bots or replay on one sheet, as a PNG
     Sheet(contact_sheet::Options),
     /// How hard the waves are, over many matches of bots, as a table and a PNG
@@ -63,6 +69,8 @@ fn main() -> ExitCode {
         Command::Draw(options) => frame_picture::draw(&options),
         Command::DrawDrake(options) => drake_picture::draw(&options),
         Command::DrakeError(options) => drake_error::draw(&options),
+        Command::DrawMillpond(options) => millpond_picture::draw(&options),
+        Command::MillpondLoad(options) => millpond_load::report(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
         Command::Chaos(options) => chaos::run(&options),

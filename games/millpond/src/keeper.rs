@@ -1,0 +1,114 @@
+//! What whoever leads sees to: what was brought, the sluice, and that there is always enough on the water.
+
+use crate::ledger::{
+    DAY_FRAMES, JETTY_REACH, Ledger, PADDLE_FRAMES, PADDLE_REACH, PADDLES, SLUICE_FRAMES, WISHES,
+};
+use crate::mark::{Mark, NOBODY, What};
+use crate::pond::{Floating, Hands, Pond, free_place};
+use crate::thing::{Sort, Thing};
+use crate::water::{self, Vector};
+
+/// What the keeper remembers. Not told: the next one begins to count anew.
+#[derive(Debug, Clone, Default)]
+pub struct Keeper {
+    paddles: u8,
+    open: u16,
+    done: u16,
+}
+
+impl Keeper {
+    /// One frame. `honest` says of something whether it came to where it is as things do.
+    pub fn step(&mut self, pond: &mut Pond, hands: &mut impl Hands, honest: impl Fn(&Floating) -> bool) {
+        self.sluice(pond);
+        self.deliveries(pond, hands, honest);
+        if pond.ledger.complete() && !pond.ledger.done {
+            pond.ledger.done = true;
+            self.done = 0;
+            pond.mark(Mark::at(What::Day, NOBODY, water::at(512, 288), 0));
+        }
+        if pond.ledger.done {
+            self.done += 1;
+            if self.done >= DAY_FRAMES {
+                let Ledger { day, open, credit, .. } = pond.ledger;
+                pond.ledger = Ledger { day: day.wrapping_add(1), open, credit, ..Ledger::default() };
+                // The bell is wanted again, somewhere else.
+                if !pond.floating.iter().any(|floating| floating.thing.sort == Sort::Bell) {
+                    more(pond, Sort::Bell, hands);
+                }
+            }
+        }
+    }
+
+    /// Two paddles, two boats, a second.
+    fn sluice(&mut self, pond: &mut Pond) {
+        let held = |paddle: (i32, i32)| {
+            let at = water::at(paddle.0, paddle.1);
+            pond.boats.iter().flatten().any(|boat| water::near(boat.place, at, PADDLE_REACH))
+        };
+        let both = PADDLES.iter().all(|paddle| held(*paddle));
+        self.paddles = if both { self.paddles.saturating_add(1) } else { 0 };
+        if self.paddles == PADDLE_FRAMES && !pond.ledger.open {
+            (pond.ledger.open, pond.ledger.sluiced) = (true, true);
+            self.open = SLUICE_FRAMES;
+            pond.mark(Mark::at(What::Sluice, NOBODY, water::at(PADDLES[0].0, water::RACE), 0));
+        }
+        self.open = self.open.saturating_sub(1);
+        if self.open == 0 {
+            pond.ledger.open = false;
+        }
+    }
+
+    fn deliveries(&mut self, pond: &mut Pond, hands: &mut impl Hands, honest: impl Fn(&Floating) -> bool) {
+        for (number, wish) in WISHES.iter().enumerate() {
+            if pond.ledger.wanted(number) == 0 {
+                continue;
+            }
+            let brought = pond.floating.iter().find(|floating| {
+                floating.thing.sort == wish.sort
+                    && !floating.held
+                    && water::near(floating.thing.place, wish.place(), JETTY_REACH)
+                    && honest(floating)
+            });
+            let Some(Floating { id, thing, holder, .. }) = brought.copied() else { continue };
+            if !hands.delete(id) {
+                continue;
+            }
+            pond.floating.retain(|floating| floating.id != id);
+            let ledger = &mut pond.ledger;
+            ledger.brought[number] = ledger.brought[number].saturating_add(thing.count).min(wish.count);
+            if let Some(credit) = ledger.credit.get_mut(usize::from(holder)) {
+                *credit = credit.saturating_add(thing.count);
+            }
+            let what = if wish.sort == Sort::Bell { What::Bell } else { What::Delivered };
+            pond.mark(Mark::at(what, holder, wish.place(), thing.sort as u8));
+            self.trade(pond, wish.place(), wish.gift, hands);
+            for _ in 0..thing.count {
+                if thing.sort != Sort::Bell {
+                    more(pond, thing.sort, hands);
+                }
+            }
+        }
+    }
+
+    /// Something for something: the gift comes off the jetty.
+    fn trade(&mut self, pond: &mut Pond, jetty: Vector, gift: Sort, hands: &mut impl Hands) {
+        let out = water::direction(water::way(jetty, water::at(512, 320)));
+        let place = water::add(jetty, water::along(out, gaggle_kit::Fixed16::from_int(JETTY_REACH + 14)));
+        let velocity = water::along(out, gaggle_kit::Fixed16::from_int(20));
+        pond.put(Thing { velocity, ..Thing::new(gift, place) }, hands);
+        // One lily less: the pond stays as full as it was.
+        let lily = pond.floating.iter().find(|floating| floating.thing.sort == Sort::Lily && floating.mine);
+        if let Some(id) = lily.map(|floating| floating.id)
+            && hands.delete(id)
+        {
+            pond.floating.retain(|floating| floating.id != id);
+        }
+    }
+}
+
+/// Another of a sort, drifting in from somewhere.
+fn more(pond: &mut Pond, sort: Sort, hands: &mut impl Hands) {
+    let things: Vec<Thing> = pond.floating.iter().map(|floating| floating.thing).collect();
+    let place = free_place(&things, sort, &mut pond.random);
+    pond.put(Thing::new(sort, place), hands);
+}

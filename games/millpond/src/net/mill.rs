@@ -1,0 +1,257 @@
+//! One machine's part in the game.
+
+use std::collections::BTreeMap;
+
+use gaggle_replica::{ObjectId, Player, Session, Signal, To};
+
+use super::{Happening, Nearness, Noise};
+use crate::boat::Boat;
+use crate::bots::Bot;
+use crate::keeper::Keeper;
+use crate::ledger::Ledger;
+use crate::mark::{NOBODY, What};
+use crate::pad::Pad;
+use crate::pond::{Floating, Hands, Pond};
+use crate::thing::Thing;
+use crate::water::{self, SEATS, Vector};
+
+/// Whose value the ledger is: everybody's.
+const ALL: Player = Player::at(0);
+/// Boats on the water at least: alone, one would never get the bell anywhere.
+const BOATS_MIN: usize = 3;
+/// Pixels a thing can be further in the next frame than in this one, whoever has it, on the worst of lines. What leaps further does not
+/// count as brought for a while.
+const LEAP: i32 = 70;
+/// Frames for which it does not.
+const DOUBT: u16 = 900;
+
+/// The hands of a machine among others.
+struct Reach<'a>(&'a mut Session);
+
+impl Hands for Reach<'_> {
+    fn touch(&mut self, id: ObjectId) -> bool {
+        self.0.touch(id).is_ok()
+    }
+
+    fn grab(&mut self, id: ObjectId) -> bool {
+        self.0.grab(id).is_ok()
+    }
+
+    fn release(&mut self, id: ObjectId) {
+        // Somebody else's by now, if it fails.
+        _ = self.0.release(id);
+    }
+
+    fn delete(&mut self, id: ObjectId) -> bool {
+        self.0.delete(id).is_ok()
+    }
+
+    fn spawn(&mut self, thing: &Thing) -> Option<ObjectId> {
+        self.0.spawn(thing).ok()
+    }
+}
+
+/// The pond on one machine.
+#[derive(Debug, Clone)]
+pub struct Mill {
+    pond: Pond,
+    keeper: Keeper,
+    bots: [Bot; SEATS],
+    /// Where things were, and for how long they are doubted: only the keeper asks.
+    doubts: BTreeMap<ObjectId, (Vector, u16)>,
+    told: Option<Ledger>,
+    nearness: Nearness,
+}
+
+impl Mill {
+    /// A machine's part. The seed is for what it decides.
+    pub fn new(seed: u64) -> Mill {
+        Mill {
+            pond: Pond::new(seed),
+            keeper: Keeper::default(),
+            bots: std::array::from_fn(|seat| Bot::new(seat, seed)),
+            doubts: BTreeMap::new(),
+            told: None,
+            nearness: Nearness::default(),
+        }
+    }
+
+    /// The pond as it should be drawn here.
+    pub fn pond(&self) -> &Pond {
+        &self.pond
+    }
+
+    /// What matters to whom.
+    pub fn nearness(&mut self) -> &mut Nearness {
+        &mut self.nearness
+    }
+
+    /// A pond begins: whoever is first fills it.
+    pub fn found(&mut self, session: &mut Session) {
+        for thing in Pond::litter(&mut self.pond.random) {
+            // Beyond what a session holds there is no pond worth having.
+            _ = session.spawn(&thing);
+        }
+    }
+
+    /// Another world begins: what was known of the one before does not count.
+    pub fn enter(&mut self) {
+        let frame = self.pond.frame;
+        *self = Mill::new(self.pond.random.next_u64());
+        // Sounds are told apart by their frame: it never goes back.
+        self.pond.frame = frame;
+    }
+
+    /// The seat played here, if this is no onlooker.
+    pub fn seat(&self, session: &Session) -> Option<usize> {
+        Some(usize::from(session.player().number())).filter(|seat| *seat < SEATS)
+    }
+
+    /// One frame. The session has the input of this machine's player already.
+    pub fn step(&mut self, session: &mut Session) {
+        self.pond.frame = self.pond.frame.wrapping_add(1);
+        let pad = session.take_input::<Pad>(session.player()).unwrap_or_default();
+        self.look(session);
+        let leads = session.is_lead();
+        let own = self.seat(session).filter(|_| session.is_admitted());
+        let rowed: Vec<usize> =
+            (0..SEATS).filter(|seat| Some(*seat) == own || leads && self.is_bot(session, *seat)).collect();
+        for &seat in &rowed {
+            self.pond.boats[seat].get_or_insert_with(|| Boat::moored(seat));
+            let pad = if Some(seat) == own { pad } else { self.bots[seat].play(&self.pond) };
+            self.pond.row(seat, pad, &mut Reach(session));
+        }
+        self.pond.float(&mut Reach(session));
+        if leads {
+            self.keep(session);
+        }
+        self.tell(session, &rowed, leads);
+        self.nearness = Nearness::of(&self.pond);
+    }
+
+    /// Whether a bot rows there: as many as are missing, in the seats nobody has.
+    fn is_bot(&self, session: &Session, seat: usize) -> bool {
+        let taken = |seat: usize| session.roster().of_player(Player::at(seat as u8)).is_some();
+        let bots = BOATS_MIN.saturating_sub(session.roster().len());
+        !taken(seat) && (0..seat).filter(|seat| !taken(*seat)).count() < bots
+    }
+
+    /// What the session tells. What is moved here stays as finely as it is moved; everything else is as it is shown, so that what one
+    /// bumps into is what one sees, and goes on from there.
+    fn look(&mut self, session: &Session) {
+        let mut ids: Vec<ObjectId> = session.objects::<Thing>().map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        let mut floating = Vec::with_capacity(ids.len());
+        for id in ids {
+            let mine = session.is_mine(id);
+            let before = self.pond.find(id).filter(|before| mine && before.mine).map(|before| before.thing);
+            let Some(thing) = before.or_else(|| session.shown::<Thing>(id)) else { continue };
+            let holder = session.holder(id).map_or(NOBODY, Player::number);
+            floating.push(Floating { id, thing, mine, holder, held: session.is_held(id) });
+        }
+        self.pond.floating = floating;
+        for seat in 0..SEATS {
+            match boat_of(session, seat) {
+                Some(id) if session.is_mine(id) && self.pond.boats[seat].is_some() => {}
+                Some(id) => self.pond.boats[seat] = session.shown::<Boat>(id),
+                None => self.pond.boats[seat] = None,
+            }
+        }
+        if !session.is_lead() || self.told.is_none() {
+            self.told = session.value::<Ledger>(ALL);
+            self.pond.ledger = self.told.unwrap_or_default();
+        }
+    }
+
+    /// What the lead sees to.
+    fn keep(&mut self, session: &mut Session) {
+        let doubts = &mut self.doubts;
+        doubts.retain(|id, _| self.pond.find(*id).is_some());
+        for Floating { id, thing, mine, .. } in &self.pond.floating {
+            let doubt = doubts.entry(*id).or_insert((thing.place, 0));
+            let leapt = !mine && !water::near(doubt.0, thing.place, LEAP);
+            *doubt = (thing.place, if leapt { DOUBT } else { doubt.1.saturating_sub(1) });
+        }
+        let honest = |floating: &Floating| doubts.get(&floating.id).is_none_or(|doubt| doubt.1 == 0);
+        self.keeper.step(&mut self.pond, &mut Reach(session), honest);
+    }
+
+    fn tell(&mut self, session: &mut Session, rowed: &[usize], leads: bool) {
+        for Floating { id, thing, .. } in self.pond.floating.iter().filter(|floating| floating.mine) {
+            // Refused if somebody has claimed it in this very frame: then it is his to tell.
+            _ = session.set(*id, thing);
+        }
+        for seat in 0..SEATS {
+            match (boat_of(session, seat), rowed.contains(&seat)) {
+                (Some(id), true) => {
+                    if !session.is_mine(id) {
+                        _ = session.touch(id);
+                    }
+                    if let Some(boat) = self.pond.boats[seat] {
+                        _ = session.set(id, &boat);
+                    }
+                }
+                (None, true) => {
+                    if let Some(boat) = self.pond.boats[seat] {
+                        _ = session.spawn_for(Player::at(seat as u8), &boat);
+                    }
+                }
+                // A boat nobody rows is taken ashore.
+                (Some(id), false)
+                    if leads && session.roster().of_player(Player::at(seat as u8)).is_none() =>
+                {
+                    _ = session.delete(id);
+                }
+                _ => {}
+            }
+        }
+        if leads && self.told != Some(self.pond.ledger) && session.set_value(ALL, &self.pond.ledger).is_ok() {
+            self.told = Some(self.pond.ledger);
+        }
+        self.tell_marks(session, leads);
+    }
+
+    fn tell_marks(&mut self, session: &mut Session, leads: bool) {
+        for mark in self.pond.marks.recent(self.pond.frame, 1) {
+            if is_small(mark.what) {
+                let boat = boat_of(session, usize::from(mark.who));
+                // The most that can go wrong is that a sound is missing.
+                boat.into_iter().for_each(|id| _ = session.signal(To::Others, &[id], &Noise(*mark)));
+            } else if leads {
+                _ = session.signal(To::Others, &[], &Happening(*mark));
+            }
+        }
+    }
+
+    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's word or none.
+    pub fn signal(&mut self, session: &Session, signal: &Signal) {
+        let from_lead = session.roster().lead().is_some_and(|lead| lead.player == signal.from);
+        let noise = signal.get::<Noise>().map(|Noise(mark)| mark);
+        let noise =
+            noise.filter(|mark| is_small(mark.what) && (from_lead || mark.who == signal.from.number()));
+        let happening = signal.get::<Happening>().map(|Happening(mark)| mark).filter(|_| from_lead);
+        if let Some(mark) = noise.or(happening) {
+            self.pond.mark(mark);
+        }
+    }
+}
+
+/// What boats do by themselves, as opposed to what is counted.
+fn is_small(what: What) -> bool {
+    matches!(
+        what,
+        What::Stroke | What::Bump | What::Tow | What::Drop | What::Refused | What::Stack | What::Unstack
+    )
+}
+
+/// The boat of a seat: of several that say they are, his own, or the lead's, never a stranger's.
+fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
+    let lead = session.roster().lead().map(|lead| lead.player);
+    let boats = session.objects::<Boat>().filter(|(_, boat)| usize::from(boat.seat) == seat);
+    let trusted = boats.filter_map(|(id, _)| {
+        let holder = session.holder(id);
+        let own = holder == Some(Player::at(seat as u8));
+        (own || holder == lead).then_some((!own, id))
+    });
+    trusted.min().map(|(_, id)| id)
+}

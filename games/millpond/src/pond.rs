@@ -1,0 +1,420 @@
+//! The pond as one machine has it: it rows the boats and moves the things that are its own, and asks for what it bumps into.
+
+use gaggle_kit::{Fixed16, Prng};
+use gaggle_replica::ObjectId;
+
+use crate::boat::{self, Boat};
+use crate::ledger::{Ledger, PADDLES, WISHES};
+use crate::mark::{Mark, Marks, What};
+use crate::pad::Pad;
+use crate::thing::{STACK_MAX, Sort, Thing};
+use crate::water::{self, HEIGHT, SEATS, SHORE, Vector, WIDTH};
+
+/// Things on a pond at the beginning.
+pub const THINGS: usize = 400;
+/// Pixels behind a boat within which it can take something in tow.
+const TOW_REACH: i32 = 26;
+/// Pixels of rope.
+const ROPE: i32 = 21;
+/// Pixels from the bell within which a boat is at it.
+const BELL_REACH: i32 = 46;
+/// Pixels within which one is put on another.
+const STACK_REACH: i32 = 18;
+
+/// What one may do about things that somebody else may hold.
+pub trait Hands {
+    /// Takes something to push it. Says whether it is ours.
+    fn touch(&mut self, id: ObjectId) -> bool;
+    /// Takes something and holds on to it.
+    fn grab(&mut self, id: ObjectId) -> bool;
+    /// Lets it go.
+    fn release(&mut self, id: ObjectId);
+    /// Takes something off the pond.
+    fn delete(&mut self, id: ObjectId) -> bool;
+    /// Puts something on the pond.
+    fn spawn(&mut self, thing: &Thing) -> Option<ObjectId>;
+}
+
+/// The hands of somebody who is alone: everything is his.
+#[derive(Debug, Clone, Default)]
+pub struct Alone {
+    made: u64,
+}
+
+impl Hands for Alone {
+    fn touch(&mut self, _: ObjectId) -> bool {
+        true
+    }
+
+    fn grab(&mut self, _: ObjectId) -> bool {
+        true
+    }
+
+    fn release(&mut self, _: ObjectId) {}
+
+    fn delete(&mut self, _: ObjectId) -> bool {
+        true
+    }
+
+    fn spawn(&mut self, _: &Thing) -> Option<ObjectId> {
+        self.made += 1;
+        Some(ObjectId::from_bits(self.made))
+    }
+}
+
+/// Something on the pond, and what this machine knows of who has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Floating {
+    /// Its number, the same on all machines.
+    pub id: ObjectId,
+    /// What it is and where.
+    pub thing: Thing,
+    /// Whether this machine moves it.
+    pub mine: bool,
+    /// Who does, by seat.
+    pub holder: u8,
+    /// Whether somebody holds on to it.
+    pub held: bool,
+}
+
+/// The pond.
+#[derive(Debug, Clone)]
+pub struct Pond {
+    /// The frame this is the state of.
+    pub frame: u32,
+    /// All chance of this machine.
+    pub random: Prng,
+    /// Everything afloat, in the order of its numbers.
+    pub floating: Vec<Floating>,
+    /// The boats.
+    pub boats: [Option<Boat>; SEATS],
+    /// What is wanted and done.
+    pub ledger: Ledger,
+    /// What is worth seeing and hearing.
+    pub marks: Marks,
+    /// Whose hands were closed in the last frame.
+    closed: [bool; SEATS],
+}
+
+impl Pond {
+    /// Water and nothing else.
+    pub fn new(seed: u64) -> Pond {
+        Pond {
+            frame: 0,
+            random: Prng::new(seed),
+            floating: Vec::new(),
+            boats: [None; SEATS],
+            ledger: Ledger::default(),
+            marks: Marks::default(),
+            closed: [false; SEATS],
+        }
+    }
+
+    /// What a pond begins with, scattered.
+    pub fn litter(random: &mut Prng) -> Vec<Thing> {
+        let sorts = [
+            (Sort::Lily, 150),
+            (Sort::Log, 80),
+            (Sort::Crate, 60),
+            (Sort::Barrel, 50),
+            (Sort::Decoy, 30),
+            (Sort::Lantern, 19),
+            (Sort::Cheese, 10),
+            (Sort::Bell, 1),
+        ];
+        let mut things: Vec<Thing> = Vec::with_capacity(THINGS);
+        for (sort, count) in sorts.into_iter().rev() {
+            for _ in 0..count {
+                things.push(Thing::new(sort, free_place(&things, sort, random)));
+            }
+        }
+        things
+    }
+
+    /// A pond full of things for somebody who is alone.
+    pub fn alone(seed: u64, hands: &mut Alone) -> Pond {
+        let mut pond = Pond::new(seed);
+        for thing in Pond::litter(&mut pond.random) {
+            pond.put(thing, hands);
+        }
+        pond
+    }
+
+    /// Puts something on the pond.
+    pub fn put(&mut self, thing: Thing, hands: &mut impl Hands) -> Option<ObjectId> {
+        let id = hands.spawn(&thing)?;
+        let floating = Floating { id, thing, mine: true, holder: crate::mark::NOBODY, held: false };
+        let place = self.floating.partition_point(|other| other.id < id);
+        self.floating.insert(place, floating);
+        Some(id)
+    }
+
+    /// Something afloat, by its number.
+    pub fn find(&self, id: ObjectId) -> Option<&Floating> {
+        let place = self.floating.binary_search_by_key(&id, |floating| floating.id).ok()?;
+        self.floating.get(place)
+    }
+
+    fn place_of(&self, id: ObjectId) -> Option<usize> {
+        self.floating.binary_search_by_key(&id, |floating| floating.id).ok()
+    }
+
+    /// One frame of a boat that is rowed here.
+    pub fn row(&mut self, seat: usize, pad: Pad, hands: &mut impl Hands) {
+        let Some(mut boat) = self.boats[seat] else { return };
+        let rowed = boat.rows;
+        boat.row(pad, self.ledger.open);
+        if boat.rows && (!rowed || self.frame.is_multiple_of(40)) {
+            self.mark(Mark::at(What::Stroke, seat as u8, boat.place, 0));
+        }
+        self.give_way(seat, &mut boat);
+        self.push(seat, &mut boat, hands);
+        self.pull(&mut boat);
+        self.boats[seat] = Some(boat);
+        if pad.hand && !self.closed[seat] {
+            self.use_hand(seat, hands);
+        }
+        self.closed[seat] = pad.hand;
+    }
+
+    /// Boats do not go through each other: each gives way for itself.
+    fn give_way(&mut self, seat: usize, boat: &mut Boat) {
+        for other in self.boats.iter().flatten().filter(|other| usize::from(other.seat) != seat) {
+            if water::near(boat.place, other.place, 2 * boat::RADIUS) {
+                let out = water::direction(water::way(other.place, boat.place));
+                boat.place = water::add(boat.place, water::along(out, Fixed16::ONE));
+                boat.velocity = water::add(boat.velocity, water::along(out, Fixed16::from_int(4)));
+            }
+        }
+    }
+
+    /// What is in a boat's way is pushed, if it may be.
+    fn push(&mut self, seat: usize, boat: &mut Boat, hands: &mut impl Hands) {
+        for number in 0..self.floating.len() {
+            let Floating { id, thing, mine, .. } = self.floating[number];
+            let reach = boat::RADIUS + thing.sort.radius();
+            if !water::near(boat.place, thing.place, reach) || boat.tow == Some(id) {
+                continue;
+            }
+            let out = water::direction(water::way(boat.place, thing.place));
+            let overlap = Fixed16::from_int(reach) - water::length(water::way(boat.place, thing.place));
+            if !mine && !hands.touch(id) {
+                // Somebody else has it: it stands like a post.
+                boat.place = water::add(boat.place, water::along(out, -overlap));
+                boat.velocity = boat.velocity.map(|part| part / 2);
+                continue;
+            }
+            let weight = thing.weight();
+            let (cos, sin) = (out.cos::<16>(), out.sin::<16>());
+            let [x, y] = water::way(thing.velocity, boat.velocity);
+            let speed = (x * cos + y * sin).max(Fixed16::ZERO);
+            let share = boat::WEIGHT + weight;
+            let floating = &mut self.floating[number];
+            (floating.mine, floating.holder) = (true, seat as u8);
+            let pushed = water::along(out, speed * boat::WEIGHT / share);
+            floating.thing.velocity = water::add(thing.velocity, pushed);
+            floating.thing.place = water::add(thing.place, water::along(out, overlap * boat::WEIGHT / share));
+            boat.velocity = water::add(boat.velocity, water::along(out, -speed * weight / share));
+            boat.place = water::add(boat.place, water::along(out, -overlap * weight / share));
+            if speed > Fixed16::from_int(24) {
+                self.mark(Mark::at(What::Bump, seat as u8, thing.place, thing.sort as u8));
+            }
+        }
+        water::keep_afloat(&mut boat.place, &mut boat.velocity, boat::RADIUS);
+    }
+
+    /// The rope between a boat and what it tows.
+    fn pull(&mut self, boat: &mut Boat) {
+        let Some(place) =
+            boat.tow.and_then(|id| self.place_of(id)).filter(|place| self.floating[*place].mine)
+        else {
+            boat.tow = None;
+            return;
+        };
+        let thing = &mut self.floating[place].thing;
+        let stern = boat.stern();
+        let rope = water::way(thing.place, stern);
+        let stretch = water::length(rope) - Fixed16::from_int(ROPE - 9 + thing.sort.radius());
+        if stretch <= Fixed16::ZERO {
+            return;
+        }
+        let towards = water::direction(rope);
+        let (weight, share) = (thing.weight(), boat::WEIGHT + thing.weight());
+        let pull = stretch.min(Fixed16::from_int(12)) * 2;
+        thing.velocity = water::add(thing.velocity, water::along(towards, pull * boat::WEIGHT / share));
+        boat.velocity = water::add(boat.velocity, water::along(towards, -pull * weight / share));
+    }
+
+    /// The hand closes: it lets go of what is in tow, or takes what is nearest behind.
+    fn use_hand(&mut self, seat: usize, hands: &mut impl Hands) {
+        let Some(mut boat) = self.boats[seat] else { return };
+        if let Some(id) = boat.tow.take() {
+            self.boats[seat] = Some(boat);
+            return self.let_go(seat, id, hands);
+        }
+        let (stern, who) = (boat.stern(), seat as u8);
+        let near = self.floating.iter().filter(|floating| {
+            floating.thing.sort.tows()
+                && water::near(stern, floating.thing.place, TOW_REACH + floating.thing.sort.radius() - 7)
+        });
+        let nearest = near.min_by_key(|floating| water::length(water::way(stern, floating.thing.place)));
+        let Some(Floating { id, thing, .. }) = nearest.copied() else { return };
+        let taken = if thing.count > 1 {
+            self.take_one(id, &thing, seat, hands)
+        } else {
+            hands.grab(id).then_some(id)
+        };
+        let Some(id) = taken else {
+            return self.mark(Mark::at(What::Refused, who, thing.place, thing.sort as u8));
+        };
+        if let Some(place) = self.place_of(id) {
+            let floating = &mut self.floating[place];
+            (floating.mine, floating.held, floating.holder) = (true, true, who);
+        }
+        boat.tow = Some(id);
+        self.boats[seat] = Some(boat);
+        let what = if thing.count > 1 { What::Unstack } else { What::Tow };
+        self.mark(Mark::at(what, who, thing.place, thing.sort as u8));
+    }
+
+    /// One from the top of a stack.
+    fn take_one(
+        &mut self,
+        id: ObjectId,
+        stack: &Thing,
+        seat: usize,
+        hands: &mut impl Hands,
+    ) -> Option<ObjectId> {
+        let place = self.place_of(id)?;
+        if !self.floating[place].mine && !hands.touch(id) {
+            return None;
+        }
+        let floating = &mut self.floating[place];
+        (floating.mine, floating.holder) = (true, seat as u8);
+        floating.thing.count -= 1;
+        let stern = self.boats[seat]?.stern();
+        let one = self.put(Thing::new(stack.sort, stern), hands)?;
+        hands.grab(one).then_some(one)
+    }
+
+    fn let_go(&mut self, seat: usize, id: ObjectId, hands: &mut impl Hands) {
+        hands.release(id);
+        let (who, Some(place)) = (seat as u8, self.place_of(id)) else { return };
+        self.floating[place].held = false;
+        let thing = self.floating[place].thing;
+        let below = self.floating.iter().find(|other| {
+            other.id != id
+                && other.thing.sort == thing.sort
+                && thing.sort.stacks()
+                && !other.held
+                && other.thing.count + thing.count <= STACK_MAX
+                && water::near(other.thing.place, thing.place, STACK_REACH)
+        });
+        let Some(Floating { id: below, mine, .. }) = below.copied() else {
+            return self.mark(Mark::at(What::Drop, who, thing.place, thing.sort as u8));
+        };
+        if (mine || hands.touch(below)) && hands.delete(id) {
+            self.floating.remove(place);
+            if let Some(place) = self.place_of(below) {
+                let floating = &mut self.floating[place];
+                (floating.mine, floating.holder) = (true, who);
+                floating.thing.count += thing.count;
+                let count = floating.thing.count;
+                self.mark(Mark::at(What::Stack, who, thing.place, count));
+            }
+        }
+    }
+
+    /// One frame of everything afloat that is moved here.
+    pub fn float(&mut self, hands: &mut impl Hands) {
+        let wind = water::wind(self.frame);
+        let gust = wind != [Fixed16::ZERO; 2];
+        for number in 0..self.floating.len() {
+            let Floating { id, mut thing, mine, .. } = self.floating[number];
+            let light = thing.weight() <= 2;
+            let flows = water::current(thing.place, false) != [Fixed16::ZERO; 2];
+            if !mine || thing.rests() && !flows && !(gust && light) {
+                continue;
+            }
+            let pulled = self.boats.iter().flatten().any(|boat| boat.tow == Some(id));
+            let at_it =
+                self.boats.iter().flatten().filter(|boat| water::near(boat.place, thing.place, BELL_REACH));
+            let at_it = if thing.sort == Sort::Bell { at_it.count() } else { 0 };
+            thing.float(wind, self.ledger.open, pulled, at_it);
+            self.floating[number].thing = thing;
+            self.jostle(number, hands);
+        }
+    }
+
+    /// What moves pushes what is in its way, and so has it.
+    fn jostle(&mut self, number: usize, hands: &mut impl Hands) {
+        let moving = self.floating[number];
+        for other in 0..self.floating.len() {
+            let there = self.floating[other];
+            let reach = moving.thing.sort.radius() + there.thing.sort.radius();
+            if other == number || !water::near(moving.thing.place, there.thing.place, reach) {
+                continue;
+            }
+            let here = self.floating[number].thing;
+            let out = water::direction(water::way(here.place, there.thing.place));
+            let overlap = Fixed16::from_int(reach) - water::length(water::way(here.place, there.thing.place));
+            let (cos, sin) = (out.cos::<16>(), out.sin::<16>());
+            let [x, y] = water::way(there.thing.velocity, here.velocity);
+            let speed = x * cos + y * sin;
+            // What only leans against it does not take it.
+            let takes = speed > Fixed16::from_int(3);
+            let ours = there.mine || takes && !there.held && hands.touch(there.id);
+            let (weight, share) = (here.weight(), here.weight() + there.thing.weight());
+            if !ours || there.held {
+                let floating = &mut self.floating[number].thing;
+                floating.place = water::add(here.place, water::along(out, -overlap / 2));
+                if speed > Fixed16::ZERO {
+                    floating.velocity = water::add(here.velocity, water::along(out, -speed));
+                }
+                continue;
+            }
+            let pushed = &mut self.floating[other];
+            (pushed.mine, pushed.holder) = (true, moving.holder);
+            pushed.thing.place = water::add(there.thing.place, water::along(out, overlap * weight / share));
+            if speed > Fixed16::ZERO {
+                pushed.thing.velocity =
+                    water::add(there.thing.velocity, water::along(out, speed * weight / share));
+                let loss = speed * (share - weight) / share;
+                self.floating[number].thing.velocity = water::add(here.velocity, water::along(out, -loss));
+            }
+            let back = overlap * (share - weight) / share;
+            let floating = &mut self.floating[number].thing;
+            floating.place = water::add(floating.place, water::along(out, -back));
+        }
+        let floating = &mut self.floating[number].thing;
+        water::keep_afloat(&mut floating.place, &mut floating.velocity, floating.sort.radius());
+    }
+
+    pub(crate) fn mark(&mut self, mark: Mark) {
+        self.marks.push(Mark { frame: self.frame, ..mark });
+    }
+}
+
+/// Somewhere on the water where there is room, and neither a jetty nor a berth nor the sluice.
+pub(crate) fn free_place(things: &[Thing], sort: Sort, random: &mut Prng) -> Vector {
+    let mut place = water::at(WIDTH / 2, HEIGHT / 2);
+    for _ in 0..40 {
+        let x = random.range(SHORE + 16..=WIDTH - SHORE - 16);
+        let mut y = random.range(SHORE + 16..=HEIGHT - SHORE - 16);
+        // Heavy things do not begin in the race: it would take them all to the wheel.
+        if sort != Sort::Lily && (y - water::RACE).abs() < water::RACE_HALF + 10 {
+            y += 2 * water::RACE_HALF + 30;
+        }
+        place = water::at(x, y);
+        let taken = things
+            .iter()
+            .any(|other| water::near(place, other.place, sort.radius() + other.sort.radius() + 2));
+        let jetty = WISHES.iter().any(|wish| water::near(place, wish.place(), 60));
+        let berth = (0..SEATS).any(|seat| water::near(place, Boat::moored(seat).place, 40));
+        let paddle = PADDLES.iter().any(|(x, y)| water::near(place, water::at(*x, *y), 40));
+        if !(taken || jetty || berth || paddle) {
+            break;
+        }
+    }
+    place
+}

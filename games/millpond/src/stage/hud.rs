@@ -1,0 +1,137 @@
+//! What is written: who is here, what is wanted, where everything is.
+
+use gaggle_scene::{font, palette};
+use palette::{BONE, DIM, FIRE, INK, MIST, NIGHT, PEAT, SEATS_SIX, TEXT};
+
+use super::{Audience, Painter, WINDOW, pixels};
+use crate::ledger::{PADDLES, WISHES};
+use crate::mark::What;
+use crate::pond::Pond;
+use crate::thing::Sort;
+use crate::water::{HEIGHT, RACE, WIDTH};
+
+/// Pixels of the pond that are one of the map.
+const MAP: i32 = 14;
+
+impl Painter<'_> {
+    /// Who is on the water, and what he has brought.
+    pub(super) fn plaques(&mut self, pond: &Pond, audience: &Audience<'_>) {
+        let mut x = 4;
+        for boat in pond.boats.iter().flatten() {
+            let seat = usize::from(boat.seat) % SEATS_SIX.len();
+            let color = SEATS_SIX[seat];
+            let mut name = audience.names[seat].to_string();
+            while font::width(&name, false, 0) > 50 {
+                name.pop();
+            }
+            let credit = pond.ledger.credit[seat].to_string();
+            let bars = if audience.bars[seat].is_some() { 8 } else { 0 };
+            let wide = 22 + font::width(&name, false, 0) + font::width(&credit, false, 0) + bars;
+            let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
+            self.scene.panel((x, 2, wide, 13), INK, 0.78, Some(edge));
+            self.scene.image(self.emblems[seat], (x + 4) as f32, 5.0);
+            self.scene.text(&name, (x + 14) as f32, 5.0, if audience.own[seat] { color } else { DIM });
+            let mut right = x + wide - 4;
+            if let Some(strength) = audience.bars[seat] {
+                for bar in 0..3 {
+                    let lit = bar < i32::from(strength);
+                    let shade = if !lit {
+                        PEAT[3]
+                    } else if strength >= 3 {
+                        MIST[2]
+                    } else {
+                        palette::WARN
+                    };
+                    self.scene.fill(right - 6 + bar * 2, 10 - bar * 2, 1, 3 + bar * 2, shade);
+                }
+                right -= bars;
+            }
+            self.scene.text(&credit, right as f32, 5.0, TEXT).right();
+            x += wide + 3;
+        }
+    }
+
+    /// What is still wanted today.
+    pub(super) fn list(&mut self, pond: &Pond) {
+        let left = 4;
+        let rows = WISHES.len() as i32 + 1;
+        let top = WINDOW.1 - 8 - rows * 10;
+        self.scene.panel((left, top - 4, 92, rows * 10 + 8), INK, 0.72, Some(MIST[0]));
+        for (number, wish) in WISHES.iter().enumerate() {
+            let y = top + number as i32 * 10;
+            let wanted = pond.ledger.wanted(number);
+            self.scene.image(self.flotsam.icon(wish.sort), (left + 4) as f32, y as f32);
+            let color = if wanted == 0 { palette::OK } else { TEXT };
+            self.scene.text(wish.who, (left + 20) as f32, (y + 1) as f32, color);
+            let count = format!("{}/{}", pond.ledger.brought[number], wish.count);
+            self.scene.text(&count, (left + 88) as f32, (y + 1) as f32, color).right();
+        }
+        let y = top + WISHES.len() as i32 * 10;
+        let (word, color) = match (pond.ledger.open, pond.ledger.sluiced) {
+            (true, _) => ("open", FIRE[5]),
+            (_, true) => ("done", palette::OK),
+            _ => ("shut", TEXT),
+        };
+        self.scene.text("Sluice", (left + 20) as f32, (y + 1) as f32, color);
+        self.scene.text(word, (left + 88) as f32, (y + 1) as f32, color).right();
+    }
+
+    /// The whole pond, small.
+    pub(super) fn map(&mut self, pond: &Pond, audience: &Audience<'_>) {
+        let (wide, high) = (WIDTH / MAP, HEIGHT / MAP);
+        let (left, top) = (WINDOW.0 - wide - 6, WINDOW.1 - high - 6);
+        self.scene.panel((left - 2, top - 2, wide + 4, high + 4), INK, 0.72, Some(MIST[0]));
+        self.scene.blend(left as f32, (top + RACE / MAP - 2) as f32, wide as f32, 4.0, MIST[0], 0.5);
+        let spot = |x: i32, y: i32| (left + x / MAP, top + y / MAP);
+        for (number, wish) in WISHES.iter().enumerate() {
+            let (x, y) = spot(wish.x, wish.y);
+            self.scene.fill(
+                x - 1,
+                y - 1,
+                3,
+                3,
+                if pond.ledger.wanted(number) > 0 { FIRE[5] } else { palette::OK },
+            );
+        }
+        for (x, y) in PADDLES {
+            let (x, y) = spot(x, y);
+            self.scene.fill(x, y, 1, 2, MIST[2]);
+        }
+        if let Some(bell) = pond.floating.iter().find(|floating| floating.thing.sort == Sort::Bell) {
+            let (x, y) = spot(bell.thing.place[0].floor(), bell.thing.place[1].floor());
+            self.scene.fill(x - 1, y, 3, 1, BONE);
+            self.scene.fill(x, y - 1, 1, 3, BONE);
+        }
+        for boat in pond.boats.iter().flatten() {
+            let seat = usize::from(boat.seat) % SEATS_SIX.len();
+            let (x, y) = spot(boat.place[0].floor(), boat.place[1].floor());
+            let blink = audience.own[seat] && (self.time / 20.0) as i32 % 2 == 0;
+            let size = if audience.own[seat] { 3 } else { 2 };
+            self.scene.fill(x - 1, y - 1, size, size, if blink { TEXT } else { SEATS_SIX[seat] });
+        }
+    }
+
+    pub(super) fn captions(&mut self, pond: &Pond) {
+        let middle = (WINDOW.0 / 2) as f32;
+        if pond.ledger.done {
+            let width = self.album.image(self.day).width() as f32;
+            self.scene.image(self.day, (middle - width / 2.0).floor(), 60.0);
+            let line = format!("Day {} is done. Nobody hurried.", pond.ledger.day + 1);
+            self.scene.text(&line, middle, 92.0, BONE).centred().outlined(INK);
+        } else if pond.marks.recent(pond.frame, 150).any(|mark| mark.what == What::Sluice) {
+            self.scene.text("The sluice is open.", middle, 40.0, BONE).centred().outlined(INK);
+        } else if let Some(boat) = pond.boats.iter().flatten().find(|boat| {
+            let towed = boat.tow.and_then(|id| pond.find(id));
+            towed.is_some_and(|towed| {
+                towed.thing.sort == Sort::Bell
+                    && pixels(boat.velocity[0]).hypot(pixels(boat.velocity[1])) < 5.0
+            })
+        }) {
+            let color = SEATS_SIX[usize::from(boat.seat) % SEATS_SIX.len()];
+            self.scene
+                .text("The bell takes two.", middle, 40.0, color.mix(TEXT, 0.4))
+                .centred()
+                .outlined(INK);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The pond: its shore, its current and its wind, and how to reckon with places in it.
+
+use gaggle_kit::{Angle, Fixed16};
+
+/// Art pixels across the pond and down.
+pub const WIDTH: i32 = 1_024;
+/// Art pixels down.
+pub const HEIGHT: i32 = 576;
+/// Art pixels from the edge to the water.
+pub const SHORE: i32 = 26;
+/// Seats.
+pub const SEATS: usize = 6;
+/// Frames in a second.
+pub const RATE: i32 = 60;
+/// The middle of the mill race, which crosses the pond from the left to the wheel, and how wide it is.
+pub const RACE: i32 = 150;
+/// Pixels from the middle of the race to its edge.
+pub const RACE_HALF: i32 = 46;
+/// Where the wheel is: the race ends under it.
+pub const WHEEL: (i32, i32) = (1_000, RACE);
+
+/// A place in art pixels, or a velocity in art pixels a second.
+pub type Vector = [Fixed16; 2];
+
+/// A place in whole pixels.
+pub const fn at(x: i32, y: i32) -> Vector {
+    [Fixed16::from_int(x), Fixed16::from_int(y)]
+}
+
+/// A way of this length in a direction.
+pub fn along(heading: Angle, length: Fixed16) -> Vector {
+    [heading.cos::<16>() * length, heading.sin::<16>() * length]
+}
+
+/// One and another.
+pub fn add(a: Vector, b: Vector) -> Vector {
+    [a[0] + b[0], a[1] + b[1]]
+}
+
+/// The way from `a` to `b`.
+pub fn way(a: Vector, b: Vector) -> Vector {
+    [b[0] - a[0], b[1] - a[1]]
+}
+
+/// How long a way is.
+pub fn length(way: Vector) -> Fixed16 {
+    Fixed16::hypot(way[0], way[1])
+}
+
+/// The direction of a way.
+pub fn direction(way: Vector) -> Angle {
+    Angle::atan2(way[1], way[0])
+}
+
+/// Whether two places are nearer than this. Exact, and without a root.
+pub fn near(a: Vector, b: Vector, distance: i32) -> bool {
+    let [x, y] = way(a, b).map(|part| i64::from(part.to_bits()));
+    let reach = i64::from(distance) << 16;
+    x.abs() < reach && y.abs() < reach && x * x + y * y < reach * reach
+}
+
+/// A velocity that is no faster than this.
+pub fn slowed_to(velocity: Vector, speed: Fixed16) -> Vector {
+    if length(velocity) > speed { along(direction(velocity), speed) } else { velocity }
+}
+
+/// What one frame of this velocity leads to.
+pub fn moved(place: Vector, velocity: Vector) -> Vector {
+    [place[0] + velocity[0] / RATE, place[1] + velocity[1] / RATE]
+}
+
+/// Keeps a body of this radius on the water; what runs aground stops.
+pub fn keep_afloat(place: &mut Vector, velocity: &mut Vector, radius: i32) -> bool {
+    let mut met = false;
+    for (axis, size) in [WIDTH, HEIGHT].into_iter().enumerate() {
+        let (low, high) = (Fixed16::from_int(SHORE + radius), Fixed16::from_int(size - SHORE - radius));
+        let aground = place[axis].clamp(low, high);
+        if aground != place[axis] {
+            (place[axis], velocity[axis]) = (aground, Fixed16::ZERO);
+            met = true;
+        }
+    }
+    met
+}
+
+/// How fast the water runs at a place: only in the race, faster in its middle, and twice as fast while the sluice is open.
+pub fn current(place: Vector, sluice: bool) -> Vector {
+    let aside = (place[1].floor() - RACE).abs();
+    if aside >= RACE_HALF {
+        return [Fixed16::ZERO; 2];
+    }
+    let speed = Fixed16::from_int(10) * (RACE_HALF - aside) / RACE_HALF;
+    [if sluice { speed * 2 } else { speed }, Fixed16::ZERO]
+}
+
+/// How the wind pushes in a frame: calm most of the time, then a gust for a few seconds, each from somewhere else.
+pub fn wind(frame: u32) -> Vector {
+    let (gust, since) = (frame / 1_500, frame % 1_500);
+    if since >= 260 {
+        return [Fixed16::ZERO; 2];
+    }
+    let heading = Angle::from_bits((gust.wrapping_mul(2_654_435_761) >> 16) as u16);
+    along(heading, Fixed16::lit("0.5"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn water_runs_in_the_race_and_nowhere_else() {
+        assert!(current(at(300, RACE), false)[0] > Fixed16::ZERO);
+        assert_eq!(current(at(300, 400), true), [Fixed16::ZERO; 2]);
+        assert_eq!(current(at(300, RACE), true)[0], current(at(300, RACE), false)[0] * 2);
+    }
+
+    #[test]
+    fn gusts_come_and_go_and_turn() {
+        let gusts: Vec<Vector> = (0..8).map(|gust| wind(gust * 1_500 + 10)).collect();
+        assert!(gusts.windows(2).all(|pair| pair[0] != pair[1]));
+        assert_eq!(wind(700), [Fixed16::ZERO; 2]);
+    }
+}

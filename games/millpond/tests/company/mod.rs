@@ -1,0 +1,134 @@
+//! Some machines and a network between them, each rowed by a bot.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use gaggle_kit::Micros;
+use gaggle_link::sim::{Chance, Conditions, SimCarrier, World};
+use gaggle_link::{Link, LinkConfig};
+use gaggle_replica::{Entry, Exchange, ObjectId, Player, Session};
+use millpond::bots::Bot;
+use millpond::net::{self, Mill};
+use millpond::{Pad, Pond, Thing};
+
+/// A frame.
+pub(crate) const FRAME: Micros = Micros::new(16_667);
+/// Frames after which something that should happen has not.
+const PATIENCE: u32 = 60 * 90;
+
+/// 60 ms each way, 20 ms of jitter, one packet in twenty lost.
+pub(crate) fn bad_wifi() -> Conditions {
+    Conditions { jitter: Micros::from_millis(20), loss: Chance::percent(5), ..Conditions::latency_ms(60) }
+}
+
+pub(crate) struct Machine {
+    pub(crate) session: Session,
+    link: Link<SimCarrier>,
+    pub(crate) mill: Mill,
+    bot: Bot,
+    pub(crate) pressed: Option<Pad>,
+}
+
+/// What somebody does to his own session.
+pub(crate) type Cheat = fn(&mut Session);
+
+pub(crate) struct Company {
+    world: World,
+    machines: Vec<Option<Machine>>,
+    lives: Vec<u64>,
+    seed: u64,
+    /// What one of them does to his own session when he does not play fair.
+    pub(crate) cheat: Option<(usize, Cheat)>,
+}
+
+impl Company {
+    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Company {
+        let mut world = World::of(peers, seed);
+        // A frame is a frame: what arrives waits for the next one.
+        world.set_arrivals_wake(false);
+        world.everywhere(conditions);
+        let machines = (0..peers).map(|_| None).collect();
+        let mut company = Company { world, machines, lives: vec![0; peers], seed, cheat: None };
+        (0..peers).for_each(|me| company.start(me));
+        company
+    }
+
+    pub(crate) fn start(&mut self, me: usize) {
+        self.lives[me] += 1;
+        let first = self.lives[me] == 1;
+        let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
+        let seed = self.seed * 1_000 + me as u64 * 10 + self.lives[me];
+        let entry = if me == 0 && first { Entry::Found } else { Entry::Join };
+        let session = Session::new(net::config(), net::kinds_with_input(), Player::at(me as u8), entry, seed);
+        let mut session = session.expect("settings that make sense");
+        let mut mill = Mill::new(seed);
+        if me == 0 && first {
+            mill.found(&mut session);
+        }
+        let link = Link::new(carrier, LinkConfig::default(), seed);
+        self.machines[me] = Some(Machine { session, link, mill, bot: Bot::new(me, seed), pressed: None });
+    }
+
+    pub(crate) fn kill(&mut self, me: usize) {
+        self.machines[me] = None;
+    }
+
+    /// One frame on every machine.
+    pub(crate) fn frame(&mut self) {
+        let (machines, cheat) = (&mut self.machines, self.cheat);
+        self.world.run_for(FRAME, |me, now| {
+            if let Some(machine) = &mut machines[me] {
+                Exchange.receive(now, &mut machine.link, &mut machine.session);
+                let played = machine.bot.play(machine.mill.pond());
+                machine.session.sample_input(machine.pressed.unwrap_or(played));
+                machine.mill.step(&mut machine.session);
+                if let Some((_, cheat)) = cheat.filter(|(who, _)| *who == me) {
+                    cheat(&mut machine.session);
+                }
+                machine.session.tick_with(now, Some(machine.mill.nearness()));
+                Exchange.send(now, &mut machine.link, &mut machine.session);
+                while machine.session.next_event().is_some() {}
+                while let Some(signal) = machine.session.next_signal() {
+                    machine.mill.signal(&machine.session, &signal);
+                }
+            }
+            // Everybody is called when a span begins, and that is once a frame.
+            Micros::MAX
+        });
+    }
+
+    pub(crate) fn run_secs(&mut self, secs: u32) {
+        (0..secs * 60).for_each(|_| self.frame());
+    }
+
+    pub(crate) fn run_until(&mut self, done: impl Fn(&Company) -> bool) {
+        for _ in 0..PATIENCE {
+            if done(self) {
+                return;
+            }
+            self.frame();
+        }
+        panic!("it never happened");
+    }
+
+    pub(crate) fn machine(&mut self, me: usize) -> &mut Machine {
+        self.machines[me].as_mut().expect("it is alive")
+    }
+
+    pub(crate) fn session(&self, me: usize) -> &Session {
+        &self.machines[me].as_ref().expect("it is alive").session
+    }
+
+    pub(crate) fn pond(&self, me: usize) -> &Pond {
+        self.machines[me].as_ref().expect("it is alive").mill.pond()
+    }
+
+    pub(crate) fn press_all(&mut self, pad: Option<Pad>) {
+        self.machines.iter_mut().flatten().for_each(|machine| machine.pressed = pad);
+    }
+
+    /// All things as a machine knows them, in the order of their numbers.
+    pub(crate) fn things(&self, me: usize) -> Vec<(ObjectId, Thing)> {
+        let mut all: Vec<(ObjectId, Thing)> = self.session(me).objects::<Thing>().collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+}

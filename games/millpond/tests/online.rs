@@ -1,0 +1,115 @@
+//! The pond between machines, on networks that lose and delay, in virtual time.
+
+mod company;
+
+use company::{Company, bad_wifi};
+use gaggle_kit::Fixed16;
+use gaggle_link::sim::Conditions;
+use gaggle_replica::Player;
+use millpond::{Boat, Ledger, Pad, Sort, THINGS, Thing, WISHES, water};
+
+#[test]
+fn a_newcomer_sees_the_whole_pond_within_seconds() {
+    let mut company = Company::of(2, 3, bad_wifi());
+    company.run_until(|company| company.session(1).objects::<Thing>().count() >= THINGS);
+    company.run_until(|company| company.pond(1).boats[0].is_some() && company.pond(0).boats[1].is_some());
+}
+
+#[test]
+fn what_one_pushes_is_his_and_both_agree_where_it_ends() {
+    let mut company = Company::of(2, 9, bad_wifi());
+    company.run_until(|company| company.session(1).objects::<Thing>().count() >= THINGS);
+    company.press_all(Some(Pad::NONE));
+    // The second boat ploughs ahead until it has pushed something.
+    company.machine(1).pressed = Some(Pad { up: true, ..Pad::NONE });
+    company.run_until(|company| company.session(1).mine::<Thing>().count() > 0);
+    company.press_all(Some(Pad::NONE));
+    company.run_secs(6);
+    let mine: Vec<_> = company.session(1).mine::<Thing>().collect();
+    assert!(mine.iter().all(|id| company.session(0).holder(*id) == Some(Player::at(1))));
+    // Everything that lies still lies where it does on both; what is in the race flows on.
+    let still = |(_, thing): &(_, Thing)| thing.rests() && thing.sort != Sort::Lily;
+    let (one, other) = (company.things(0), company.things(1));
+    let (one, other): (Vec<_>, Vec<_>) =
+        (one.into_iter().filter(still).collect(), other.into_iter().filter(still).collect());
+    assert!(one.len() > 200);
+    let same = one.iter().filter(|thing| other.contains(thing)).count();
+    assert!(same * 100 >= one.len() * 97, "{same} of {}", one.len());
+}
+
+#[test]
+fn holding_beats_touching() {
+    let mut company = Company::of(2, 17, Conditions::latency_ms(30));
+    company.run_until(|company| company.session(1).objects::<Thing>().count() >= THINGS);
+    company.press_all(Some(Pad::NONE));
+    company.run_secs(1);
+    let log =
+        company.things(1).into_iter().find(|(_, thing)| thing.sort == Sort::Log).map(|(id, _)| id).unwrap();
+    company.machine(1).session.grab(log).unwrap();
+    company.run_secs(1);
+    // It is let go when it rests, so it is kept in motion.
+    assert_eq!(company.session(0).holder(log), Some(Player::at(1)));
+    company.machine(1).session.grab(log).unwrap();
+    (0..12).for_each(|_| company.frame());
+    assert!(company.machine(0).session.touch(log).is_err());
+    company.run_secs(2);
+    assert!(company.machine(0).session.touch(log).is_ok(), "what rests is anybody's");
+}
+
+#[test]
+fn when_the_host_dies_nothing_is_lost_and_they_row_on() {
+    let mut company = Company::of(3, 23, bad_wifi());
+    company.run_until(|company| (1..3).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+    company.run_until(|company| {
+        company.pond(1).ledger.brought.iter().sum::<u8>() > 0 || company.pond(1).frame > 60 * 60
+    });
+    company.run_secs(2);
+    let (things, ledger) = (company.session(1).objects::<Thing>().count(), company.pond(1).ledger);
+    company.kill(0);
+    company.run_until(|company| company.session(1).is_lead());
+    company.run_secs(3);
+    let after = company.session(1).objects::<Thing>().count();
+    assert!(after + 8 >= things && after <= things + 12, "{things} things before, {after} after");
+    assert!(company.pond(1).ledger.day >= ledger.day);
+    if company.pond(1).ledger.day == ledger.day {
+        let kept = company.pond(1).ledger.brought.iter().zip(ledger.brought).all(|(now, then)| *now >= then);
+        assert!(kept, "what was brought stays brought");
+    }
+    company.run_secs(5);
+    assert_eq!(company.session(1).objects::<Thing>().count(), company.session(2).objects::<Thing>().count());
+    // The one who died comes back to his boat.
+    company.start(0);
+    company.run_until(|company| company.session(0).objects::<Thing>().count() >= after - 12);
+    company.run_until(|company| {
+        let boats = company.session(1).objects::<Boat>().filter(|(_, boat)| boat.seat == 0);
+        boats.into_iter().any(|(id, _)| company.session(1).holder(id) == Some(Player::at(0)))
+    });
+}
+
+#[test]
+fn what_leaps_to_a_jetty_is_not_brought() {
+    let mut company = Company::of(2, 41, Conditions::latency_ms(20));
+    company.run_until(|company| company.session(1).objects::<Thing>().count() >= THINGS);
+    company.press_all(Some(Pad::NONE));
+    company.run_secs(2);
+    let before = company.pond(0).ledger;
+    company.cheat = Some((1, |session| {
+        let all: Vec<_> = session.objects::<Thing>().collect();
+        for (id, crate_) in all.into_iter().filter(|(_, thing)| thing.sort == Sort::Crate).take(3) {
+            if session.is_mine(id) || session.touch(id).is_ok() {
+                _ = session
+                    .set(id, &Thing { place: WISHES[0].place(), velocity: [Fixed16::ZERO; 2], ..crate_ });
+            }
+        }
+        // The ledger is not his to write, nor anybody else's boat his to row.
+        assert!(session.set_value(Player::at(0), &Ledger { day: 9, ..Ledger::default() }).is_err());
+        let boats: Vec<_> =
+            session.objects::<Boat>().filter(|(_, boat)| boat.seat == 0).map(|(id, _)| id).collect();
+        assert!(boats.into_iter().all(|id| session.grab(id).is_err()));
+    }));
+    company.run_secs(4);
+    let leapt =
+        company.things(0).iter().filter(|(_, thing)| water::near(thing.place, WISHES[0].place(), 40)).count();
+    assert!(leapt > 0, "the leap was seen");
+    assert_eq!(company.pond(0).ledger.brought, before.brought);
+}

@@ -1,0 +1,225 @@
+//! What a pond of four hundred things costs four players: bytes to each receiver, how old what is near is, and how far things jump on
+//! the screen when they change hands.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use clap::Args;
+use gaggle_kit::{Fixed16, Micros};
+use gaggle_link::sim::{Chance, Conditions};
+use gaggle_replica::{Kinds, ObjectId, Player, Session, SessionConfig, Signal};
+use millpond::bots::Bot;
+use millpond::net::{self, Mill};
+use millpond::{Pad, Thing, water};
+
+use crate::shared::{Company, FRAME, Part, percentile};
+
+/// For how long.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Seconds of play
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Players
+    #[arg(long, default_value_t = 4)]
+    players: usize,
+    /// All chance of the run
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// A machine whose boat a bot rows.
+pub(crate) struct MillpondPart {
+    pub(crate) mill: Mill,
+    bot: Bot,
+    first: bool,
+    founded: bool,
+}
+
+impl Part for MillpondPart {
+    fn kinds() -> Kinds {
+        net::kinds_with_input()
+    }
+
+    fn config() -> SessionConfig {
+        net::config()
+    }
+
+    fn new(me: usize, seed: u64) -> MillpondPart {
+        MillpondPart { mill: Mill::new(seed), bot: Bot::new(me, seed), first: me == 0, founded: false }
+    }
+
+    fn step(&mut self, session: &mut Session, still: bool) {
+        // Whoever begins fills the pond; who comes back as the same player does not.
+        if self.first && !self.founded && session.is_lead() && session.objects::<Thing>().next().is_none() {
+            self.mill.found(session);
+        }
+        self.founded = true;
+        let pad = if still { Pad::NONE } else { self.bot.play(self.mill.pond()) };
+        session.sample_input(pad);
+        self.mill.step(session);
+    }
+
+    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+        self.mill.signal(session, signal);
+    }
+
+    fn tick(&mut self, session: &mut Session, now: Micros) {
+        session.tick_with(now, Some(self.mill.nearness()));
+    }
+}
+
+/// What was measured.
+#[derive(Debug, Default)]
+pub(crate) struct Load {
+    /// Bits a second to each receiver, second by second.
+    pub(crate) rates: Vec<f64>,
+    /// Milliseconds since what is known of something near and moving was so.
+    pub(crate) ages: Vec<f64>,
+    /// Pixels something jumped on a screen in the frame in which it changed hands, beyond how it moves.
+    pub(crate) jumps: Vec<f64>,
+    /// The same in all other frames, for comparison.
+    pub(crate) ordinary: Vec<f64>,
+    pub(crate) things: usize,
+    pub(crate) claims: u64,
+}
+
+/// 80 ms there and back, 10 ms of jitter, one packet in a hundred lost.
+fn conditions() -> Conditions {
+    Conditions { jitter: Micros::from_millis(10), loss: Chance::percent(1), ..Conditions::latency_ms(40) }
+}
+
+/// Pixels around a boat that are near: what its screen shows.
+const NEAR: i32 = 210;
+/// Frames of truth that are kept.
+const HISTORY: usize = 90;
+
+type Words = ([Fixed16; 2], [Fixed16; 2], u8);
+
+fn words(thing: &Thing) -> Words {
+    (thing.place, thing.velocity, thing.count)
+}
+
+fn floats(place: [Fixed16; 2]) -> [f64; 2] {
+    place.map(Fixed16::to_f64)
+}
+
+pub(crate) fn measure(options: &Options) -> Result<Load, String> {
+    let mut company: Company<MillpondPart> =
+        Company::of(options.players.clamp(2, 6), options.seed, conditions())?;
+    let peers = company.machines.len();
+    let mut load = Load::default();
+    // What each machine held to be true lately, of what it moves itself.
+    let mut truths: Vec<BTreeMap<ObjectId, VecDeque<(Micros, Words)>>> = vec![BTreeMap::new(); peers];
+    let mut seen: Vec<BTreeMap<ObjectId, ([f64; 2], [f64; 2], Player)>> = vec![BTreeMap::new(); peers];
+    let mut sent_before = 0;
+    // Half a minute for everybody to come and see the whole pond.
+    let settle = 60 * 15;
+    for frame in 0..settle + options.seconds * 60 {
+        company.frame();
+        let now = company.world.now();
+        for (me, machine) in company.machines.iter().enumerate() {
+            let Some(machine) = machine else { continue };
+            let truth = &mut truths[me];
+            truth.retain(|id, _| machine.session.is_mine(*id));
+            for id in machine.session.mine::<Thing>() {
+                let Some(thing) = machine.session.get::<Thing>(id) else { continue };
+                let known = truth.entry(id).or_default();
+                known.push_back((now, words(&thing)));
+                if known.len() > HISTORY {
+                    known.pop_front();
+                }
+            }
+        }
+        let sent: u64 =
+            company.machines.iter().flatten().map(|machine| machine.session.stats().bytes_sent).sum();
+        if frame < settle {
+            sent_before = sent;
+            continue;
+        }
+        if frame % 60 == 59 {
+            // Every byte goes to one receiver; on average each hears an equal part.
+            load.rates.push((sent - sent_before) as f64 * 8.0 / peers as f64);
+            sent_before = sent;
+        }
+        for (me, machine) in company.machines.iter().enumerate() {
+            let Some(machine) = machine else { continue };
+            let Some(boat) = machine.part.mill.pond().boats[me] else { continue };
+            let mut shown_now = BTreeMap::new();
+            for floating in &machine.part.mill.pond().floating {
+                let near = water::near(boat.place, floating.thing.place, NEAR);
+                let holder = machine.session.holder(floating.id);
+                let (true, Some(holder)) = (near, holder) else { continue };
+                let place = floats(floating.thing.place);
+                let velocity = floats(floating.thing.velocity);
+                if let Some((was, speed, had)) = seen[me].get(&floating.id) {
+                    let expected = [0, 1].map(|axis| was[axis] + (speed[axis] + velocity[axis]) / 120.0);
+                    let jump = (place[0] - expected[0]).hypot(place[1] - expected[1]);
+                    if *had != holder {
+                        load.jumps.push(jump);
+                    } else if holder != machine.session.player() {
+                        load.ordinary.push(jump);
+                    }
+                }
+                shown_now.insert(floating.id, (place, velocity, holder));
+                let told = truths.get(usize::from(holder.number())).and_then(|truth| truth.get(&floating.id));
+                let (Some(told), Some(known)) = (told, machine.session.get::<Thing>(floating.id)) else {
+                    continue;
+                };
+                let moves = told.iter().any(|(_, other)| *other != told[0].1);
+                if holder == machine.session.player() || !moves {
+                    continue;
+                }
+                let since = told.iter().rev().find(|(_, other)| *other == words(&known));
+                if let Some((at, _)) = since {
+                    load.ages.push(now.since(*at).get() as f64 / 1_000.0);
+                } else if told.len() == HISTORY {
+                    load.ages.push((FRAME.get() * HISTORY as u64) as f64 / 1_000.0);
+                }
+            }
+            seen[me] = shown_now;
+        }
+    }
+    let machines = company.machines.iter().flatten();
+    load.claims = machines.clone().map(|machine| machine.session.stats().claims).sum();
+    load.things = machines.map(|machine| machine.session.objects::<Thing>().count()).min().unwrap_or(0);
+    Ok(load)
+}
+
+pub(crate) fn report(options: &Options) -> Result<String, String> {
+    let mut load = measure(options)?;
+    let most = load.rates.iter().copied().fold(0.0, f64::max) / 1_000.0;
+    let mean = load.rates.iter().sum::<f64>() / load.rates.len().max(1) as f64 / 1_000.0;
+    Ok(format!(
+        "{} things, {} players, {} claims\nto each receiver: mean {mean:.0} kbit/s, busiest second {most:.0} kbit/s\n\
+         near and moving: median {:.0} ms old, p95 {:.0} ms, p99 {:.0} ms ({} samples)\n\
+         jump when something changes hands: p50 {:.2} px, p95 {:.2} px ({} times); in all other frames p95 {:.2} px",
+        load.things,
+        options.players,
+        load.claims,
+        percentile(&mut load.ages, 0.5),
+        percentile(&mut load.ages, 0.95),
+        percentile(&mut load.ages, 0.99),
+        load.ages.len(),
+        percentile(&mut load.jumps, 0.5),
+        percentile(&mut load.jumps, 0.95),
+        load.jumps.len(),
+        percentile(&mut load.ordinary, 0.95),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_players_share_four_hundred_things_within_128_kbit() {
+        let mut load = measure(&Options { seconds: 12, players: 4, seed: 5 }).unwrap();
+        assert!(load.things >= 380 && load.claims > 20, "{} things, {} claims", load.things, load.claims);
+        let most = load.rates.iter().copied().fold(0.0, f64::max);
+        assert!(most < 128_000.0, "{most}");
+        let age = percentile(&mut load.ages, 0.95);
+        assert!(load.ages.len() > 500 && age < 150.0, "{age} ms");
+        let jump = percentile(&mut load.jumps, 0.95);
+        assert!(jump < 4.0, "{jump} px");
+    }
+}
