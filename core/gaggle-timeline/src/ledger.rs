@@ -300,7 +300,7 @@ impl<I: Input> Ledger<I> {
             let since = before.map_or(first, |track| track.since.min(first));
             Track { row: *row, have, since: since.max(row.first) }
         }));
-        self.tracks.sort_unstable_by_key(|track| track.row.stream);
+        gaggle_kit::sort_few(&mut self.tracks, |track| track.row.stream);
         self.local.set_slots(self.own.map_or(SlotSet::EMPTY, |row| row.slots));
         self.settle_in(&old, old_own);
         for (number, before) in frames.zip(before.drain(..)) {

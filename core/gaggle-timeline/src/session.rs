@@ -186,7 +186,7 @@ impl<I: Input> Session<I> {
         session.ledger.local.set_slots(own);
         session.remotes =
             seats.iter().filter(|seat| seat.peer != local).map(|seat| Remote::new(seat.peer)).collect();
-        session.remotes.sort_by_key(|remote| remote.peer);
+        gaggle_kit::sort_few(&mut session.remotes, |remote| remote.peer);
         session.start_when_ready();
         Ok(session)
     }

@@ -25,7 +25,7 @@ pub fn lettering(text: &str, colors: &[Color], rounds: u32, track: i32) -> Bitma
     }
     for (x, y) in mask.dots() {
         let share = (y as f32 - top) / (bottom - top) * (colors.len() as f32 - 1.0);
-        let step = (share + bayer(x, y) * 0.8).floor().clamp(0.0, colors.len() as f32 - 1.0);
+        let step = (share + bayer(x, y) * 0.8).floor().min(colors.len() as f32 - 1.0).max(0.0);
         let mut color = colors[step as usize];
         if !mask.get(x, y - 1) {
             color = color.mix(palette::MOON, 0.75);

@@ -1,7 +1,5 @@
 //! Which keys are held, and what that means to a player.
 
-use std::collections::BTreeSet;
-
 /// A key that means something outside of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
@@ -75,9 +73,9 @@ impl Held {
 /// Everything held down right now, on keyboard, gamepads and glass.
 #[derive(Debug, Clone, Default)]
 pub struct Controls {
-    held: BTreeSet<String>,
+    held: Vec<String>,
     /// Pressed since the last look: a tap shorter than a frame still counts.
-    tapped: BTreeSet<String>,
+    tapped: Vec<String>,
     /// What gamepads and touch add to each of two players.
     added: [Held; 2],
 }
@@ -89,13 +87,17 @@ impl Controls {
         if self.held.len() >= 64 {
             self.held.clear();
         }
-        self.tapped.insert(code.to_string());
-        self.held.insert(code.to_string())
+        let is_fresh = !self.held.iter().any(|held| held == code);
+        if is_fresh {
+            self.held.push(code.to_string());
+            self.tapped.push(code.to_string());
+        }
+        is_fresh
     }
 
     /// A key went up.
     pub fn release(&mut self, code: &str) {
-        self.held.remove(code);
+        self.held.retain(|held| held != code);
     }
 
     /// Nothing is held any more: the page lost the keyboard.
@@ -113,7 +115,7 @@ impl Controls {
     /// What each of two players holds. Alone, all keys are the first player's.
     pub fn held(&mut self, two: bool) -> [Held; 2] {
         let held = |codes: &[&str]| {
-            codes.iter().any(|code| self.held.contains(*code) || self.tapped.contains(*code))
+            codes.iter().any(|code| self.held.iter().chain(&self.tapped).any(|held| held == code))
         };
         let first = Held {
             left: held(&["KeyA", "ArrowLeft"]),

@@ -7,6 +7,7 @@
 #![allow(clippy::float_arithmetic)]
 
 mod arcade;
+mod busy;
 pub mod cabinet;
 pub mod cabinets;
 mod controls;
@@ -29,6 +30,7 @@ mod audio;
 mod page;
 
 pub use arcade::{Arcade, Keep, Keeping, Opening, Screen};
+pub use busy::Busy;
 pub use controls::{Controls, Held, Key};
 pub use joining_panel::{JoiningFacts, draw_joining, joining_alone_at};
 pub use menu::{CODE_LENGTH, CODE_LETTERS, Choice, Menu, MenuFacts, NAME_LENGTH, RoomLine, keep_places};

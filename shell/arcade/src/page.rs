@@ -15,7 +15,7 @@ use web_sys::{
 };
 
 use crate::audio::Audio;
-use crate::{Arcade, Held, Keeping, Opening, Params, Screen};
+use crate::{Arcade, Busy, Held, Keeping, Opening, Params, Screen};
 
 /// How often the page is looked after while nobody sees it.
 const HIDDEN_EVERY_MS: i32 = 250;
@@ -33,6 +33,7 @@ struct Page {
     said: String,
     document: Document,
     frames: u32,
+    busy: Busy,
     facts_at: Micros,
 }
 
@@ -78,6 +79,7 @@ pub(crate) fn start() -> Result<(), JsValue> {
         said: String::new(),
         document,
         frames: 0,
+        busy: Busy::default(),
         facts_at: now,
     };
     let page = Rc::new(RefCell::new(page));
@@ -158,6 +160,7 @@ fn run(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
 
 impl Page {
     fn frame(&mut self) -> Result<(), JsValue> {
+        let began = gaggle_browser::now();
         self.read_gamepads();
         let Page { arcade, audio, .. } = self;
         let recipes = arcade.recipes();
@@ -173,6 +176,7 @@ impl Page {
         self.say();
         self.tell();
         self.oblige();
+        self.busy.note(gaggle_browser::now().since(began));
         Ok(())
     }
 
@@ -217,7 +221,7 @@ impl Page {
         }
         self.facts_at = now;
         if let Some(mirror) = self.document.get_element_by_id("facts") {
-            mirror.set_text_content(Some(&self.arcade.facts_json(self.frames)));
+            mirror.set_text_content(Some(&self.arcade.facts_json(self.frames, &self.busy)));
         }
     }
 

@@ -1,8 +1,6 @@
 //! Requests the server has not answered yet. They survive a lost connection: what asks for a seat is
 //! answered by the seat, the rest is asked again.
 
-use std::collections::BTreeMap;
-
 use crate::message::{ClientMessage, Envelope};
 
 /// More requests than a game has open at a time; beyond that the oldest is forgotten.
@@ -16,11 +14,13 @@ pub struct RequestId(pub u64);
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     next: u64,
-    requests: BTreeMap<u64, Request>,
+    /// In order: numbers only grow.
+    requests: Vec<Request>,
 }
 
 #[derive(Debug)]
 struct Request {
+    id: u64,
     message: ClientMessage,
     is_sent: bool,
 }
@@ -29,31 +29,32 @@ impl Pending {
     /// Numbers a request and remembers it.
     pub(super) fn add(&mut self, message: ClientMessage, is_sent: bool) -> Envelope<ClientMessage> {
         self.next += 1;
-        self.requests.insert(self.next, Request { message: message.clone(), is_sent });
+        self.requests.push(Request { id: self.next, message: message.clone(), is_sent });
         if self.requests.len() > PENDING_MAX {
-            self.requests.pop_first();
+            self.requests.remove(0);
         }
         Envelope { id: Some(self.next), message }
     }
 
     /// What is still to be sent, in order. It counts as sent from now on.
     pub(super) fn unsent(&mut self) -> Vec<Envelope<ClientMessage>> {
-        let unsent = self.requests.iter_mut().filter(|(_, request)| !request.is_sent);
-        let send = |(id, request): (&u64, &mut Request)| {
+        let unsent = self.requests.iter_mut().filter(|request| !request.is_sent);
+        let send = |request: &mut Request| {
             request.is_sent = true;
-            Envelope { id: Some(*id), message: request.message.clone() }
+            Envelope { id: Some(request.id), message: request.message.clone() }
         };
         unsent.map(send).collect()
     }
 
     /// The connection is lost: nobody knows what arrived.
     pub(super) fn set_unsent(&mut self) {
-        self.requests.values_mut().for_each(|request| request.is_sent = false);
+        self.requests.iter_mut().for_each(|request| request.is_sent = false);
     }
 
     /// A request is answered.
     pub(super) fn take(&mut self, id: u64) -> Option<ClientMessage> {
-        self.requests.remove(&id).map(|request| request.message)
+        let nth = self.requests.iter().position(|request| request.id == id)?;
+        Some(self.requests.remove(nth).message)
     }
 
     /// Requests that a seat we turn out to have answers: those that ask for one and do not want another.
@@ -65,18 +66,21 @@ impl Pending {
             ClientMessage::TakeOver(_) => true,
             _ => false,
         };
-        let ids: Vec<u64> =
-            self.requests.iter().filter(|(_, request)| is_entering(request)).map(|(id, _)| *id).collect();
-        ids.iter().for_each(|id| drop(self.requests.remove(id)));
-        ids.into_iter().map(RequestId).collect()
+        self.take_all(is_entering)
     }
 
     /// Requests that have been answered by the connection itself: there is no room to leave.
     pub(super) fn take_leaving(&mut self) -> Vec<RequestId> {
-        let leaving = |request: &Request| matches!(request.message, ClientMessage::Leave(_));
-        let ids: Vec<u64> =
-            self.requests.iter().filter(|(_, request)| leaving(request)).map(|(id, _)| *id).collect();
-        ids.iter().for_each(|id| drop(self.requests.remove(id)));
-        ids.into_iter().map(RequestId).collect()
+        self.take_all(|request| matches!(request.message, ClientMessage::Leave(_)))
+    }
+
+    fn take_all(&mut self, is_meant: fn(&Request) -> bool) -> Vec<RequestId> {
+        let mut taken = Vec::new();
+        self.requests.retain(|request| {
+            let is_meant = is_meant(request);
+            taken.extend(is_meant.then_some(RequestId(request.id)));
+            !is_meant
+        });
+        taken
     }
 }

@@ -60,7 +60,7 @@ impl Membership {
         if !(suspicion || unfinished || enlist || self.collection.is_some()) {
             return;
         }
-        here.sort_unstable_by_key(|row| row.stream);
+        gaggle_kit::sort_few(&mut here, |row| row.stream);
         let circle: Vec<StreamId> = here.iter().map(|row| row.stream).collect();
         if let Some(collection) = &self.collection
             && !restart
@@ -343,7 +343,7 @@ impl Membership {
         if !newcomers.is_empty() && self.rules.newcomers_are_asked {
             let mut circle = collection.circle;
             circle.extend(newcomers);
-            circle.sort_unstable();
+            gaggle_kit::sort_few(&mut circle, |stream| *stream);
             self.ask(now, circle, entries);
             return Ok(());
         }

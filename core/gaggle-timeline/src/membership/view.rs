@@ -36,7 +36,7 @@ impl View {
         size: u8,
         stale: bool,
     ) -> View {
-        rows.sort_unstable_by_key(Row::rank);
+        gaggle_kit::sort_few(&mut rows, Row::rank);
         let mut view = View { ballot, parent, history: History::default(), rows, size, stale };
         view.history = view.name(game);
         view

@@ -427,7 +427,7 @@ impl<I: Input> Session<I> {
             (row.stream.peer, fold(hash))
         };
         let mut streams: Vec<(PeerId, u32)> = self.membership.rows().iter().map(hash_of).collect();
-        streams.sort_unstable();
+        gaggle_kit::sort_few(&mut streams, |stream| *stream);
         streams
     }
 }

@@ -131,7 +131,7 @@ impl<I: Input> Session<I> {
     /// not everybody was heard.
     fn outvoted_by(&self, own: OwnCheck, right: bool) -> Vec<PeerId> {
         let mut rows: Vec<_> = self.membership.known().iter().filter(|row| row.is_open()).collect();
-        rows.sort_unstable_by_key(|row| row.rank());
+        gaggle_kit::sort_few(&mut rows, |row| row.rank());
         let rank_of = |peer: PeerId| rows.iter().position(|row| row.stream.peer == peer);
         let mut voices = vec![];
         let ours = (own.inputs_hash, own.state_hash);

@@ -4,6 +4,7 @@ use gaggle::link::Path;
 use gaggle::{Outside, Person, Slot, Stage as RoomStage};
 
 use super::Arcade;
+use crate::Busy;
 use crate::cabinet::Engine;
 use crate::{BoardLine, LinkFacts, NetFacts, PlayerLine};
 
@@ -74,7 +75,7 @@ impl<O: Outside + 'static> Arcade<O> {
             line.name = names.get(line.seat).cloned().unwrap_or_default();
             line.own = own.get(line.seat) == Some(&true);
         }
-        lines.sort_by_key(|line| std::cmp::Reverse(line.score));
+        gaggle::kit::sort_few(&mut lines, |line| std::cmp::Reverse(line.score));
         lines
     }
 
@@ -129,8 +130,9 @@ fn link_facts(person: &Person) -> LinkFacts {
 }
 
 impl<O: Outside + 'static> Arcade<O> {
-    /// What the arcade knows, as JSON, for tools that look into a page.
-    pub fn facts_json(&mut self, frames_drawn: u32) -> String {
+    /// What the arcade knows, as JSON, for tools that look into a page: `busy_us` is what half of the frames, 95 of 100, and
+    /// all of them kept the page busy for at most.
+    pub fn facts_json(&mut self, frames_drawn: u32, busy: &Busy) -> String {
         use std::fmt::Write;
 
         let people = self.cabinet.life_mut().people();
@@ -150,6 +152,8 @@ impl<O: Outside + 'static> Arcade<O> {
             self.cabinet.life().own_slots().bits(),
         );
         self.cabinet.tell(&mut out);
+        let [half, most, longest] = [busy.percentile(50), busy.percentile(95), busy.longest()];
+        let _ = write!(out, ",\"busy_us\":[{half},{most},{longest}]");
         let [goodbyes, silences] = self.shelf.partings;
         let _ = write!(out, ",\"goodbyes\":{goodbyes},\"silences\":{silences}");
         if let Engine::Timeline { rollbacks, again, stalled, history, marks, .. } =

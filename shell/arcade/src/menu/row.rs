@@ -90,7 +90,7 @@ impl Row {
             let lit = *name == games[chosen].name;
             let (wide, tall) = if lit { (first, lit_tall) } else { (other, lit_tall * 71 / 100) };
             let nth = playable(games, name);
-            let (tag, marquee) = (if nth.is_some() { "" } else { tag }, name.to_uppercase());
+            let (tag, marquee) = (if nth.is_some() { "" } else { tag }, name.to_ascii_uppercase());
             let cabinet =
                 Cabinet { wide, tall, name, marquee: if lit { &marquee } else { name }, hue: *hue, tag, lit };
             add(cabinet.picture(), left - DECK as f32 * unit, tall);

@@ -30,6 +30,13 @@ pub(crate) fn build() -> PathBuf {
     BUILT.get_or_init(build).clone()
 }
 
+/// What a stranger has to load before anything moves.
+#[test]
+fn the_whole_page_is_less_than_300_kb_over_the_wire() {
+    let bytes = gaggle_web::pack::wire_bytes(&build()).unwrap();
+    assert!((100_000..300_000).contains(&bytes), "{bytes} bytes");
+}
+
 pub(crate) fn tap(page: &Page, code: &str, key: &str) {
     page.key(code, key, true).unwrap();
     page.key(code, key, false).unwrap();

@@ -1,0 +1,38 @@
+//! Putting a few things in order. The standard library's sorts are made for many and are many times as large once compiled, for
+//! every type anew: in a page that counts.
+
+/// Sorts a few things by a key; equal ones keep their order. Takes time by the square of how many there are, so it is for what is
+/// bounded by the players of a match.
+///
+/// ```
+/// let mut scores = [("Hob", 3), ("Wren", 5), ("Ottilie", 5)];
+/// gaggle_kit::sort_few(&mut scores, |(_, score)| std::cmp::Reverse(*score));
+/// assert_eq!(scores.map(|(name, _)| name), ["Wren", "Ottilie", "Hob"]);
+/// ```
+pub fn sort_few<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
+    for end in 1..items.len() {
+        let mut at = end;
+        while at > 0 && key(&items[at]) < key(&items[at - 1]) {
+            items.swap(at, at - 1);
+            at -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prng;
+
+    #[test]
+    fn few_are_sorted_as_the_library_sorts_many() {
+        let mut rng = Prng::new(7);
+        for count in 0..40 {
+            let mut items: Vec<(u32, usize)> = (0..count).map(|nth| (rng.below(9), nth)).collect();
+            let mut expected = items.clone();
+            expected.sort_by_key(|item| item.0);
+            sort_few(&mut items, |item| item.0);
+            assert_eq!(items, expected);
+        }
+    }
+}
