@@ -27,6 +27,9 @@ const PARTS: [(&str, Rows); 5] = [
     ("scale", rows::scale),
 ];
 
+/// What takes minutes and gigabytes runs only if it is named.
+const LARGE_PARTS: [(&str, Rows); 1] = [("scale-all", rows::scale_all)];
+
 fn main() -> ExitCode {
     let mut report = Report::from_args();
     // Naming parts runs only those: `replica moving rest`.
@@ -37,6 +40,11 @@ fn main() -> ExitCode {
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
     for (name, rows) in PARTS {
         if wanted.is_empty() || wanted.iter().any(|word| *word == name) {
+            rows(&mut report);
+        }
+    }
+    for (name, rows) in LARGE_PARTS {
+        if wanted.iter().any(|word| *word == name) {
             rows(&mut report);
         }
     }

@@ -9,7 +9,7 @@
     reason = "a game's quaternion becomes steps and, shown, a quaternion again"
 )]
 
-use std::f64::consts::SQRT_2;
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use crate::axis::nearest;
 use crate::quotient::{Divisor, quotient};
@@ -30,7 +30,8 @@ pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     if !(length.is_finite() && length > 1e-9) {
         q = [0.0, 0.0, 0.0, 1.0];
     } else {
-        q = q.map(|c| c / length);
+        let scale = 1.0 / length;
+        q = q.map(|c| c * scale);
     }
     let max = f64::from(component_max(bits));
     let largest = q.iter().fold(0.0_f64, |largest, c| largest.max(c.abs()));
@@ -40,7 +41,7 @@ pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let sign = if q[left_out] < 0.0 { -1.0 } else { 1.0 };
     let others = (0..4).filter(|&index| index != left_out);
     for (word, index) in words.iter_mut().zip(others) {
-        *word = nearest(((q[index] * sign / SQRT_2 + 0.5) * max).clamp(0.0, max));
+        *word = nearest(((q[index] * sign * FRAC_1_SQRT_2 + 0.5) * max).clamp(0.0, max));
     }
     words[3] = left_out as i32;
 }

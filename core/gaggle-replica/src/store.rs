@@ -14,25 +14,23 @@ use crate::{KindRules, Kinds, ObjectId};
 /// A place in the store. Used again after its object is forgotten.
 pub(crate) type Place = u32;
 
-/// One object.
+/// One object. What is looked at in every update comes first and together, because memory is fetched in lines of 64 bytes.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct Object {
-    pub(crate) id: ObjectId,
     /// What the world has; none if records of it were only refused so far.
     pub(crate) record: Option<Record>,
     /// The value, in the pool of the record's kind.
     value: Block,
     /// Values told under our name, for differences.
     pub(crate) history: History,
-    /// The highest hold and seq ever seen.
-    pub(crate) top: (u32, u32),
     /// Changes with everything that has to be told anew in full: the claim and what comes with it, and for
     /// somebody else's record the version.
     pub(crate) stamp: u32,
-    /// Changes with what is told only when the object is introduced.
-    pub(crate) identity: u16,
     /// The tick of our newest value.
     pub(crate) captured: u32,
+    /// Changes with what is told only when the object is introduced.
+    pub(crate) identity: u16,
     /// Our value changed since the last tick.
     pub(crate) dirty: bool,
     /// Without a rightful holder.
@@ -41,28 +39,31 @@ pub(crate) struct Object {
     pub(crate) stray_listed: bool,
     /// And it is ours to take.
     pub(crate) inheriting: bool,
-    /// Since when.
+    /// On the session's list of deleted objects.
+    pub(crate) buried: bool,
+    /// Nobody tells us of it any more, although it exists.
+    pub(crate) hidden: bool,
+    pub(crate) id: ObjectId,
+    /// When the value last changed.
+    pub(crate) changed_at: Micros,
+    /// The highest hold and seq ever seen.
+    pub(crate) top: (u32, u32),
+    /// Since when it is without a rightful holder.
     pub(crate) stray_since: Micros,
     /// When the claim last changed.
     pub(crate) claimed_at: Micros,
     /// When this machine last claimed it; zero if never.
     pub(crate) claimed_here: Micros,
-    /// When the value last changed.
-    pub(crate) changed_at: Micros,
-    /// The version somebody says a present member gave it, about which that member was asked.
-    pub(crate) asked: Option<Version>,
-    /// On the session's list of deleted objects.
-    pub(crate) buried: bool,
-    /// Who told of it first; none if it was made here.
-    pub(crate) brought_by: Option<PeerId>,
+    /// By what it was shown wrongly, and when.
+    pub(crate) error: Option<(Block, Micros)>,
     /// How many links have it in their tables.
     pub(crate) mentions: u32,
     /// How many links are owed its record.
     pub(crate) owed: u32,
-    /// Nobody tells us of it any more, although it exists.
-    pub(crate) hidden: bool,
-    /// By what it was shown wrongly, and when.
-    pub(crate) error: Option<(Block, Micros)>,
+    /// The version somebody says a present member gave it, about which that member was asked.
+    pub(crate) asked: Option<Version>,
+    /// Who told of it first; none if it was made here.
+    pub(crate) brought_by: Option<PeerId>,
 }
 
 /// What all objects of a kind share.
