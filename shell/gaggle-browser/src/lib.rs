@@ -3,22 +3,40 @@
 //! `links` is what a page that is online needs: links to everybody in a room, direct where that is possible, through a relay where
 //! it is not. `DirectWay` and `RelayLine` are its parts, for those who put them together differently.
 //!
-//! Everything here waits for the page; everything that decides is in `core/`. The crate is empty on other targets, so
-//! that the workspace builds as a whole.
+//! `play` is a whole page for a small game: a canvas, the keyboard and a room.
+//!
+//! Everything here waits for the page; everything that decides is in `core/`. On other targets there is only a `play` that says so,
+//! so that games and the workspace build everywhere.
 
-#![cfg(target_arch = "wasm32")]
-
+#[cfg(target_arch = "wasm32")]
 mod clock;
+#[cfg(target_arch = "wasm32")]
 mod connection;
+#[cfg(target_arch = "wasm32")]
 mod direct;
+#[cfg(not(target_arch = "wasm32"))]
+mod elsewhere;
+#[cfg(target_arch = "wasm32")]
 mod links;
+#[cfg(target_arch = "wasm32")]
 mod lobby;
+#[cfg(target_arch = "wasm32")]
 mod online;
+#[cfg(target_arch = "wasm32")]
+mod page;
+#[cfg(target_arch = "wasm32")]
 mod relay;
 
-pub use clock::now;
-pub use direct::{DirectWay, IceServer};
-pub use links::{Servers, links};
-pub use lobby::LobbySocket;
-pub use online::{online, random_seed};
-pub use relay::RelayLine;
+#[cfg(target_arch = "wasm32")]
+pub use {
+    clock::now,
+    direct::{DirectWay, IceServer},
+    links::{Servers, links},
+    lobby::LobbySocket,
+    online::{online, random_seed},
+    page::{Keys, PageRoom, Picture, play},
+    relay::RelayLine,
+};
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use elsewhere::{Keys, PageRoom, Picture, play};

@@ -30,11 +30,103 @@ pub fn bundle(workspace: &Path, package: &str, example: Option<&str>, out: &Path
         Some(example) => built.join("examples").join(format!("{example}.wasm")),
         None => built.join(format!("{name}.wasm")),
     };
+    make_glue(&module, &name, out)
+}
+
+fn make_glue(module: &Path, name: &str, out: &Path) -> Result<(), String> {
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
-    let made = bindgen.input_path(&module).web(true).and_then(|bindgen| {
-        bindgen.typescript(false).out_name(&name).remove_name_section(true).generate(out)
-    });
+    let made = bindgen
+        .input_path(module)
+        .web(true)
+        .and_then(|bindgen| bindgen.typescript(false).out_name(name).remove_name_section(true).generate(out));
     made.map_err(|error| format!("the glue for {} cannot be made: {error:#}", module.display()))
+}
+
+/// What a page's module is built with where the workspace does not say: small, and without the names of functions.
+const PAGE_PROFILE: [&str; 6] = [
+    r#"profile.page.inherits="release""#,
+    r#"profile.page.opt-level="z""#,
+    r#"profile.page.lto="fat""#,
+    "profile.page.codegen-units=1",
+    r#"profile.page.panic="abort""#,
+    "profile.page.debug=false",
+];
+
+/// A page around a module that makes its own canvas.
+const PAGE: &str = r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>NAME</title>
+<style>
+  body { margin: 0; height: 100vh; display: grid; place-items: center; background: #080a10; color: #ccd; font: 16px monospace; }
+  canvas { width: min(100vw, 177.78vh); image-rendering: pixelated; }
+</style>
+</head>
+<body>
+<script type="module">
+  import init from './MODULE.js';
+  await init({ module_or_path: 'MODULE_bg.wasm' });
+  document.documentElement.dataset.ready = 'yes';
+</script>
+</body>
+</html>
+"#;
+
+/// Builds the program in `folder`, which is anybody's crate, for the browser and puts a whole page into `out`: the module, the glue
+/// and `index.html`, its own if it has one.
+///
+/// # Errors
+/// Says which step failed; cargo's own words went to the terminal.
+pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
+    ensure_target()?;
+    let cargo = || Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let manifest = folder.join("Cargo.toml");
+    let metadata = cargo()
+        .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
+        .arg(&manifest)
+        .output()
+        .map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !metadata.status.success() {
+        return Err(format!("{}: {}", manifest.display(), String::from_utf8_lossy(&metadata.stderr).trim()));
+    }
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&metadata.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+    let name = program(&metadata, &manifest).ok_or_else(|| {
+        format!("{} has no program: a page begins in `fn main` of src/main.rs", manifest.display())
+    })?;
+    let mut build = cargo();
+    build.args(["build", "--profile", "page", "--target", TARGET, "--bin", &name, "--manifest-path"]);
+    build.arg(&manifest).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    PAGE_PROFILE.iter().for_each(|setting| _ = build.args(["--config", setting]));
+    let status = build.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !status.success() {
+        return Err(format!("{name} does not build for the browser"));
+    }
+    let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
+    let module = target.join(TARGET).join("page").join(format!("{name}.wasm"));
+    let glue = name.replace('-', "_");
+    make_glue(&module, &glue, out)?;
+    let own = folder.join("index.html");
+    let page = match std::fs::read_to_string(&own) {
+        Ok(page) => page,
+        Err(_) => PAGE.replace("NAME", &name).replace("MODULE", &glue),
+    };
+    std::fs::write(out.join("index.html"), page).map_err(|error| format!("{}: {error}", out.display()))
+}
+
+/// The program of the package a manifest is of.
+fn program(metadata: &serde_json::Value, manifest: &Path) -> Option<String> {
+    let manifest = manifest.canonicalize().ok()?;
+    let is_it = |package: &&serde_json::Value| {
+        package["manifest_path"]
+            .as_str()
+            .is_some_and(|path| Path::new(path).canonicalize().is_ok_and(|path| path == manifest))
+    };
+    let package = metadata["packages"].as_array()?.iter().find(is_it)?;
+    let is_program = |target: &&serde_json::Value| target["kind"][0] == "bin";
+    package["targets"].as_array()?.iter().find(is_program)?["name"].as_str().map(str::to_string)
 }
 
 /// The standard library for the browser's target, installed if it is missing.

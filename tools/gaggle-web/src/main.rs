@@ -1,16 +1,20 @@
-//! `gaggle-web arcade FOLDER`: builds the arcade's page into a folder, for a server to serve.
+//! `gaggle-web arcade OUT` builds the arcade's page into a folder, for a server to serve; `gaggle-web program CRATE OUT` does the same
+//! with anybody's crate.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use gaggle_web::bundle::bundle;
+use gaggle_web::bundle::{bundle, bundle_program};
 use gaggle_web::pack::pack;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["arcade", folder] => arcade(Path::new(folder)),
-        _ => Err("usage: gaggle-web arcade FOLDER".to_string()),
+        ["program", folder, out] => {
+            bundle_program(Path::new(folder), Path::new(out)).and_then(|()| pack(Path::new(out)))
+        }
+        _ => Err("usage: gaggle-web arcade OUT, or gaggle-web program CRATE OUT".to_string()),
     };
     match told {
         Ok(()) => ExitCode::SUCCESS,

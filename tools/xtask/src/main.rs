@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode};
 /// The commands, with what a newcomer should know about each.
 pub(crate) const COMMANDS: [(&str, &str); 4] = [
     ("test", "Check everything, the same way as before every change lands"),
-    ("play", "Run the best thing there is to see"),
+    ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
     ("chaos", "Play whole matches on bad networks, one per seed"),
 ];

@@ -1,4 +1,4 @@
-//! `cargo xtask play`: runs the best thing the project has to show.
+//! `cargo xtask play`: runs the best thing the project has to show. `cargo xtask play FOLDER`: the game in that folder, anybody's.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -27,9 +27,16 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         Ok(workspace) => workspace,
         Err(error) => return crate::refuse(&error),
     };
+    // What comes first and is no option is the folder of a game.
+    if let Some((folder, rest)) = arguments.split_first().filter(|(first, _)| !first.starts_with('-')) {
+        return match Path::new(folder).canonicalize() {
+            Ok(game) if game.join("Cargo.toml").is_file() => serve(&root, "gaggle-web", Some(&game), rest),
+            _ => crate::refuse(&format!("There is no crate in {folder}: `cargo new {folder}` makes one.")),
+        };
+    }
     match best(&workspace) {
         None => crate::refuse("There is nothing to play yet: `cargo xtask test` is what works."),
-        Some((package, Show::Arcade(_))) => arcade(&root, package, arguments),
+        Some((package, Show::Arcade(_))) => serve(&root, package, None, arguments),
         Some((package, Show::Example(example))) => {
             let mut cargo = workspace::cargo();
             cargo.args(["run", "--package", package, "--example", example, "--"]);
@@ -38,13 +45,18 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     }
 }
 
-/// Builds the page and starts the server with it. With `--lan` others on the network can come too; what else
-/// follows goes to the server.
-fn arcade(root: &Path, builder: &str, arguments: &[&str]) -> ExitCode {
+/// Builds the page, the arcade's or that of the game in a folder, and starts the server with it. With `--lan` others on the network
+/// can come too; what else follows goes to the server.
+fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) -> ExitCode {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let (page, data) = (target.join("page/arcade"), target.join("play"));
+    let name = game.and_then(Path::file_name).unwrap_or("arcade".as_ref());
+    let (page, data) = (target.join("page").join(name), target.join("play"));
     let mut build = workspace::cargo();
-    build.args(["run", "--package", builder, "--", "arcade"]).arg(&page).current_dir(root);
+    build.args(["run", "--package", builder, "--"]).current_dir(root);
+    match game {
+        Some(game) => build.arg("program").arg(game).arg(&page),
+        None => build.arg("arcade").arg(&page),
+    };
     let mut build_server = workspace::cargo();
     build_server.args(["build", "--package", "gaggle-server"]).current_dir(root);
     for step in [&mut build, &mut build_server] {

@@ -84,7 +84,7 @@ impl Node {
                 return self.refuse(now, connection, id, refusal);
             }
             // What the issuer calls somebody may be unfit to be shown; then they are a guest like others.
-            None => known_name.and_then(|name| name.parse().ok()).unwrap_or_else(|| guest_name(player)),
+            None => known_name.and_then(|name| name.parse().ok()).unwrap_or_else(|| guest_name(peer)),
         };
         let ticket = hello
             .ticket
@@ -339,8 +339,8 @@ impl Node {
     }
 }
 
-/// What somebody is called who did not say.
-fn guest_name(player: PlayerId) -> DisplayName {
-    let [a, b, ..] = player.as_bytes();
+/// What somebody is called who did not say: every tab of theirs something else, the same after it was reloaded.
+fn guest_name(peer: PeerId) -> DisplayName {
+    let [a, b, ..] = peer.as_bytes();
     format!("Goose {a:02X}{b:02X}").parse().expect("a plain name")
 }

@@ -1,0 +1,48 @@
+//! What stands in the place of a page where there is none, so that a game's own tests need no browser.
+
+use gaggle::{Game, Nowhere, Room, RoomConfig};
+
+/// A room in a page; here it is one without a network.
+pub type PageRoom<G> = Room<G, Nowhere>;
+
+/// The keys that are held down; here none ever is.
+#[derive(Debug, Clone, Default)]
+pub struct Keys(());
+
+impl Keys {
+    /// Whether a key is held, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
+    pub fn held(&self, code: &str) -> bool {
+        let _ = code;
+        false
+    }
+}
+
+/// What is drawn on; here nothing comes of it.
+#[derive(Debug)]
+pub struct Picture(());
+
+impl Picture {
+    /// Width and height.
+    pub const SIZE: (i32, i32) = (640, 360);
+
+    /// A box of a colour, which is anything CSS calls one.
+    pub fn fill(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
+        let _ = (color, x, y, width, height);
+    }
+
+    /// Words, from their lower left corner on.
+    pub fn text(&self, color: &str, x: i32, y: i32, words: &str) {
+        let _ = (color, x, y, words);
+    }
+}
+
+/// Says that this is a page's.
+pub fn play<G: Game + Clone + 'static>(
+    config: RoomConfig,
+    game: G,
+    input: impl Fn(&Keys) -> G::Input + 'static,
+    draw: impl Fn(&PageRoom<G>, &Picture) + 'static,
+) {
+    println!("{} is a page: `cargo xtask play FOLDER` in Gaggle's folder opens it.", config.game.as_str());
+    drop((config, game, input, draw));
+}

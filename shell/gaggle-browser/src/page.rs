@@ -1,0 +1,255 @@
+//! A whole page for a small game: a canvas, the keyboard, and a room with everybody in it. Games that want more than this take
+//! [`online`](crate::online) and build their own page.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gaggle::link::sim::Conditions;
+use gaggle::{Game, Online, Room, RoomConfig, Wish};
+use wasm_bindgen::prelude::*;
+use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
+
+use crate::{LobbySocket, now, online, random_seed};
+
+/// How often the room is looked after while nobody sees the page.
+const HIDDEN_EVERY_MS: i32 = 250;
+/// Keys held at once, beyond which something is stuck.
+const KEYS_MAX: usize = 64;
+
+/// A room in a page.
+pub type PageRoom<G> = Room<G, Online<LobbySocket>>;
+
+/// The keys that are held down.
+#[derive(Debug, Clone, Default)]
+pub struct Keys(Vec<String>);
+
+impl Keys {
+    /// Whether a key is held, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
+    pub fn held(&self, code: &str) -> bool {
+        self.0.iter().any(|held| held == code)
+    }
+}
+
+/// What is drawn on: 640 wide and 360 high, however large the window is.
+#[derive(Debug)]
+pub struct Picture {
+    context: CanvasRenderingContext2d,
+}
+
+impl Picture {
+    /// Width and height.
+    pub const SIZE: (i32, i32) = (640, 360);
+
+    /// A box of a colour, which is anything CSS calls one.
+    pub fn fill(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
+        self.context.set_fill_style_str(color);
+        self.context.fill_rect(x.into(), y.into(), width.into(), height.into());
+    }
+
+    /// Words, from their lower left corner on.
+    pub fn text(&self, color: &str, x: i32, y: i32, words: &str) {
+        self.context.set_fill_style_str(color);
+        let _ = self.context.fill_text(words, x.into(), y.into());
+    }
+}
+
+type MakeInput<I> = Box<dyn Fn(&Keys) -> I>;
+type Draw<G> = Box<dyn Fn(&PageRoom<G>, &Picture)>;
+
+struct Table<G: Game> {
+    room: PageRoom<G>,
+    keys: Keys,
+    picture: Picture,
+    input: MakeInput<G::Input>,
+    draw: Draw<G>,
+    /// The last thing there was to say.
+    said: String,
+    game: String,
+    window: Window,
+    document: Document,
+}
+
+/// Plays a game in this page, alone at once and with whoever comes: asks for the input of the keys that are held, draws every
+/// frame the screen shows, and says at the lower edge what happens online. `?room=CODE` in the address joins that room. Words
+/// instead of a game if it cannot be.
+pub fn play<G: Game + Clone + 'static>(
+    config: RoomConfig,
+    game: G,
+    input: impl Fn(&Keys) -> G::Input + 'static,
+    draw: impl Fn(&PageRoom<G>, &Picture) + 'static,
+) {
+    if let Err(error) = begin(config, game, Box::new(input), Box::new(draw)) {
+        let body =
+            web_sys::window().and_then(|window| window.document()).and_then(|document| document.body());
+        let words = error.as_string().unwrap_or_else(|| format!("{error:?}"));
+        body.inspect(|body| body.set_text_content(Some(&words)));
+    }
+}
+
+fn begin<G: Game + Clone + 'static>(
+    mut config: RoomConfig,
+    game: G,
+    input: MakeInput<G::Input>,
+    draw: Draw<G>,
+) -> Result<(), JsValue> {
+    let window = web_sys::window().ok_or("This is no page.")?;
+    let document = window.document().ok_or("This page has no document.")?;
+    let body = document.body().ok_or("This page has no body.")?;
+    let canvas: HtmlCanvasElement = document.create_element("canvas")?.dyn_into()?;
+    canvas.set_width(Picture::SIZE.0 as u32);
+    canvas.set_height(Picture::SIZE.1 as u32);
+    body.append_child(&canvas)?;
+    let context = canvas.get_context("2d")?.ok_or("This browser has no canvas.")?;
+    let context: CanvasRenderingContext2d = context.dyn_into()?;
+    context.set_font("14px monospace");
+
+    let name = config.game.as_str().to_string();
+    config.client.key = kept(&window, &name, "key", true);
+    config.client.seat = Some(seat(&window, &name));
+    let address = window.location().search().unwrap_or_default();
+    let asked = address.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("room="));
+    let before = kept(&window, &name, "room", false);
+    if let Some(code) = asked.or(before.as_deref()).and_then(|code| code.parse().ok()) {
+        config.wish = Wish::Code(code);
+    }
+    let outside = online(None, Conditions::PERFECT);
+    let room = Room::open(now(), config, outside, game, random_seed()).map_err(|error| error.to_string())?;
+    let table = Table {
+        room,
+        keys: Keys::default(),
+        picture: Picture { context },
+        input,
+        draw,
+        said: String::new(),
+        game: name,
+        window,
+        document,
+    };
+    let table = Rc::new(RefCell::new(table));
+    listen(&table)?;
+    run(&table)
+}
+
+impl<G: Game + Clone + 'static> Table<G> {
+    fn update(&mut self) {
+        self.room.set_input(0, (self.input)(&self.keys));
+        self.room.update(now());
+        while let Some(event) = self.room.next_event() {
+            match &event {
+                gaggle::Event::Key(key) => keep(&self.window, &self.game, "key", Some(key), true),
+                gaggle::Event::Seated { code, .. } => {
+                    keep(&self.window, &self.game, "room", Some(&code.to_string()), false);
+                }
+                gaggle::Event::Unseated { .. } => keep(&self.window, &self.game, "room", None, false),
+                gaggle::Event::Refused(_) if matches!(self.room.config().wish, Wish::Code(_)) => {
+                    self.room.seek(Wish::Find);
+                }
+                _ => {}
+            }
+            self.said = event.to_string();
+        }
+    }
+
+    fn frame(&mut self) {
+        self.update();
+        self.picture.fill("#10141f", 0, 0, Picture::SIZE.0, Picture::SIZE.1);
+        (self.draw)(&self.room, &self.picture);
+        self.picture.text("#8090a0", 8, Picture::SIZE.1 - 8, &self.said);
+    }
+}
+
+/// Where things are remembered, for as long as the browser or this tab; browsers may refuse.
+fn storage(window: &Window, lasting: bool) -> Option<web_sys::Storage> {
+    if lasting { window.local_storage() } else { window.session_storage() }.ok().flatten()
+}
+
+fn kept(window: &Window, game: &str, what: &str, lasting: bool) -> Option<String> {
+    storage(window, lasting)?.get_item(&format!("{game}.{what}")).ok().flatten()
+}
+
+fn keep(window: &Window, game: &str, what: &str, value: Option<&str>, lasting: bool) {
+    let Some(storage) = storage(window, lasting) else { return };
+    let name = format!("{game}.{what}");
+    let _ = match value {
+        Some(value) => storage.set_item(&name, value),
+        None => storage.remove_item(&name),
+    };
+}
+
+/// Two tabs are two players, and a reloaded one is the same.
+fn seat(window: &Window, game: &str) -> String {
+    kept(window, game, "seat", false).unwrap_or_else(|| {
+        let seat = format!("{:016x}", random_seed());
+        keep(window, game, "seat", Some(&seat), false);
+        seat
+    })
+}
+
+/// What the browser calls for the next frame.
+type Again = Closure<dyn FnMut()>;
+
+fn run<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<(), JsValue> {
+    let again: Rc<RefCell<Option<Again>>> = Rc::default();
+    let (next, shared) = (Rc::clone(&again), Rc::clone(table));
+    let window = table.borrow().window.clone();
+    let asked = window.clone();
+    *again.borrow_mut() = Some(Closure::new(move || {
+        shared.borrow_mut().frame();
+        if let Some(closure) = next.borrow().as_ref() {
+            let _ = asked.request_animation_frame(closure.as_ref().unchecked_ref());
+        }
+    }));
+    if let Some(closure) = again.borrow().as_ref() {
+        window.request_animation_frame(closure.as_ref().unchecked_ref())?;
+    }
+    let shared = Rc::clone(table);
+    let closure = Closure::<dyn FnMut()>::new(move || {
+        let mut table = shared.borrow_mut();
+        if table.document.hidden() {
+            table.update();
+        }
+    });
+    let callback = closure.as_ref().unchecked_ref();
+    window.set_interval_with_callback_and_timeout_and_arguments_0(callback, HIDDEN_EVERY_MS)?;
+    closure.forget();
+    Ok(())
+}
+
+fn listen<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<(), JsValue> {
+    let (window, document) = (table.borrow().window.clone(), table.borrow().document.clone());
+    on(&window, "keydown", table, |table, event: KeyboardEvent| {
+        // What the browser does with Ctrl and the like stays the browser's.
+        if event.ctrl_key() || event.alt_key() || event.meta_key() {
+            return;
+        }
+        let code = event.code();
+        if code.starts_with("Arrow") || code == "Space" {
+            event.prevent_default();
+        }
+        if !table.keys.held(&code) && table.keys.0.len() < KEYS_MAX {
+            table.keys.0.push(code);
+        }
+    })?;
+    on(&window, "keyup", table, |table, event: KeyboardEvent| {
+        let code = event.code();
+        table.keys.0.retain(|held| *held != code);
+    })?;
+    on(&window, "blur", table, |table, _: Event| table.keys.0.clear())?;
+    on(&window, "pagehide", table, |table, _: Event| table.room.leave())?;
+    on(&document, "visibilitychange", table, |table, _: Event| {
+        if table.document.hidden() { table.room.rest() } else { table.room.wake() }
+    })
+}
+
+fn on<G: Game + 'static, E: wasm_bindgen::convert::FromWasmAbi + 'static>(
+    target: &web_sys::EventTarget,
+    name: &str,
+    table: &Rc<RefCell<Table<G>>>,
+    handle: impl Fn(&mut Table<G>, E) + 'static,
+) -> Result<(), JsValue> {
+    let table = Rc::clone(table);
+    let closure = Closure::<dyn FnMut(E)>::new(move |event: E| handle(&mut table.borrow_mut(), event));
+    target.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref())?;
+    closure.forget();
+    Ok(())
+}

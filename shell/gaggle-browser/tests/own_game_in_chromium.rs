@@ -1,0 +1,93 @@
+//! The guide `docs/YOUR_GAME.md`, done as it says: its code in a crate of its own, and two tabs in one match.
+
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gaggle_server::{BackgroundServer, Config};
+use gaggle_web::bundle::bundle_program;
+use gaggle_web::chromium::{Chromium, Page};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The crate a reader of the guide has in the end. What is built for it is kept beside what is built for everything else.
+fn follow_the_guide() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    std::fs::create_dir_all(folder.join(".cargo")).unwrap();
+    let guide = std::fs::read_to_string(root.join("docs/YOUR_GAME.md")).unwrap();
+    let blocks = guide.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    std::fs::write(folder.join("src/main.rs"), blocks.collect::<String>()).unwrap();
+    let path = |crate_path: &str| root.join(crate_path).display().to_string();
+    let manifest = format!(
+        "[package]\nname = \"crumbs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         gaggle = {{ path = {:?} }}\ngaggle-browser = {{ path = {:?} }}\n",
+        path("core/gaggle"),
+        path("shell/gaggle-browser"),
+    );
+    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let config = format!("[build]\ntarget-dir = {:?}\n", target.display().to_string());
+    std::fs::write(folder.join(".cargo/config.toml"), config).unwrap();
+    std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    folder
+}
+
+/// How far left the second goose is, on a page that shows it.
+const SECOND_GOOSE: &str = "(() => {
+  const canvas = document.querySelector('canvas');
+  if (!canvas) return -1;
+  const { data, width, height } = canvas.getContext('2d').getImageData(0, 40, 640, 280);
+  for (let x = 0; x < width; x++) for (let y = 0; y < height; y++) {
+    const at = 4 * (y * width + x);
+    if (data[at] === 135 && data[at + 1] === 206 && data[at + 2] === 235) return x;
+  }
+  return -1;
+})()";
+
+fn second_goose(page: &Page) -> i64 {
+    page.eval(SECOND_GOOSE).unwrap().as_i64().unwrap()
+}
+
+fn until(page: &Page, what: &str, so: impl Fn(i64) -> bool) -> i64 {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let x = second_goose(page);
+        if so(x) {
+            return x;
+        }
+        assert!(Instant::now() < deadline, "{what}: the second goose is at {x}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn whoever_follows_the_guide_has_two_tabs_in_one_match() {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-page");
+    bundle_program(&follow_the_guide(), &out).unwrap();
+    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-data");
+    let _ = std::fs::remove_dir_all(&data);
+    let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files: Some(out), ..Config::default() };
+    let server = BackgroundServer::start(config).unwrap();
+    let browser = Chromium::start().unwrap();
+    let open = || {
+        let page = browser.open(&format!("http://{}/", server.address())).unwrap();
+        page.wait_for("document.querySelector('canvas') !== null", PATIENCE).unwrap();
+        page
+    };
+    let first = open();
+    assert_eq!(second_goose(&first), -1, "alone at first");
+    let second = open();
+    for page in [&first, &second] {
+        until(page, "both are in", |x| x >= 0);
+    }
+    let before = second_goose(&first);
+    second.key("ArrowRight", "ArrowRight", true).unwrap();
+    let mover =
+        if until(&first, "somebody moves", |x| x != before) > before { "the second" } else { "nobody" };
+    second.key("ArrowRight", "ArrowRight", false).unwrap();
+    assert_eq!(mover, "the second", "what one presses the other sees");
+}
