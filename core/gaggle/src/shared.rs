@@ -381,6 +381,11 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Some(links) = self.lounge.outside.links() else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
         Exchange.receive(self.lounge.now, links, session);
+        // Whoever has no chair has no place among those who hold things.
+        let linked: Vec<PeerId> = session.linked().filter(|peer| self.lounge.is_onlooker(*peer)).collect();
+        for peer in linked {
+            session.handle_unlinked(self.lounge.now, peer);
+        }
     }
 
     fn send(&mut self) {

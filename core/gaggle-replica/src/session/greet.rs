@@ -46,9 +46,9 @@ impl Session {
     }
 
     /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer says something
-    /// else it is refused.
+    /// else it is refused, and so is anybody else who says it is that player.
     pub fn vouch(&mut self, peer: PeerId, player: Player) {
-        self.vouched.retain(|(other, _)| *other != peer);
+        self.vouched.retain(|(other, known)| *other != peer && *known != player);
         if self.vouched.len() == MET_MAX {
             self.vouched.remove(0);
         }
@@ -137,6 +137,9 @@ impl Session {
         let vouched = self.vouched.iter().find(|(other, _)| *other == peer);
         if let Some((_, player)) = vouched.filter(|(_, player)| *player != hello.player) {
             return Some(Refusal::Player { said: hello.player, is: *player });
+        }
+        if vouched.is_none() && self.vouched.iter().any(|(_, player)| *player == hello.player) {
+            return Some(Refusal::NameTaken);
         }
         // A name somebody else here goes by.
         let is_taken = |link: &Link| {

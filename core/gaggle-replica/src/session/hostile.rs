@@ -391,6 +391,39 @@ fn who_is_not_who_it_says_is_refused() {
 }
 
 #[test]
+fn nobody_is_a_player_that_somebody_else_is_known_to_be() {
+    let mut world = world(1, Policy::Host);
+    world.machines.push(world::Machine::new(2));
+    world.grow();
+    world.start(1, Entry::Join);
+    world.session(0).vouch(peer(9), player(1));
+    world.link(0, 1);
+    world.run_ms(300);
+    let refused = Event::Refused { peer: peer(1), reason: Refusal::NameTaken };
+    assert_eq!(world.count_events(0, |event| *event == refused), 1);
+    assert_eq!(world.session(0).roster().len(), 1);
+    // The seat was given to another meanwhile.
+    world.session(0).vouch(peer(1), player(1));
+    world.unlink(0, 1);
+    world.start(1, Entry::Join);
+    world.link(0, 1);
+    world.run_ms(300);
+    assert_eq!(world.session(0).roster().len(), 2);
+}
+
+#[test]
+fn who_turns_out_to_be_another_is_sent_away() {
+    let mut world = world(2, Policy::Host);
+    world.run_ms(300);
+    assert_eq!(world.session(0).roster().len(), 2);
+    world.session(0).vouch(peer(1), player(1));
+    assert_eq!(world.session(0).roster().len(), 2, "it is who it says");
+    world.session(0).vouch(peer(1), player(7));
+    assert_eq!(world.session(0).roster().len(), 1);
+    assert_eq!(world.session(0).next_refused(), Some(peer(1)));
+}
+
+#[test]
 fn starting_anew_again_and_again_is_a_fault() {
     let mut world = world(2, Policy::Host);
     world.run_ms(200);

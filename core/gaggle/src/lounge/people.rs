@@ -77,6 +77,12 @@ impl<S, O: Outside> Lounge<S, O> {
         room.is_none_or(|room| room.member(peer).is_some())
     }
 
+    /// Whether somebody in the room has no chair, but only looks on.
+    pub(crate) fn is_onlooker(&self, peer: PeerId) -> bool {
+        let room = self.client.as_ref().and_then(Client::room);
+        room.and_then(|room| room.member(peer)).is_some_and(|member| member.slot.is_none())
+    }
+
     pub(super) fn learn_names(&mut self) {
         let Some(room) = self.client.as_ref().and_then(Client::room) else { return };
         if self.names.len() > NAMES_MAX {
