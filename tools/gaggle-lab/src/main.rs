@@ -1,12 +1,13 @@
 //! Looks at games from outside: pictures of any frame, contact sheets of whole matches, curves over many; and plays whole
 //! matches in which everything goes wrong.
 //!
-//! Everything here is a function of its arguments: the same command gives the same file on every machine.
+//! Everything here is a function of its arguments, the same on every machine; but for bots, who meet on a real server.
 
 // Pictures and statistics are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
 
 mod bot_match;
+mod bots;
 mod chaos;
 mod contact_sheet;
 mod desync;
@@ -53,6 +54,8 @@ enum Command {
     Sheet(contact_sheet::Options),
     /// How hard the waves are, over many matches of bots, as a table and a PNG
     Difficulty(difficulty::Options),
+    /// Lets bots join a server's rooms and play: a load for the server and the network
+    Bots(bots::Options),
     /// Plays whole matches on bad networks, one per seed
     Chaos(chaos::Options),
     /// What a desync of gander left, field by field
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::MillpondLoad(options) => millpond_load::report(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
+        Command::Bots(options) => bots::run(&options),
         Command::Chaos(options) => chaos::run(&options),
         Command::Desync(options) => desync::show(&options),
         Command::FuzzSeeds(options) => fuzz_seeds::write(&options),

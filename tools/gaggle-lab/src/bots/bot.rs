@@ -1,0 +1,95 @@
+//! One bot: a player with a seat in a server's room, who sees what is on its own screen and has a pad.
+
+use std::time::Instant;
+
+use gaggle::link::sim::Conditions;
+use gaggle::{Online, Room, RoomConfig, Stage};
+use gaggle_native::{Clock, LobbySocket, online, random_seed};
+use gander::bots::{Bot, Strength};
+use gander::{Gander, SEATS, Setup};
+
+use super::Options;
+use super::tally::Told;
+
+/// A bot and its machine.
+pub(super) struct Player {
+    number: usize,
+    clock: Clock,
+    came: Instant,
+    seed: u64,
+    room: Room<Gander, Online<LobbySocket>>,
+    /// Whoever flies the seat the room gave us.
+    bot: Option<Bot>,
+    told: Told,
+}
+
+impl Player {
+    /// Comes in: plays alone at once, and looks for a room.
+    pub(super) fn come(options: &Options, number: usize) -> Result<Player, String> {
+        let seed = random_seed().map_err(|error| error.to_string())?;
+        let mut config =
+            RoomConfig::new("gander", options.players as u8).map_err(|error| error.to_string())?;
+        config.session.slots = SEATS;
+        config.session.game_fingerprint = gander::FINGERPRINT;
+        config.mode = options.mode.clone();
+        config.client.name = Some(format!("Auk {number}"));
+        let outside = online(&options.server, options.path, Conditions::PERFECT);
+        let outside = outside.map_err(|error| error.to_string())?;
+        let clock = Clock::start();
+        let game = Gander::new(Setup::default(), seed);
+        let room = Room::open(clock.now(), config, outside, game, seed).map_err(|error| error.to_string())?;
+        let (came, told) = (Instant::now(), Told::default());
+        Ok(Player { number, clock, came, seed, room, bot: None, told })
+    }
+
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Does what is due.
+    pub(super) fn play(&mut self) {
+        if let Some(slot) = self.room.own_slots().iter().next() {
+            let seat = usize::from(slot.number());
+            let bot = match &mut self.bot {
+                Some(bot) if bot.seat() == seat => bot,
+                other => other.insert(Bot::new(seat, Strength::Steady, self.seed)),
+            };
+            let pad = bot.play(self.room.game());
+            self.room.set_input(0, pad);
+        }
+        self.told.frames += u64::from(self.room.update(self.clock.now()));
+        while let Some(event) = self.room.next_event() {
+            match event {
+                gaggle::Event::Seated { code, .. } => self.told.code = Some(code),
+                gaggle::Event::Refused(refusal) => self.told.refused = Some(refusal.text),
+                gaggle::Event::Desync { .. } => self.told.desyncs += 1,
+                gaggle::Event::ServerLost => self.told.servers_lost += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// How it goes.
+    pub(super) fn told(&mut self) -> Told {
+        let people = self.room.people();
+        let is_together = self.room.stage() == Stage::Together;
+        let present = people.iter().filter(|person| !person.slots.is_empty()).count();
+        self.told.present = if is_together { present } else { 0 };
+        if self.told.present > 1 && self.told.met_after.is_none() {
+            self.told.met_after = Some(self.came.elapsed());
+        }
+        self.told.paths = people.iter().filter_map(|person| person.path).collect();
+        self.told.rtts = people.iter().filter_map(|person| person.link?.rtt).collect();
+        self.told.history = self.room.session().history();
+        self.told.marks = self.room.marks();
+        let stats = self.room.stats();
+        (self.told.rollbacks, self.told.stalled) = (stats.rollbacks, stats.stalled_ticks);
+        self.told.clone()
+    }
+
+    /// Says goodbye to everybody.
+    pub(super) fn leave(&mut self) {
+        self.room.leave();
+        self.room.update(self.clock.now());
+    }
+}

@@ -1,0 +1,199 @@
+//! What all bots told together, and whether it is what they came for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use gaggle::link::Path;
+use gaggle::{Frame, Micros, RoomCode};
+
+/// What one bot tells.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    /// Its room.
+    pub(super) code: Option<RoomCode>,
+    /// Players it sees in its match, itself included; none while it is not in one.
+    pub(super) present: usize,
+    /// How long after it came it played with somebody else.
+    pub(super) met_after: Option<Duration>,
+    /// Frames it played.
+    pub(super) frames: u64,
+    /// How its links run.
+    pub(super) paths: Vec<Path>,
+    /// And how long a round trip is on each.
+    pub(super) rtts: Vec<Micros>,
+    /// Which history of the match its hashes are of.
+    pub(super) history: u64,
+    /// Hashes of its latest final states.
+    pub(super) marks: Vec<(Frame, u64)>,
+    pub(super) rollbacks: u64,
+    pub(super) stalled: u64,
+    pub(super) desyncs: u64,
+    pub(super) servers_lost: u64,
+    /// The last thing the server refused, in its words.
+    pub(super) refused: Option<String>,
+}
+
+/// What all of them told.
+#[derive(Debug)]
+pub(super) struct Tally {
+    rooms_wanted: usize,
+    players: usize,
+    latest: Vec<Told>,
+    /// States that were told by more than one: where, when, and by how many.
+    compared: BTreeMap<(RoomCode, u64, Frame), (u64, BTreeSet<usize>)>,
+    agreed: u64,
+    differed: Vec<String>,
+}
+
+impl Tally {
+    pub(super) fn new(rooms_wanted: usize, players: usize) -> Tally {
+        let (latest, compared, differed) = (Vec::new(), BTreeMap::new(), Vec::new());
+        Tally { rooms_wanted, players, latest, compared, agreed: 0, differed }
+    }
+
+    /// Everybody told anew.
+    pub(super) fn take(&mut self, told: &[Told]) {
+        self.latest = told.to_vec();
+        for (number, one) in told.iter().enumerate().filter(|(_, one)| one.present > 1) {
+            let Some(code) = one.code else { continue };
+            for (frame, hash) in &one.marks {
+                self.compare(number, (code, one.history, *frame), *hash);
+            }
+        }
+        // States are told for sixteen seconds; what is older will not be told again.
+        let newest = self.compared.keys().map(|(_, _, frame)| *frame).max().unwrap_or_default();
+        self.compared.retain(|(_, _, frame), _| newest.number() - frame.number() < 60 * 60);
+    }
+
+    fn compare(&mut self, number: usize, place: (RoomCode, u64, Frame), hash: u64) {
+        let (first, tellers) = self.compared.entry(place).or_insert_with(|| (hash, BTreeSet::new()));
+        if *first != hash {
+            self.differed.push(format!("bot {number} saw another frame {:?} in room {}", place.2, place.0));
+        } else if tellers.insert(number) && tellers.len() == self.players {
+            self.agreed += 1;
+        }
+    }
+
+    /// Everybody plays with as many as there should be.
+    pub(super) fn is_complete(&self) -> bool {
+        !self.latest.is_empty() && self.latest.iter().all(|one| one.present == self.players)
+    }
+
+    /// Rooms they are in.
+    pub(super) fn rooms(&self) -> usize {
+        self.latest.iter().filter_map(|one| one.code).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Frames they played, all together.
+    pub(super) fn frames(&self) -> u64 {
+        self.sum(|one| one.frames)
+    }
+
+    /// States everybody in a room told alike.
+    #[cfg(test)]
+    pub(super) fn agreed(&self) -> u64 {
+        self.agreed
+    }
+
+    /// Ends of links that run this way.
+    pub(super) fn paths(&self, path: Path) -> usize {
+        self.latest.iter().flat_map(|one| &one.paths).filter(|one| **one == path).count()
+    }
+
+    /// A last word, or why it is a failure.
+    pub(super) fn verdict(&self, only: Option<Path>) -> Result<String, String> {
+        let refusals: BTreeSet<&String> = self.latest.iter().filter_map(|one| one.refused.as_ref()).collect();
+        let missing = self.latest.iter().filter(|one| one.present != self.players).count();
+        let astray = Path::ALL.into_iter().filter(|path| only.is_some_and(|only| only != *path));
+        let astray: usize = astray.map(|path| self.paths(path)).sum();
+        let (rooms, wanted) = (self.rooms(), self.rooms_wanted);
+        let why = match () {
+            () if !self.differed.is_empty() => {
+                format!("{} states differ, first: {}", self.differed.len(), self.differed[0])
+            }
+            () if missing > 0 => format!("{missing} are not in a match of {}: {refusals:?}", self.players),
+            () if rooms != wanted => format!("they are in {rooms} rooms instead of {wanted}"),
+            () if astray > 0 => format!("{astray} links took another way than they may"),
+            () if self.players > 1 && self.agreed == 0 => "no state was told by all of a room".to_string(),
+            () => return Ok(self.to_string()),
+        };
+        Err(format!("{self}\n{why}"))
+    }
+
+    fn sum(&self, of: impl Fn(&Told) -> u64) -> u64 {
+        self.latest.iter().map(of).sum()
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inside = self.latest.iter().filter(|one| one.present == self.players).count();
+        let mut met: Vec<Duration> = self.latest.iter().filter_map(|one| one.met_after).collect();
+        met.sort_unstable();
+        let mut rtts: Vec<Micros> = self.latest.iter().flat_map(|one| one.rtts.iter().copied()).collect();
+        rtts.sort_unstable();
+        let rtt = rtts.get(rtts.len() / 2).copied().unwrap_or_default();
+        write!(
+            f,
+            "{inside} of {} bots play in {} rooms; {} frames, {} rollbacks, {} ticks stalled; links: {} direct, {} relay, {} socket, \
+             round trip {:.1} ms; met after {:.1} s (half of them) to {:.1} s; {} states alike in a whole room, {} differ; {} desyncs, \
+             server lost {} times",
+            self.latest.len(),
+            self.rooms(),
+            self.frames(),
+            self.sum(|one| one.rollbacks),
+            self.sum(|one| one.stalled),
+            self.paths(Path::Direct),
+            self.paths(Path::Relay),
+            self.paths(Path::Socket),
+            rtt.get() as f64 / 1_000.0,
+            met.get(met.len() / 2).map_or(0.0, Duration::as_secs_f64),
+            met.last().map_or(0.0, Duration::as_secs_f64),
+            self.agreed,
+            self.differed.len(),
+            self.sum(|one| one.desyncs),
+            self.sum(|one| one.servers_lost),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two in one room who both see both, with these hashes of one frame.
+    fn pair(hashes: [u64; 2]) -> Tally {
+        let told = |hash| Told {
+            code: "BCDFGH".parse().ok(),
+            present: 2,
+            frames: 60,
+            paths: vec![Path::Direct],
+            marks: vec![(Frame::new(60), hash)],
+            ..Told::default()
+        };
+        let mut tally = Tally::new(1, 2);
+        tally.take(&hashes.map(told));
+        tally
+    }
+
+    #[test]
+    fn agreement_is_counted_once_and_a_difference_is_a_failure() {
+        let mut alike = pair([5, 5]);
+        alike.take(&alike.latest.clone());
+        assert_eq!((alike.agreed, alike.rooms(), alike.is_complete()), (1, 1, true));
+        assert!(alike.verdict(None).is_ok());
+        assert!(alike.verdict(Some(Path::Relay)).unwrap_err().contains("another way"));
+        assert!(pair([5, 6]).verdict(None).unwrap_err().contains("differ"));
+    }
+
+    #[test]
+    fn who_never_came_in_is_missed() {
+        let mut tally = pair([5, 5]);
+        let mut told = tally.latest.clone();
+        told[1].present = 0;
+        told[1].refused = Some("too many".into());
+        tally.take(&told);
+        assert!(tally.verdict(None).unwrap_err().contains("too many"));
+    }
+}
