@@ -1,7 +1,7 @@
 //! `gaggle-web arcade OUT` builds the arcade's page into a folder, for a server to serve; `gaggle-web program CRATE OUT` does the same
-//! with anybody's crate.
+//! with anybody's crate, `gaggle-web example PACKAGE NAME OUT` with an example of ours.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gaggle_web::bundle::{bundle, bundle_program};
@@ -14,7 +14,9 @@ fn main() -> ExitCode {
         ["program", folder, out] => {
             bundle_program(Path::new(folder), Path::new(out)).and_then(|()| pack(Path::new(out)))
         }
-        _ => Err("usage: gaggle-web arcade OUT, or gaggle-web program CRATE OUT".to_string()),
+        ["example", package, name, out] => example(package, name, Path::new(out)),
+        _ => Err("usage: gaggle-web arcade OUT, gaggle-web program CRATE OUT, or gaggle-web example PACKAGE NAME OUT"
+            .to_string()),
     };
     match told {
         Ok(()) => ExitCode::SUCCESS,
@@ -26,10 +28,18 @@ fn main() -> ExitCode {
 }
 
 fn arcade(folder: &Path) -> Result<(), String> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    bundle(&workspace, "arcade", None, folder)?;
-    let page = workspace.join("shell/arcade/page/index.html");
+    bundle(&workspace(), "arcade", None, folder)?;
+    let page = workspace().join("shell/arcade/page/index.html");
     std::fs::copy(&page, folder.join("index.html"))
         .map_err(|error| format!("{}: {error}", page.display()))?;
     pack(folder)
+}
+
+fn example(package: &str, name: &str, folder: &Path) -> Result<(), String> {
+    bundle(&workspace(), package, Some(name), folder)?;
+    pack(folder)
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

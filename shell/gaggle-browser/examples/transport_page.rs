@@ -1,0 +1,76 @@
+//! A page with links to everybody in a room and nothing else: what the transport weighs, and the least a page of one's own needs.
+//!
+//! `cargo xtask bench links` weighs it. On other targets it does nothing.
+
+#![allow(missing_docs, reason = "an example's glue exports functions of its own")]
+
+#[cfg(target_arch = "wasm32")]
+pub mod page {
+    use std::cell::RefCell;
+
+    use gaggle_browser::{IceServer, Servers, links, now};
+    use gaggle_kit::PeerId;
+    use gaggle_link::{Channel, Event, Links, LinksConfig, Transport};
+    use wasm_bindgen::prelude::*;
+
+    thread_local! {
+        static LINKS: RefCell<Option<Links>> = const { RefCell::new(None) };
+    }
+
+    fn peer(text: &str) -> Result<PeerId, String> {
+        text.parse().map_err(|_| format!("{text} is no peer"))
+    }
+
+    fn with<T>(act: impl FnOnce(&mut Links) -> Result<T, String>) -> Result<T, String> {
+        LINKS.with_borrow_mut(|links| links.as_mut().ok_or("not open".to_string()).and_then(act))
+    }
+
+    /// Makes links for this page: by whatever way there is, through this STUN server and this relay.
+    #[wasm_bindgen]
+    pub fn open(me: &str, ticket: &str, stun: String, relay: String, seed: u64) -> Result<(), String> {
+        let ice = vec![IceServer { urls: vec![stun], username: None, credential: None }];
+        let servers = Servers { ice, relay: Some(relay) };
+        LINKS.set(Some(links(peer(me)?, ticket, &servers, LinksConfig::default(), seed)));
+        Ok(())
+    }
+
+    /// Somebody is in the room.
+    #[wasm_bindgen]
+    pub fn came(other: &str) -> Result<(), String> {
+        let other = peer(other)?;
+        with(|links| Ok(links.peer_up(now(), other)))
+    }
+
+    /// Somebody sent us this through whatever the peers have in common.
+    #[wasm_bindgen]
+    pub fn signal(from: &str, text: &str) -> Result<(), String> {
+        let from = peer(from)?;
+        with(|links| links.handle_signal(now(), from, text).map_err(|error| error.to_string()))
+    }
+
+    /// What is to be sent that way, and to whom.
+    #[wasm_bindgen]
+    pub fn next_signal() -> Result<Option<Vec<String>>, String> {
+        with(|links| Ok(links.next_signal().map(|(to, text)| vec![to.to_string(), text])))
+    }
+
+    /// Sends a message: on a stream, or unreliably on none.
+    #[wasm_bindgen]
+    pub fn send(to: &str, stream: Option<u8>, bytes: &[u8]) -> Result<(), String> {
+        let (to, channel) = (peer(to)?, stream.map_or(Channel::Unreliable, Channel::Reliable));
+        with(|links| links.send(now(), to, channel, bytes).map_err(|error| error.to_string()))
+    }
+
+    /// The next message that came; call it until there is none, once a frame.
+    #[wasm_bindgen]
+    pub fn poll() -> Result<Option<Vec<u8>>, String> {
+        with(|links| {
+            while let Some(event) = links.poll(now()) {
+                if let Event::Message { bytes, .. } = event {
+                    return Ok(Some(bytes.to_vec()));
+                }
+            }
+            Ok(None)
+        })
+    }
+}

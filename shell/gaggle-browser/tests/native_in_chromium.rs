@@ -1,0 +1,303 @@
+//! Native peers and a page in one room: the contract holds between them as it does among either kind.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path as FilePath;
+use std::rc::Rc;
+use std::time::Duration;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::contract::{Point, Progress, Trial};
+use gaggle_link::{
+    Channel, Event, Goodbye, LeftReason, LinkConfig, LinkStats, Links, LinksConfig, Path, PathConfig,
+    SendError, Transport,
+};
+use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_web::bundle::bundle;
+use gaggle_web::chromium::{Chromium, Page};
+use gaggle_web::files::FileServer;
+use serde_json::json;
+
+const PAGE: &str = "<!doctype html><meta charset=utf-8><title>guests</title><script type=module>
+import init, * as guests from './contract_page.js';
+await init({ module_or_path: 'contract_page_bg.wasm' });
+Object.assign(window, guests);
+window.ready = true;
+</script>";
+
+/// Signals under way: from, to, what.
+type Post = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
+
+/// A native peer whose signals travel within the test.
+struct Native {
+    links: Links,
+    post: Post,
+}
+
+/// Links in the page, led from here: what they were told and what is known of them is as of the last look.
+struct Guest {
+    nth: u32,
+    me: PeerId,
+    page: Page,
+    post: Post,
+    told: VecDeque<Told>,
+    /// What was told since the last look is being fetched.
+    looked: bool,
+    /// The last message, while its event is looked at.
+    bytes: Vec<u8>,
+    peers: Vec<PeerId>,
+    stats: BTreeMap<PeerId, LinkStats>,
+}
+
+enum Told {
+    Joined(PeerId),
+    Left(PeerId, LeftReason),
+    Message(PeerId, Channel, Vec<u8>),
+}
+
+enum Mixed {
+    Native(Box<Native>),
+    Guest(Guest),
+}
+
+impl Native {
+    fn exchange_signals(&mut self, now: Micros) {
+        let me = self.links.local_id();
+        let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == me).collect();
+        for (from, _, text) in mine {
+            self.links.handle_signal(now, from, &text).unwrap();
+        }
+        while let Some((to, signal)) = self.links.next_signal() {
+            self.post.borrow_mut().push((me, to, signal));
+        }
+        while let Some(change) = self.links.next_change() {
+            assert!(change.path.is_none_or(|path| path == Path::Direct), "{change:?}");
+        }
+    }
+}
+
+impl Guest {
+    fn open(nth: u32, me: PeerId, others: &[PeerId], page: &Page, post: &Post) -> Guest {
+        let others: Vec<String> = others.iter().map(PeerId::to_string).collect();
+        page.eval(&format!("guest_open({nth}, '{me}', '{}')", others.join(" "))).unwrap();
+        let (page, post) = (page.clone(), Rc::clone(post));
+        let (told, bytes, peers, stats) = Default::default();
+        Guest { nth, me, page, post, told, looked: false, bytes, peers, stats }
+    }
+
+    /// Looks at the page once, and again when all of it was fetched.
+    fn poll(&mut self) -> Option<Event<'_>> {
+        if !std::mem::replace(&mut self.looked, true) {
+            self.look();
+        }
+        let Some(told) = self.told.pop_front() else {
+            self.looked = false;
+            return None;
+        };
+        Some(match told {
+            Told::Joined(peer) => Event::Joined { peer },
+            Told::Left(peer, reason) => Event::Left { peer, reason },
+            Told::Message(peer, channel, bytes) => {
+                self.bytes = bytes;
+                Event::Message { peer, channel, bytes: &self.bytes }
+            }
+        })
+    }
+
+    /// Hands in signals and takes what happened, in one call to the page.
+    fn look(&mut self) {
+        let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == self.me).collect();
+        let nth = self.nth;
+        let signals =
+            mine.iter().map(|(from, _, text)| format!("guest_signal({nth}, '{from}', {}),", json!(text)));
+        let said = self.page.eval(&format!("({} guest_poll({nth}))", signals.collect::<String>())).unwrap();
+        (self.peers, self.stats) = Default::default();
+        for line in said.as_str().unwrap().lines() {
+            let (what, rest) = line.split_once(' ').unwrap();
+            let (peer, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            self.hear(what, peer.parse().unwrap(), rest);
+        }
+    }
+
+    fn hear(&mut self, what: &str, peer: PeerId, rest: &str) {
+        match what {
+            "joined" => self.told.push_back(Told::Joined(peer)),
+            "left" => self.told.push_back(Told::Left(peer, reason(rest))),
+            "message" => {
+                let (stream, hex) = rest.split_once(' ').unwrap();
+                let channel = stream.parse().map_or(Channel::Unreliable, Channel::Reliable);
+                self.told.push_back(Told::Message(peer, channel, from_hex(hex)));
+            }
+            "signal" => {
+                let text = String::from_utf8(from_hex(rest)).unwrap();
+                self.post.borrow_mut().push((self.me, peer, text));
+            }
+            "peer" => {
+                let numbers: Vec<u64> = rest.split(' ').map(|number| number.parse().unwrap()).collect();
+                self.peers.push(peer);
+                let stats = LinkStats {
+                    rtt: Some(Micros::new(numbers[0])).filter(|rtt| *rtt > Micros::ZERO),
+                    packets_out: numbers[1],
+                    bytes_out: numbers[2],
+                    packets_in: numbers[3],
+                    bytes_in: numbers[4],
+                    ..LinkStats::default()
+                };
+                self.stats.insert(peer, stats);
+            }
+            _ => panic!("the page said {what}"),
+        }
+    }
+
+    fn send(&mut self, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+        let stream = match channel {
+            Channel::Unreliable => "undefined".to_string(),
+            Channel::Reliable(stream) => stream.to_string(),
+        };
+        let call = format!("guest_send({}, '{to}', {stream}, '{}')", self.nth, to_hex(bytes));
+        let said = self.page.eval(&call).unwrap();
+        let mut words = said.as_str().unwrap().split(' ');
+        let what = words.next().unwrap_or_default();
+        let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        match what {
+            "" => Ok(()),
+            "large" => Err(SendError::TooLarge { bytes: number(), max: number() }),
+            "full" => Err(SendError::Full { peer: to, queued: number(), max: number() }),
+            _ => Err(SendError::NotJoined { peer: to }),
+        }
+    }
+}
+
+impl Transport for Mixed {
+    fn local_id(&self) -> PeerId {
+        match self {
+            Mixed::Native(native) => native.links.local_id(),
+            Mixed::Guest(guest) => guest.me,
+        }
+    }
+
+    fn peers(&self) -> &[PeerId] {
+        match self {
+            Mixed::Native(native) => native.links.peers(),
+            Mixed::Guest(guest) => &guest.peers,
+        }
+    }
+
+    fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+        match self {
+            Mixed::Native(native) => native.links.send(now, to, channel, bytes),
+            Mixed::Guest(guest) => guest.send(to, channel, bytes),
+        }
+    }
+
+    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+        match self {
+            Mixed::Native(native) => {
+                native.exchange_signals(now);
+                native.links.poll(now)
+            }
+            Mixed::Guest(guest) => guest.poll(),
+        }
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        Micros::ZERO
+    }
+
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+        match self {
+            Mixed::Native(native) => native.links.disconnect(now, peer, goodbye),
+            Mixed::Guest(guest) => {
+                guest
+                    .page
+                    .eval(&format!("guest_disconnect({}, '{peer}', {})", guest.nth, goodbye.0))
+                    .unwrap();
+                guest.look();
+            }
+        }
+    }
+
+    fn stats(&self, peer: PeerId) -> Option<LinkStats> {
+        match self {
+            Mixed::Native(native) => native.links.stats(peer),
+            Mixed::Guest(guest) => guest.stats.get(&peer).copied(),
+        }
+    }
+}
+
+fn reason(text: &str) -> LeftReason {
+    let (what, number) = text.split_once(' ').unwrap_or((text, "0"));
+    let goodbye = Goodbye(number.parse().unwrap());
+    match what {
+        "ours" => LeftReason::Ours(goodbye),
+        "theirs" => LeftReason::Theirs(goodbye),
+        "silent" => LeftReason::Silent,
+        "restarted" => LeftReason::Restarted,
+        _ => LeftReason::Closed,
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    let pairs = (0..text.len() / 2).map(|nth| &text[nth * 2..nth * 2 + 2]);
+    pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+}
+
+/// Two native peers, and the page in this place among them.
+fn transports(nth: u32, guest_at: usize, page: &Page) -> Vec<Mixed> {
+    let peers: Vec<PeerId> = (0..3).map(|_| random_peer().unwrap()).collect();
+    let post = Post::default();
+    let others = |me: PeerId| peers.iter().copied().filter(move |peer| *peer != me);
+    let transport = |(place, me): (usize, PeerId)| {
+        if place == guest_at {
+            let others: Vec<PeerId> = others(me).collect();
+            return Mixed::Guest(Guest::open(nth, me, &others, page, &post));
+        }
+        let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
+        let mut links = links(me, "", &Servers::default(), config, me.to_u128() as u64);
+        others(me).for_each(|other| links.peer_up(Micros::ZERO, other));
+        Mixed::Native(Box::new(Native { links, post: Rc::clone(&post) }))
+    };
+    peers.iter().copied().enumerate().map(transport).collect()
+}
+
+/// All points at once: each has peers of its own, and most of their time they wait.
+fn try_all(page: &Page, guest_at: usize) {
+    let clock = Clock::start();
+    let dead_after = LinkConfig::default().dead_after;
+    let trial = |(nth, point): (u32, Point)| {
+        Some((point, Trial::new(point, transports(nth, guest_at, page), dead_after)))
+    };
+    let mut trials: Vec<Option<(Point, Trial<Mixed>)>> = (0..).zip(Point::ALL).map(trial).collect();
+    while trials.iter().any(Option::is_some) {
+        for held in &mut trials {
+            let Some((point, trial)) = held else { continue };
+            match trial.step(clock.now()) {
+                Progress::Running => {}
+                Progress::Passed => *held = None,
+                Progress::Failed(failure) => panic!("{point:?}, the page is the {guest_at}th: {failure}"),
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    page.eval("guests_close()").unwrap();
+}
+
+#[test]
+fn native_peers_and_a_page_keep_the_contract() {
+    let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let out = FilePath::new(env!("CARGO_TARGET_TMPDIR")).join("guests_page");
+    bundle(&workspace, "gaggle-browser", Some("contract_page"), &out).unwrap();
+    let files = FileServer::start(&out, &[("index.html", PAGE)]).unwrap();
+    let browser = Chromium::start().unwrap();
+    let page = browser.open(&files.url("index.html")).unwrap();
+    page.wait_for("window.ready", Duration::from_secs(20)).unwrap();
+    // Most points let the first send and the second receive.
+    try_all(&page, 0);
+    try_all(&page, 1);
+}
