@@ -8,4 +8,13 @@ pub mod kit;
 pub mod link;
 pub mod lobby;
 pub mod replica;
+pub mod rtc;
 pub mod timeline;
+
+#[path = "../../shell/gaggle-rtc/src/stun.rs"]
+pub mod stun;
+
+/// The one file of gaggle-rtc that reads what strangers send, without the WebRTC around it.
+pub mod gaggle_rtc {
+    pub use super::stun;
+}

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
+use gaggle_link::relay::{Leg, RelayClient, RelayFrame};
 use gaggle_link::sim::{Burst, Chance, Conditions, World};
 use gaggle_link::{
     Busy, Carrier, CarrierEvent, Channel, DATAGRAM_BYTES_MAX, Event, Goodbye, Link, LinkConfig, Transport,
@@ -15,8 +16,12 @@ use gaggle_link::{
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets of this crate.
-pub const TARGETS: [Target; 3] =
-    [("link_packets", packets), ("link_streams", streams), ("link_settings", settings)];
+pub const TARGETS: [Target; 4] = [
+    ("link_packets", packets),
+    ("link_streams", streams),
+    ("link_settings", settings),
+    ("link_relay", relay),
+];
 
 const VICTIM: PeerId = PeerId::from_u128(1);
 const ATTACKER: PeerId = PeerId::from_u128(2);
@@ -52,6 +57,42 @@ pub fn packets(data: &[u8]) {
     }
     scene.pass(Micros::from_secs(10));
     scene.poll();
+}
+
+/// Frames on either side of a relay, each with its length in two bytes before it: what is read is written in one form, and a
+/// member bears whatever a relay says, over either leg, and whatever becomes of its connections meanwhile.
+pub fn relay(data: &[u8]) {
+    let mut client = RelayClient::new(VICTIM, "ticket", &Leg::ALL);
+    let mut now = Micros::ZERO;
+    client.connect(now, Leg::Channel, ATTACKER);
+    client.socket_opened();
+    let mut rest = data;
+    while let [high, low, tail @ ..] = rest {
+        let size = (usize::from(*high & 0x0f) << 8 | usize::from(*low)).min(tail.len());
+        let (frame, tail) = tail.split_at(size);
+        rest = tail;
+        now += Micros::from_millis(u64::from(high >> 4) * 50);
+        if let Ok(read) = RelayFrame::read(frame) {
+            assert_eq!(read.to_bytes(), frame, "one frame has one form");
+        }
+        let leg = if high & 0x10 == 0 { Leg::Socket } else { Leg::Channel };
+        if let Some((_, at)) = client.handle_frame(now, leg, frame) {
+            assert!(at <= frame.len());
+        }
+        match low % 16 {
+            1 => client.channel_opened(),
+            2 => client.channel_closed(),
+            3 => client.socket_closed(now),
+            4 => client.socket_opened(),
+            5 => client.described("v=0"),
+            6 => client.close(now, leg, ATTACKER),
+            7 => client.connect(now, leg, ATTACKER),
+            _ => client.handle_timeout(now),
+        }
+        let orders = std::iter::from_fn(|| client.next_order()).count();
+        assert!(orders <= 256, "{orders} orders for one frame");
+        Leg::ALL.into_iter().for_each(|leg| while client.next_event(leg).is_some() {});
+    }
 }
 
 /// What passes between a link and its attacker.

@@ -21,6 +21,9 @@ use crate::server::RelayServer;
 
 /// Longer than any datagram we understand.
 const DATAGRAM_BYTES_MAX: usize = 2_048;
+/// What the kernel should keep for us while we are busy or not let run: about 1,300 datagrams. More
+/// would only be older when they are read.
+const KERNEL_BYTES: usize = 1 << 20;
 /// Datagrams taken in one look at the socket, so that none waits for long.
 const DATAGRAMS_PER_TURN: usize = 256;
 /// A channel must open within this time.
@@ -44,6 +47,10 @@ impl UdpPort {
     pub fn bind(listen: SocketAddr, told: &[SocketAddr]) -> io::Result<UdpPort> {
         let socket = StdUdpSocket::bind(listen)?;
         socket.set_nonblocking(true)?;
+        // A system that gives less is no reason not to serve.
+        let buffers = socket2::SockRef::from(&socket);
+        let _ = buffers.set_recv_buffer_size(KERNEL_BYTES);
+        let _ = buffers.set_send_buffer_size(KERNEL_BYTES);
         let bound = socket.local_addr()?;
         let addresses = match told {
             [] if bound.ip().is_unspecified() => vec![SocketAddr::new(outward(bound), bound.port())],
@@ -212,8 +219,9 @@ impl Port {
         }
         match stun::read(bytes) {
             Some(Stun::Question(question)) => {
-                if self.questions.allows(from.ip(), server.now()) {
-                    let _ = self.socket.try_send_to(&stun::answer(question, from), from);
+                let answer = stun::answer(question, from);
+                if self.questions.allows(from.ip(), length, answer.len(), server.now()) {
+                    let _ = self.socket.try_send_to(&answer, from);
                     server.count_datagram(Stray::Question);
                 } else {
                     server.count_datagram(Stray::Refused);

@@ -8,6 +8,9 @@ const REQUEST: u16 = 0x0001;
 const RESPONSE: u16 = 0x0101;
 const USERNAME: u16 = 0x0006;
 const XOR_MAPPED_ADDRESS: u16 = 0x0020;
+const SOFTWARE: u16 = 0x8022;
+/// What a question is filled up with. It makes it longer than any answer: servers that send nobody more than they got answer at once.
+const FILLING: [u8; 24] = *b"gaggle, which asks amply";
 /// Attributes looked at in one message: no honest one has more.
 const ATTRIBUTES_MAX: usize = 32;
 
@@ -29,7 +32,17 @@ pub enum Stun<'a> {
 }
 
 /// Asks.
-pub fn question(id: TransactionId) -> [u8; HEADER_BYTES] {
+pub fn question(id: TransactionId) -> Vec<u8> {
+    let mut bytes = brief_question(id).to_vec();
+    bytes[3] = 4 + FILLING.len() as u8;
+    bytes.extend(SOFTWARE.to_be_bytes());
+    bytes.extend((FILLING.len() as u16).to_be_bytes());
+    bytes.extend(FILLING);
+    bytes
+}
+
+/// Asks as briefly as can be, as browsers do.
+pub fn brief_question(id: TransactionId) -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
     bytes[..2].copy_from_slice(&REQUEST.to_be_bytes());
     bytes[4..8].copy_from_slice(&MAGIC);
@@ -125,9 +138,14 @@ mod tests {
     #[test]
     fn questions_and_answers_are_read_as_they_are_written() {
         assert_eq!(read(&question(ID)), Some(Stun::Question(ID)));
+        assert_eq!(read(&brief_question(ID)), Some(Stun::Question(ID)));
         for seen in ["192.0.2.1:32853", "[2001:db8:1234:5678:11:2233:4455:6677]:32853"] {
             let seen: SocketAddr = seen.parse().unwrap();
             assert_eq!(read(&answer(ID, seen)), Some(Stun::Answer(ID, seen)));
+            assert!(
+                answer(ID, seen).len() <= question(ID).len(),
+                "an answer that is longer is not given at once"
+            );
         }
     }
 
@@ -140,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_check_names_whom_it_is_for() {
-        let mut bytes = question(ID).to_vec();
+        let mut bytes = brief_question(ID).to_vec();
         bytes.extend([0x00, 0x06, 0x00, 0x09]);
         bytes.extend(b"evtj:h6vY\0\0\0");
         bytes[3] = 16;
@@ -163,7 +181,7 @@ mod tests {
                 let _ = read(&damaged);
             }
         }
-        let mut endless = question(ID).to_vec();
+        let mut endless = brief_question(ID).to_vec();
         (0..100).for_each(|_| endless.extend([0x80, 0, 0, 0]));
         endless[2..4].copy_from_slice(&400u16.to_be_bytes());
         assert_eq!(read(&endless), None);

@@ -16,6 +16,8 @@ const RETRY_FIRST: Micros = Micros::from_millis(250);
 const RETRY_MAX: Micros = Micros::from_secs(5);
 /// A peer is hung up on this long after it was left: what was sent before may go another way and take longer.
 const HANG_UP_AFTER: Micros = Micros::from_millis(250);
+/// Peers a relay may tell us of: more than any room has.
+const PEERS_MAX: usize = 128;
 /// A connection nobody needs is closed after this time.
 const IDLE_MAX: Micros = Micros::from_secs(10);
 
@@ -270,6 +272,9 @@ impl RelayClient {
     fn handle_word(&mut self, now: Micros, frame: RelayFrame<'_>) {
         match frame {
             RelayFrame::Proven { instance, channels } => self.handle_proven(now, instance, channels),
+            // No honest relay opens so many.
+            RelayFrame::Opened { peer }
+                if self.peers.len() >= PEERS_MAX && !self.peers.contains_key(&peer) => {}
             RelayFrame::Opened { peer } => {
                 let reach = self.peers.entry(peer).or_default();
                 if !std::mem::replace(&mut reach.forwarded, true) {

@@ -1,0 +1,76 @@
+//! What links cost on this machine, figure by figure: `cargo xtask bench links` starts it and judges what it says.
+//!
+//! Each line is a name and a number. The relay under load is a process of its own, so that the system can say what it used.
+
+#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should stop")]
+#![allow(clippy::float_arithmetic, reason = "figures are looked at, never simulated")]
+
+mod attack;
+mod latency;
+mod load;
+mod meeting;
+mod member;
+mod relay_process;
+
+use gaggle_native::Clock;
+
+use load::Load;
+use relay_process::RelayProcess;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "relay") {
+        relay_process::run();
+        return;
+    }
+    let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == name);
+    let clock = Clock::start();
+    if wanted("meeting") {
+        say("first_packet_direct_ms", meeting::direct(&clock));
+        say("first_packet_relay_ms", meeting::relay_after_failure(&clock));
+    }
+    if wanted("latency") {
+        let bare = latency::bare(&clock);
+        say("one_way_bare_us", bare);
+        say("added_direct_us", latency::direct(&clock) - bare);
+        say("added_relay_us", latency::relay(&clock) - bare);
+    }
+    if wanted("single") {
+        let load = Load { rooms: 24, members: 2, seconds: 8, in_phase: false, attacked: false };
+        say("relay_single_per_cpu_second", load.run(&clock).per_cpu_second());
+    }
+    if wanted("rooms") {
+        for (name, in_phase) in [("in_phase", true), ("random_phase", false)] {
+            let carried = Load { rooms: 3, members: 8, seconds: 8, in_phase, attacked: false }.run(&clock);
+            say(&format!("relay_{name}_per_cpu_second"), carried.per_cpu_second());
+        }
+    }
+    if wanted("attack") {
+        for (name, attacked) in [("quiet", false), ("attacked", true)] {
+            let carried = Load { rooms: 4, members: 4, seconds: 8, in_phase: false, attacked }.run(&clock);
+            say(&format!("{name}_p50_ms"), carried.percentile(50));
+            say(&format!("{name}_p99_ms"), carried.percentile(99));
+            say(&format!("{name}_lost"), carried.lost() as f64);
+        }
+    }
+    if wanted("held") {
+        let seconds = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(60);
+        let carried = Load { rooms: 12, members: 4, seconds, in_phase: false, attacked: false }.run(&clock);
+        say("held_p50_ms", carried.percentile(50));
+        say("held_p99_ms", carried.percentile(99));
+        say("held_lost", carried.lost() as f64);
+        say("held_delivered", carried.delivered as f64);
+        say("held_memory_growth_kb", carried.memory_growth_kb);
+        say("held_cpu_percent", carried.cpu_percent());
+    }
+}
+
+fn say(name: &str, value: f64) {
+    println!("{name} {value}");
+}
+
+/// The middle of these.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,80 @@
+//! How long it takes two who are in one room to get a first message through, in milliseconds, the middle of many.
+
+use std::time::Duration;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::{Channel, Event, Links, LinksConfig, Path, Transport};
+use gaggle_native::{Clock, Servers, links, random_peer};
+
+use crate::{RelayProcess, median};
+
+const MEETINGS: usize = 20;
+/// So long after one pair the next begins.
+const APART: Duration = Duration::from_millis(150);
+
+/// Nothing keeps them apart.
+pub(crate) fn direct(clock: &Clock) -> f64 {
+    let relay = RelayProcess::start();
+    median(meet(clock, &relay, true, Path::Direct))
+}
+
+/// Signals for the direct way get lost, so that it never comes about.
+pub(crate) fn relay_after_failure(clock: &Clock) -> f64 {
+    let relay = RelayProcess::start();
+    median(meet(clock, &relay, false, Path::Relay))
+}
+
+/// Two in one room.
+struct Pair {
+    ids: [PeerId; 2],
+    links: [Links; 2],
+    began: Micros,
+    met: Option<Micros>,
+}
+
+fn meet(clock: &Clock, relay: &RelayProcess, signals: bool, path: Path) -> Vec<f64> {
+    let servers = Servers { stun: vec![], relay: Some(relay.url().to_string()) };
+    let mut pairs: Vec<Pair> = Vec::new();
+    let mut next = clock.now();
+    while pairs.len() < MEETINGS || pairs.iter().any(|pair| pair.met.is_none()) {
+        if pairs.len() < MEETINGS && clock.now() >= next {
+            next += Micros::new(APART.as_micros() as u64);
+            pairs.push(Pair::begin(clock, relay, &servers, pairs.len() as u64));
+        }
+        pairs.iter_mut().filter(|pair| pair.met.is_none()).for_each(|pair| pair.step(clock, signals, path));
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(clock.now() < next + Micros::from_secs(60), "they do not meet");
+    }
+    pairs.iter().filter_map(|pair| Some(pair.met?.since(pair.began).get() as f64 / 1_000.0)).collect()
+}
+
+impl Pair {
+    fn begin(clock: &Clock, relay: &RelayProcess, servers: &Servers, room: u64) -> Pair {
+        let ids = [random_peer().unwrap(), random_peer().unwrap()];
+        let began = clock.now();
+        let mut links = ids.map(|me| {
+            links(me, &relay.ticket(room, me), servers, LinksConfig::default(), me.to_u128() as u64)
+        });
+        (0..2).for_each(|nth| links[nth].peer_up(began, ids[1 - nth]));
+        Pair { ids, links, began, met: None }
+    }
+
+    fn step(&mut self, clock: &Clock, signals: bool, path: Path) {
+        for nth in 0..2 {
+            let (now, other) = (clock.now(), self.ids[1 - nth]);
+            while let Some((_, signal)) = self.links[nth].next_signal() {
+                if signals {
+                    self.links[1 - nth].handle_signal(now, self.ids[nth], &signal).unwrap();
+                }
+            }
+            let mut heard = false;
+            while let Some(event) = self.links[nth].poll(now) {
+                heard |= matches!(event, Event::Message { .. });
+            }
+            if heard && self.links[nth].path(other) == Some(path) {
+                self.met = self.met.or(Some(clock.now()));
+            }
+            let _ = self.links[nth].send(now, other, Channel::Unreliable, b"honk");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A relay in a process of its own, and what the system says about it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use gaggle_kit::PeerId;
+use gaggle_lobby::TicketSigner;
+use gaggle_relay::RelayConfig;
+use gaggle_relay::loopback::{Loopback, claims};
+
+const SECRET: [u8; 32] = [7; 32];
+
+/// Is the relay: says where it is, and with every line it hears how many datagrams it forwarded and dropped.
+pub(crate) fn run() {
+    let signer = TicketSigner::from_secret(&SECRET);
+    let relay = Loopback::at(([127, 0, 0, 1], 0).into(), RelayConfig::default(), signer).unwrap();
+    println!("{}", relay.url());
+    for _ in std::io::stdin().lines() {
+        let totals = relay.server().totals();
+        let dropped = totals.dropped_slow + totals.dropped_rate;
+        println!("{} {dropped}", totals.forwarded);
+    }
+}
+
+/// The process, ended when dropped.
+pub(crate) struct RelayProcess {
+    child: Child,
+    said: BufReader<ChildStdout>,
+    url: String,
+}
+
+impl RelayProcess {
+    pub(crate) fn start() -> RelayProcess {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .arg("relay")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut url = String::new();
+        said.read_line(&mut url).unwrap();
+        RelayProcess { child, said, url: url.trim().to_string() }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A ticket for a room.
+    pub(crate) fn ticket(&self, room: u64, peer: PeerId) -> String {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+        TicketSigner::from_secret(&SECRET).sign(&claims(room, peer, 1, now + 3_600))
+    }
+
+    /// Datagrams forwarded so far, and dropped on purpose.
+    pub(crate) fn forwarded(&mut self) -> (u64, u64) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "how many").unwrap();
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        let (forwarded, dropped) = line.trim().split_once(' ').unwrap();
+        (forwarded.parse().unwrap(), dropped.parse().unwrap())
+    }
+
+    /// CPU time used so far, to a nanosecond, of all threads.
+    pub(crate) fn cpu(&self) -> Duration {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let of = |thread: std::fs::DirEntry| {
+            let text = std::fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+            text.split_whitespace().next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0)
+        };
+        Duration::from_nanos(threads.flatten().map(of).sum())
+    }
+
+    /// Memory in use, in kilobytes.
+    pub(crate) fn memory_kb(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse().ok()).unwrap_or(0.0)
+    }
+}
+
+impl Drop for RelayProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
