@@ -20,6 +20,7 @@ mod background;
 mod clock;
 pub mod config;
 mod doorkeeper;
+mod embedded;
 mod extensions;
 mod http;
 mod hub;
@@ -36,6 +37,7 @@ mod tls;
 
 pub use background::BackgroundServer;
 pub use config::Config;
+pub use embedded::Embedded;
 pub use extensions::{Extensions, Lobby, Upgrade, UpgradedStream};
 pub use server::{Server, StartError};
 

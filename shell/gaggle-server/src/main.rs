@@ -1,12 +1,16 @@
 //! The server's command: reads settings, serves, and stops when told to.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use gaggle_server::Server;
 use gaggle_server::config::{Command, Config, LogFormat};
+use gaggle_server::{Embedded, Extensions, Server};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// The page this program was built with: names and bytes, written by `build.rs`.
+static PAGE: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 fn main() -> ExitCode {
     let config = match Config::load(std::env::args().skip(1), std::env::vars()) {
@@ -39,7 +43,8 @@ fn main() -> ExitCode {
 }
 
 async fn serve(config: Config) -> ExitCode {
-    let server = match Server::start(config).await {
+    let extensions = Extensions { assets: Arc::new(Embedded::new(PAGE)), ..Extensions::default() };
+    let server = match Server::start_with(config, extensions).await {
         Ok(server) => server,
         Err(error) => return fail(&error.to_string()),
     };

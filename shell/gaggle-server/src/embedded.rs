@@ -1,0 +1,89 @@
+//! A page that is part of the program: one file to copy to a machine, and nothing beside it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bytes::Bytes;
+use gaggle_kit::StateHasher;
+
+use crate::assets::{Accepts, Asset, Assets, content_type};
+
+/// What is served at `/` by a program without a page.
+const NO_PAGE: &[u8] = b"<!doctype html><meta charset=utf-8><title>gaggle-server</title>\
+<p>This server lets players find each other at <code>/lobby</code>. It was built without a page: \
+<code>cargo xtask play</code> shows one, <code>cargo xtask server</code> builds a server that has it.";
+
+/// Files with their names, which begin with `/`. Where `/page.js.br` or `/page.js.gz` is there beside `/page.js`, it is sent to who
+/// can unpack it.
+#[derive(Debug)]
+pub struct Embedded {
+    files: BTreeMap<&'static str, (&'static [u8], String)>,
+}
+
+impl Embedded {
+    /// These files; if there are none, a page that says so.
+    pub fn new(files: &'static [(&'static str, &'static [u8])]) -> Embedded {
+        let files = if files.is_empty() { &[("/index.html", NO_PAGE)] } else { files };
+        let tagged = |(name, bytes): &(&'static str, &'static [u8])| (*name, (*bytes, tag(bytes)));
+        Embedded { files: files.iter().map(tagged).collect() }
+    }
+}
+
+impl Assets for Embedded {
+    fn get(&self, path: &str, accepts: Accepts) -> Option<Asset> {
+        let name = if path.ends_with('/') { format!("{path}index.html") } else { path.to_string() };
+        let plain = self.files.get(name.as_str())?;
+        let packed = [(accepts.brotli, "br", "br"), (accepts.gzip, "gz", "gzip")].into_iter().find_map(
+            |(accepted, ending, encoding)| {
+                let found = self.files.get(format!("{name}.{ending}").as_str()).filter(|_| accepted);
+                found.map(|found| (found, Some(encoding)))
+            },
+        );
+        let ((bytes, etag), encoding) = packed.unwrap_or((plain, None));
+        Some(Asset {
+            bytes: Bytes::from_static(bytes),
+            content_type: content_type(Path::new(&name)),
+            encoding,
+            etag: Some(etag.clone()),
+        })
+    }
+}
+
+/// Changes when the bytes change.
+fn tag(bytes: &[u8]) -> String {
+    format!("{:016x}", StateHasher::of(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: &[(&str, &[u8])] = &[
+        ("/index.html", b"page"),
+        ("/page.wasm", b"module"),
+        ("/page.wasm.br", b"packed"),
+        ("/sub/index.html", b"below"),
+    ];
+
+    #[test]
+    fn files_are_served_packed_to_who_can_unpack_them() {
+        let page = Embedded::new(FILES);
+        let get = |path: &str, brotli| {
+            let asset = page.get(path, Accepts { brotli, gzip: true })?;
+            Some((asset.bytes.to_vec(), asset.content_type, asset.encoding))
+        };
+        assert_eq!(get("/", true), Some((b"page".to_vec(), "text/html; charset=utf-8", None)));
+        assert_eq!(get("/sub/", true).map(|found| found.0), Some(b"below".to_vec()));
+        assert_eq!(get("/page.wasm", true), Some((b"packed".to_vec(), "application/wasm", Some("br"))));
+        assert_eq!(get("/page.wasm", false), Some((b"module".to_vec(), "application/wasm", None)));
+        assert_eq!(get("/nothing", true), None);
+        let tag = |path| page.get(path, Accepts::default()).and_then(|asset| asset.etag);
+        assert_ne!(tag("/"), tag("/page.wasm"));
+    }
+
+    #[test]
+    fn a_program_without_a_page_says_so() {
+        let said = Embedded::new(&[]).get("/", Accepts::default()).unwrap();
+        assert!(str::from_utf8(&said.bytes).unwrap().contains("cargo xtask play"));
+    }
+}
