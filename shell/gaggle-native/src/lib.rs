@@ -29,6 +29,7 @@ mod direct;
 mod entropy;
 mod links;
 mod lobby;
+mod network_watch;
 mod online;
 mod relay;
 mod sockets;

@@ -11,6 +11,7 @@ use tungstenite::http::Uri;
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
+use crate::network_watch::NetworkWatch;
 use crate::websocket::{self, Security, Stream, is_waiting};
 
 /// What may wait to be sent. A client that has more to say talks to nobody.
@@ -46,6 +47,7 @@ pub struct LobbySocket {
     url: Uri,
     security: Security,
     state: State,
+    watch: NetworkWatch,
 }
 
 #[derive(Debug)]
@@ -64,7 +66,12 @@ impl LobbySocket {
     /// # Errors
     /// If it is no such address.
     pub fn new(url: &str) -> Result<LobbySocket, ParseLobbyUrlError> {
-        Ok(LobbySocket { url: parse(url)?, security: Security::default(), state: State::Idle })
+        Ok(LobbySocket {
+            url: parse(url)?,
+            security: Security::default(),
+            state: State::Idle,
+            watch: NetworkWatch::default(),
+        })
     }
 
     /// The same with certificates of one's own choice.
@@ -76,7 +83,7 @@ impl LobbySocket {
         url: &str,
         config: std::sync::Arc<rustls::ClientConfig>,
     ) -> Result<LobbySocket, ParseLobbyUrlError> {
-        Ok(LobbySocket { url: parse(url)?, security: Security::with(config), state: State::Idle })
+        Ok(LobbySocket { security: Security::with(config), ..LobbySocket::new(url)? })
     }
 
     /// The server it leads to, as `wss://play.example:8443`.
@@ -87,6 +94,9 @@ impl LobbySocket {
 
     fn read(&mut self) -> Option<SocketEvent> {
         let State::Open(socket) = &mut self.state else { return None };
+        if self.watch.has_moved(socket.get_ref().tcp()) {
+            return self.end();
+        }
         loop {
             // What the kernel did not take before, and answers to pings.
             if let Err(error) = socket.flush()

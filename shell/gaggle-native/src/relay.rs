@@ -12,6 +12,7 @@ use tungstenite::http::Uri;
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Bytes, Error, Message, WebSocket};
 
+use crate::network_watch::NetworkWatch;
 use crate::sockets::Sockets;
 use crate::websocket::{self, Opening, Security, Stream, is_waiting};
 
@@ -33,6 +34,7 @@ pub struct RelayLine {
     url: Option<Uri>,
     security: Security,
     state: State,
+    watch: NetworkWatch,
     channel: Option<Channel>,
     /// What the channel brought and nobody has fetched yet.
     news: VecDeque<News>,
@@ -64,7 +66,8 @@ impl RelayLine {
     pub fn new(url: &str) -> RelayLine {
         let (url, security) = (url.parse().ok(), Security::default());
         let (state, channel, news) = (State::Closed, None, VecDeque::new());
-        RelayLine { url, security, state, channel, news, now: Micros::ZERO }
+        let watch = NetworkWatch::default();
+        RelayLine { url, security, state, watch, channel, news, now: Micros::ZERO }
     }
 
     /// The same with certificates of one's own choice.
@@ -102,6 +105,11 @@ impl RelayLine {
                     Some(LineEvent::Closed)
                 }
             },
+            // What is left of a connection from another network would only be waited for.
+            State::Open(socket) if self.watch.has_moved(socket.get_ref().tcp()) => {
+                self.state = State::Closed;
+                Some(LineEvent::Closed)
+            }
             State::Open(socket) => loop {
                 match socket.read() {
                     Ok(Message::Binary(bytes)) => {
