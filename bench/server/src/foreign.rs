@@ -8,7 +8,7 @@ use crate::process::Process;
 
 /// Installs what is needed; gives back the folder it is in.
 pub(crate) fn install() -> Result<PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("node");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/node");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/server-node");
     let failed = |error: std::io::Error| error.to_string();
     std::fs::create_dir_all(&folder).map_err(failed)?;

@@ -4,14 +4,21 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tungstenite::{Message, WebSocket};
 
 use crate::process::Process;
 
-/// Builds and starts the server as it is shipped, without limits on how often one may come.
+/// Starts the server as it is shipped, without limits on how often one may come.
 pub(crate) fn start() -> Result<Process, String> {
+    start_with(&[])
+}
+
+/// The same with more settings.
+pub(crate) fn start_with(settings: &[&str]) -> Result<Process, String> {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
     static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     BUILT
@@ -26,10 +33,11 @@ pub(crate) fn start() -> Result<Process, String> {
         })
         .clone()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let data = std::env::temp_dir().join(format!("gaggle-bench-server-{}", std::process::id()));
+    let nth = STARTED.fetch_add(1, Ordering::Relaxed);
+    let data = std::env::temp_dir().join(format!("gaggle-bench-server-{}-{nth}", std::process::id()));
     let mut command = Command::new(target.join("release/gaggle-server"));
     command.args(["--listen", "127.0.0.1:0", "--log", "error", "--rate-limits", "false"]);
-    command.args(["--connections-per-address", "100000"]).arg("--data").arg(data);
+    command.args(["--connections-per-address", "100000"]).arg("--data").arg(data).args(settings);
     Process::start(&mut command, |line| line.strip_prefix("http://")?.parse().ok())
 }
 

@@ -1,6 +1,7 @@
 //! Finding a room: from a TCP connection to a ticket in hand.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use bench_report::{Report, Row};
 
 use crate::gaggle::Member;
+use crate::process::Process;
 use crate::{foreign, gaggle};
 
 const JOINS: usize = 4_000;
@@ -48,17 +50,19 @@ pub(crate) fn rows(report: &mut Report, node: Option<&Path>) -> Result<(), Strin
 }
 
 /// So many at a time, each as fast as it goes.
-pub(crate) fn join_in_lanes(
-    server: &crate::process::Process,
-    joins: usize,
-    lanes: usize,
-) -> Result<Vec<Member>, String> {
-    let address = server.address;
+pub(crate) fn join_in_lanes(server: &Process, joins: usize, lanes: usize) -> Result<Vec<Member>, String> {
+    join_at(&[server.address], joins, lanes)
+}
+
+/// The same, with one after the other at the next of these addresses.
+pub(crate) fn join_at(addresses: &[SocketAddr], joins: usize, lanes: usize) -> Result<Vec<Member>, String> {
     std::thread::scope(|scope| {
         let lane = |lane: usize| {
             let numbers = (lane..joins).step_by(lanes);
             scope.spawn(move || {
-                numbers.map(|number| Member::join(address, number)).collect::<Result<Vec<_>, _>>()
+                numbers
+                    .map(|number| Member::join(addresses[number % addresses.len()], number))
+                    .collect::<Result<Vec<_>, _>>()
             })
         };
         let lanes: Vec<_> = (0..lanes).map(lane).collect();
@@ -71,7 +75,7 @@ pub(crate) fn join_in_lanes(
 }
 
 /// One join every millisecond, whether those before are done or not: a late start counts as waiting.
-fn paced(server: &crate::process::Process) -> Result<Vec<Duration>, String> {
+fn paced(server: &Process) -> Result<Vec<Duration>, String> {
     let (address, begin) = (server.address, Instant::now() + Duration::from_millis(50));
     let lanes = 32;
     std::thread::scope(|scope| {

@@ -1,12 +1,14 @@
-//! `cargo xtask bench server [--json]`: what the server costs, beside Colyseus and PeerJS on the same machine.
+//! `cargo xtask bench server [--json]`: what the server costs, beside Colyseus, PeerJS and matchbox_server on the same machine.
 //!
 //! Servers are processes of their own, and what counts is the CPU time the system says they used; the generator
-//! runs beside them. Foreign servers are installed by npm into `target/`, and left out with a word if that fails.
+//! runs beside them. Foreign servers are installed by npm and cargo into `target/`, and left out with a word if that fails.
 
 mod foreign;
 mod gaggle;
 mod idle;
 mod joins;
+mod matchbox;
+mod nodes;
 mod process;
 mod signals;
 
@@ -32,5 +34,6 @@ fn measure(report: &mut Report) -> Result<(), String> {
     let node = node.ok();
     joins::rows(report, node.as_deref())?;
     signals::rows(report, node.as_deref())?;
-    idle::rows(report)
+    idle::rows(report)?;
+    nodes::rows(report)
 }

@@ -8,14 +8,14 @@ use bench_report::{Report, Row};
 use tungstenite::{Message, WebSocket};
 
 use crate::process::Process;
-use crate::{foreign, gaggle, joins};
+use crate::{foreign, gaggle, joins, matchbox};
 
 const SOCKETS: usize = 1_000;
 const ROUNDS: usize = 40;
 const LANES: usize = 4;
 
 /// A socket, and what it says to the other of its pair.
-type Speaker = (WebSocket<TcpStream>, String);
+pub(crate) type Speaker = (WebSocket<TcpStream>, String);
 
 pub(crate) fn rows(report: &mut Report, node: Option<&Path>) -> Result<(), String> {
     let server = gaggle::start()?;
@@ -29,6 +29,17 @@ pub(crate) fn rows(report: &mut Report, node: Option<&Path>) -> Result<(), Strin
         row = row.other("PeerJS server 1", theirs).ratio_at_most(1.0 / 1.75);
     }
     report.row(row);
+    match matchbox::install() {
+        Err(why) => eprintln!("without matchbox_server: {why}"),
+        Ok(program) => {
+            let server = matchbox::start(&program)?;
+            let pairs = (0..SOCKETS / 2).map(|number| matchbox::pair(server.address, number));
+            let speakers = pairs.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+            let theirs = measure(&server, speakers, r#"{"Signal""#)?;
+            let row = Row::new("the same beside matchbox_server", "µs").gaggle(cpu);
+            report.row(row.other("matchbox_server 0.15", theirs).ratio_at_most(1.0 / 1.75));
+        }
+    }
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `play`, `bench`, `chaos`.
+//! The project's commands: `cargo xtask test`, `play`, `server`, `bench`, `chaos`.
 //!
 //! This file only reads the command line; each command has a file of its own. The crate must build
 //! in seconds from nothing, so it depends on a JSON reader and the standard library, no more.
@@ -20,9 +20,10 @@ mod workspace;
 use std::process::{Command, ExitCode};
 
 /// The commands, with what a newcomer should know about each.
-pub(crate) const COMMANDS: [(&str, &str); 4] = [
+pub(crate) const COMMANDS: [(&str, &str); 5] = [
     ("test", "Check everything, the same way as before every change lands"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
+    ("server", "Build the server with the arcade in it: one program to copy anywhere"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
     ("chaos", "Play whole matches on bad networks, one per seed"),
 ];
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         }
         Some((&"test", rest)) => test::command(rest),
         Some((&"play", rest)) => play::command(rest),
+        Some((&"server", _)) => play::build_server(),
         Some((&"bench", rest)) => bench::command(rest),
         Some((&"chaos", rest)) => chaos::command(rest),
         Some((unknown, _)) => refuse(&format!("There is no command `{unknown}`. See `cargo xtask`.")),

@@ -45,6 +45,29 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     }
 }
 
+/// Builds the server with the arcade's page in it, optimised.
+pub(crate) fn build_server() -> ExitCode {
+    let root = workspace::root();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let page = target.join("page/arcade");
+    let mut build_page = workspace::cargo();
+    build_page.args(["run", "--package", "gaggle-web", "--", "arcade"]).arg(&page).current_dir(&root);
+    let built = crate::hand_over(&mut build_page);
+    if built != ExitCode::SUCCESS {
+        return built;
+    }
+    let mut build = workspace::cargo();
+    build
+        .args(["build", "--release", "--package", "gaggle-server"])
+        .env("GAGGLE_PAGE", &page)
+        .current_dir(root);
+    let built = crate::hand_over(&mut build);
+    if built == ExitCode::SUCCESS {
+        println!("{}", target.join("release/gaggle-server").display());
+    }
+    built
+}
+
 /// Builds the page, the arcade's or that of the game in a folder, and starts the server with it. With `--lan` others on the network
 /// can come too; what else follows goes to the server.
 fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) -> ExitCode {

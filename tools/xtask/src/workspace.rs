@@ -27,6 +27,8 @@ pub(crate) struct Package {
     pub(crate) targets: Vec<Target>,
     /// `[package.metadata.programs]`: programs its tests run, and the Debian package each comes in.
     pub(crate) programs: BTreeMap<String, String>,
+    /// `[package.metadata.programs-for-root]`: the same for tests that only root can run.
+    pub(crate) programs_for_root: BTreeMap<String, String>,
 }
 
 /// An edge from a package to another, as its manifest states it.
@@ -94,16 +96,20 @@ impl Package {
         let targets = list(package, "targets")
             .map(|target| Target { name: text(target, "name"), kind: kind(target) })
             .collect();
-        let programs = package["metadata"]["programs"].as_object().into_iter().flatten();
+        let programs = |key: &str| {
+            let named = package["metadata"][key].as_object().into_iter().flatten();
+            named
+                .map(|(program, debian)| (program.clone(), debian.as_str().unwrap_or(program).to_string()))
+                .collect()
+        };
         Package {
             name: text(package, "name"),
             description: text(package, "description"),
             folder: folder.to_string_lossy().replace('\\', "/"),
             dependencies,
             targets,
-            programs: programs
-                .map(|(program, debian)| (program.clone(), debian.as_str().unwrap_or(program).to_string()))
-                .collect(),
+            programs: programs("programs"),
+            programs_for_root: programs("programs-for-root"),
         }
     }
 }
@@ -156,7 +162,7 @@ mod tests {
             "packages": [{
                 "name": "page", "manifest_path": "/w/shell/page/Cargo.toml",
                 "dependencies": [{ "name": "a", "kind": null }, { "name": "b", "kind": "dev" }],
-                "targets": [], "metadata": { "programs": { "nft": "nftables" } },
+                "targets": [], "metadata": { "programs": { "nft": "nftables" }, "programs-for-root": { "ip": "iproute2" } },
             }],
         });
         let workspace = Workspace::from_metadata(&metadata);
@@ -164,5 +170,6 @@ mod tests {
         assert_eq!(page.folder, "shell/page");
         assert_eq!(page.dependencies.iter().map(|edge| edge.dev).collect::<Vec<_>>(), [false, true]);
         assert_eq!(page.programs["nft"], "nftables");
+        assert_eq!((page.programs.len(), page.programs_for_root["ip"].as_str()), (1, "iproute2"));
     }
 }

@@ -55,7 +55,6 @@ impl<I: Input> Session<I> {
         if trusted {
             remote.heard_at = now;
         }
-        self.calm_until = Micros::ZERO;
         let taken = match bytes.first().copied() {
             Some(kind) if transfer::Message::is_kind(kind) => {
                 transfer::Message::decode(bytes).map(|message| {
@@ -115,7 +114,6 @@ impl<I: Input> Session<I> {
             remote.incarnation = Some(announce.incarnation);
             self.membership.handle_hello(peer, announce.incarnation);
         }
-        remote.companies.0 = announce.company;
         remote.heard_at = self.now;
         remote.liveness =
             if remote.liveness == Liveness::Gone { Liveness::Interrupted } else { remote.liveness };
@@ -130,13 +128,6 @@ impl<I: Input> Session<I> {
             return;
         }
         let peer = self.remotes[index].peer;
-        if let membership::Message::Standing { standing, .. } = &message
-            && standing.knows.is_none()
-            && self.remotes[index].told.implied
-        {
-            // It did not start together with us after all.
-            self.remotes[index].told.forget();
-        }
         let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
         self.sync_held();
         let taken = self.membership.handle_message(self.now, peer, message, &mut self.ledger);
@@ -177,15 +168,6 @@ impl<I: Input> Session<I> {
         self.note_heard(index);
     }
 
-    /// A packet of somebody for whom the match has begun already. Its clock is what we still wait for.
-    fn take_early(&mut self, now: Micros, index: usize, bytes: &[u8]) -> Result<(), PeerFault> {
-        let peer = self.remotes[index].peer;
-        let seat = self.seats.iter().find(|seat| seat.peer == peer);
-        let packet = Packet::decode(bytes, seat.map_or(0, |seat| seat.slots.len()) * I::SIZE)?;
-        self.take_stranger(now, index, &packet);
-        Ok(())
-    }
-
     fn take_tagged(&mut self, now: Micros, index: usize, tag: u8, bytes: &[u8]) -> Result<(), PeerFault> {
         let epoch = self.membership.epoch().number();
         let known = self.remotes[index].meaning.filter(|known| known.tag == tag && known.epoch == epoch);
@@ -193,9 +175,6 @@ impl<I: Input> Session<I> {
             Some(known) => known.players,
             None => match self.membership.standing_of(self.remotes[index].peer, tag) {
                 Some(standing) => standing.players,
-                None if tag == membership::IMPLIED_TAG && !self.seats.is_empty() => {
-                    return self.take_early(now, index, bytes);
-                }
                 None => {
                     // What it means is still under way; what it says comes again.
                     self.remotes[index].heard_at = now;
@@ -321,11 +300,7 @@ impl<I: Input> Session<I> {
         let told = |meaning: &Meaning| {
             meaning.stream.incarnation == known.incarnation && meaning.first == Some(known.first)
         };
-        remote
-            .meaning
-            .as_ref()
-            .filter(|meaning| told(meaning))
-            .map_or(known.first.previous(), |meaning| self.have_of_stream(meaning))
+        remote.meaning.filter(told).map_or(known.first.previous(), |meaning| self.have_of_stream(&meaning))
     }
 
     /// New entries confirm frames, correct guesses, and change the guesses that follow from them.
@@ -525,7 +500,6 @@ impl<I: Input> Session<I> {
         remote.handshake = Handshake::Refused;
         let peer = remote.peer;
         remote.told.forget();
-        self.calm_until = Micros::ZERO;
         self.refused.push((peer, Goodbye::FAULT));
         self.events.push(Event::Fault { peer, fault });
         self.set_gone(index);

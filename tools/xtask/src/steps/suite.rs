@@ -3,7 +3,7 @@
 use super::counted;
 use crate::context::{Context, Failure};
 use crate::excerpt::{self, FailedTest};
-use crate::needs;
+use crate::needs::{self, Machine};
 
 pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     get_programs(context)?;
@@ -20,6 +20,10 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     let mut command = context.cargo(&[&["test", "--no-fail-fast"], flags].concat());
     // The line that failed is what one needs first; who wants the whole stack runs that test alone.
     command.current_dir(context.root.join(folder)).env("RUST_BACKTRACE", "0");
+    // Tests that can be made longer are, where there is time.
+    if flags.contains(&"--release") {
+        command.env("GAGGLE_LONG", "1");
+    }
     let ended = context.run(command)?;
     let passed = excerpt::passed_tests(&ended.lines);
     if ended.success && passed > 0 {
@@ -44,6 +48,14 @@ fn get_programs(context: &mut Context) -> Result<(), Failure> {
         context.workspace.packages.iter().flat_map(|package| package.programs.clone()).collect();
     for (program, package) in programs {
         needs::program(context, &program, &package)?;
+    }
+    if context.is_root() {
+        let for_root =
+            context.workspace.packages.iter().flat_map(|package| package.programs_for_root.clone());
+        for (program, package) in for_root.collect::<Vec<_>>() {
+            // Root inside a container may still lack what those tests need: they say so themselves.
+            let _ = needs::program(context, &program, &package);
+        }
     }
     Ok(())
 }

@@ -1,0 +1,39 @@
+//! Colyseus as a relay: a room that passes on to the others what one says.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::foreign;
+
+const ROOMS: usize = 3;
+const SECONDS: u32 = 8;
+
+/// Deliveries in rooms of eight at 60 Hz, by the CPU time of the server.
+pub(crate) fn deliveries_per_cpu_second(folder: &Path, in_phase: bool) -> Result<f64, String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let server = foreign::start(folder, "colyseus_relay.js")?;
+    let phase = if in_phase { "in" } else { "random" };
+    let arguments =
+        [server.address.port().to_string(), ROOMS.to_string(), SECONDS.to_string(), phase.to_string()];
+    let mut child = Command::new("node")
+        .arg("colyseus_talk.js")
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines().map_while(Result::ok);
+    // It says "warm" when all talk, waits for a word, and says how many deliveries there were since.
+    if lines.next().as_deref() != Some("warm") {
+        return Err("Colyseus' clients did not get in".into());
+    }
+    let before = server.cpu();
+    writeln!(child.stdin.as_mut().ok_or("no input")?, "go").map_err(failed)?;
+    let deliveries: f64 = lines.next().and_then(|line| line.parse().ok()).ok_or("Colyseus' clients ended")?;
+    let cpu = server.cpu() - before;
+    let _ = child.kill();
+    let _ = child.wait();
+    Ok(deliveries / cpu.as_secs_f64())
+}
