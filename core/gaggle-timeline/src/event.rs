@@ -205,6 +205,30 @@ pub enum PeerFault {
         /// The number.
         number: u32,
     },
+    /// It admitted somebody, which only the lead may.
+    #[error("admitted somebody in {frame}, although it does not lead")]
+    NotLead {
+        /// In which of its entries.
+        frame: Frame,
+    },
+    /// It told a view with us in it that it had never asked us about.
+    #[error("told a view made at ballot {number}, although it never asked what we hold")]
+    ViewUnasked {
+        /// The view's ballot.
+        number: u32,
+    },
+    /// It wants another view again and again.
+    #[error("called for a change of the roster so often that nobody could play")]
+    TooManyChanges,
+    /// It told different machines different inputs.
+    #[error("told others other inputs than us, as found at {frame}")]
+    ToldDifferently {
+        /// The frame that was compared.
+        frame: Frame,
+    },
+    /// It sends more messages than anybody has reason to.
+    #[error("sent more messages than anybody has reason to")]
+    Flood,
     /// The state it gave is not what it said it gives.
     #[error("gave a state that is not the one it announced")]
     SnapshotDiffers,

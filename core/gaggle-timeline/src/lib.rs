@@ -117,6 +117,7 @@
 //! Whoever keeps its state elsewhere leaves [`Timeline`] out and fulfils [`Request`]s itself.
 
 mod announce;
+mod budget;
 mod bundle;
 mod clock;
 mod config;

@@ -79,6 +79,8 @@ pub(crate) struct Settings {
     pub(crate) patience: Micros,
     /// A joiner that makes no progress for so long starts over.
     pub(crate) feed_timeout: Micros,
+    /// Whoever holds up a change of the view for so long goes with it.
+    pub(crate) hold_up: Micros,
     /// A machine that did not tick for so long slept.
     pub(crate) sleep_after: Micros,
 }
@@ -112,6 +114,8 @@ pub(crate) enum Fault {
     Value(DecodeError),
     /// A ballot beyond all that can have been used.
     BallotLeap { number: u32 },
+    /// A view with us in it, though nobody asked us what we hold.
+    ViewUnasked { number: u32 },
 }
 
 /// Counts what changed, for whoever keeps something that follows from it. Two machines in the same state
@@ -187,6 +191,8 @@ pub(crate) struct Membership {
     /// Somebody is left with a fence: a change must be finished.
     unfinished: bool,
     suspicious_since: Option<Micros>,
+    /// A change is called for, and this one must act first: since when we wait for it, standing at which frame.
+    held_up: Option<(StreamId, Micros, Frame)>,
     /// Nobody was missing when this epoch began.
     calm_since: Option<Epoch>,
     leaving: bool,
@@ -195,6 +201,8 @@ pub(crate) struct Membership {
     lost: Option<Lost>,
     /// An entry of which others hold another value.
     contested: Option<(StreamId, Frame)>,
+    /// Somebody who admitted somebody without being the lead, and where.
+    usurper: Option<(StreamId, Frame)>,
     outbox: VecDeque<(PeerId, Message)>,
 }
 
@@ -243,12 +251,14 @@ impl Membership {
             number_seen: 0,
             unfinished: false,
             suspicious_since: None,
+            held_up: None,
             calm_since: None,
             leaving: false,
             slept: false,
             ticked_at: None,
             lost: None,
             contested: None,
+            usurper: None,
             outbox: VecDeque::new(),
         }
     }
@@ -287,6 +297,12 @@ impl Membership {
     /// Nothing more is to be known about this machine.
     pub(crate) fn forget_peer(&mut self, peer: PeerId) {
         self.peers.remove(peer);
+    }
+
+    /// A link to a machine came up: tags told on the one before are void.
+    pub(crate) fn handle_link(&mut self, peer: PeerId) {
+        self.peers.entry(peer).forget_tags();
+        self.epoch.advance();
     }
 
     /// A machine is here under this name, whatever it does: any other stay of it is over.
@@ -431,6 +447,11 @@ impl Membership {
         self.contested.take()
     }
 
+    /// Somebody who admitted somebody without being the lead, told once.
+    pub(crate) fn take_usurper(&mut self) -> Option<(StreamId, Frame)> {
+        self.usurper.take()
+    }
+
     /// Whether the roster as far as it is known changed since this was last asked.
     pub(crate) fn take_roster_changed(&mut self) -> bool {
         std::mem::take(&mut self.roster_changed)
@@ -458,9 +479,10 @@ impl Membership {
         self.streams.get(stream)
     }
 
-    /// Of the stream most is held of, how many entries.
+    /// Of the other machine's stream most is held of, how many entries.
     pub(crate) fn entries_held_most(&self) -> u32 {
-        self.streams.iter().map(|(_, held)| held.len()).max().unwrap_or(0)
+        let others = self.streams.iter().filter(|(stream, _)| *stream != self.me);
+        others.map(|(_, held)| held.len()).max().unwrap_or(0)
     }
 
     pub(crate) fn confirmed(&self) -> Frame {

@@ -3,6 +3,7 @@
 use gaggle_kit::{Frame, Micros, PeerId};
 
 use crate::announce::Findings;
+use crate::budget::Budget;
 use crate::clock::EchoClock;
 use crate::membership::{Hearing, Standing};
 use crate::packet::{CheckBlock, TAG_NONE};
@@ -135,12 +136,31 @@ pub(crate) struct Remote {
     pub(crate) agreed: Frame,
     /// Others hold other entries of it than we do.
     pub(crate) contested: bool,
+    /// They say so, or their hashes do.
+    pub(crate) accusers: Vec<PeerId>,
+    /// What it may still send.
+    pub(crate) allowed: Allowed,
     /// A difference was found: nothing more is compared with this peer.
     pub(crate) differs: bool,
     /// The hashes that differed, until an inquest looks into them.
     pub(crate) difference: Option<OwnCheck>,
     /// What the peer found, until our own inquest is over.
     pub(crate) findings: Option<Findings>,
+}
+
+/// What is left of what a peer may do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Allowed {
+    /// Packets.
+    pub(crate) packets: Budget,
+    /// Messages, but for those a transfer consists of.
+    pub(crate) messages: Budget,
+    /// Attempts to change the view.
+    pub(crate) changes: Budget,
+    /// Wishes for a state or a feed.
+    pub(crate) asks: Budget,
+    /// Its highest attempt so far.
+    pub(crate) ballot: u32,
 }
 
 /// Our standing as a peer was told it.
@@ -227,6 +247,8 @@ impl Remote {
             told_checks: [None; TOLD_CHECKS],
             agreed: Frame::START,
             contested: false,
+            accusers: Vec::new(),
+            allowed: Allowed::default(),
             differs: false,
             difference: None,
             findings: None,
@@ -243,6 +265,7 @@ impl Remote {
         self.newest = None;
         self.sent = Sent { tick: self.sent.tick, time_at: self.sent.time_at, ..Sent::default() };
         self.contested = false;
+        self.accusers.clear();
         self.forget_difference(agreed);
     }
 
@@ -254,6 +277,12 @@ impl Remote {
         self.differs = false;
         self.difference = None;
         self.findings = None;
+    }
+
+    /// The history is another: hashes told in the one before may rest on inputs that do not count any more.
+    pub(crate) fn forget_told_checks(&mut self) {
+        self.checks = [None; 2];
+        self.told_checks = [None; TOLD_CHECKS];
     }
 
     pub(crate) fn note_told_check(&mut self, check: RemoteCheck) {

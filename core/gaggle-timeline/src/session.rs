@@ -8,6 +8,8 @@
 
 mod checks;
 mod donating;
+#[cfg(test)]
+mod hostile;
 mod joining;
 mod liveness;
 mod presence;
@@ -56,6 +58,8 @@ const PATIENCE: Micros = Micros::from_secs(2);
 const FEED_TIMEOUT: Micros = Micros::from_secs(3);
 /// Whoever has left stays for so long at most, for those who have not read its last entry.
 const LINGER: Micros = Micros::from_secs(1);
+/// Whoever cannot say goodbye for so long, because a change of the roster is under way, goes without.
+const GOODBYE_PATIENCE: Micros = Micros::from_secs(4);
 /// What was not answered is said again after so long: no less than a bad round trip.
 const REPEAT_AFTER: Micros = Micros::from_millis(250);
 
@@ -119,6 +123,8 @@ pub struct Session<I: Input> {
     ticks: u64,
     /// Stalled ticks in a row.
     stalled_ticks: u32,
+    /// Where everybody's input ends, and since when it does not go on.
+    standstill: (Frame, Micros),
     speed: Speed,
     delay: DelayControl,
     wait_told_at: Option<Micros>,
@@ -132,6 +138,8 @@ pub struct Session<I: Input> {
     relaying: Relaying,
     /// When the goodbye was written.
     left_at: Option<Micros>,
+    /// When the local players wished to go.
+    leaving_since: Option<Micros>,
     over: bool,
     /// Peers whose links should end, at most one entry each.
     refused: Vec<(PeerId, Goodbye)>,
@@ -262,6 +270,7 @@ impl<I: Input> Session<I> {
             gather: GATHER,
             patience: PATIENCE,
             feed_timeout: FEED_TIMEOUT,
+            hold_up: config.stall_after,
             sleep_after: config.dead_after,
         };
         let seed = local.to_u128() as u64 ^ (local.to_u128() >> 64) as u64;
@@ -290,6 +299,7 @@ impl<I: Input> Session<I> {
             silence_max: Micros::new((send::INTERVAL_TICKS_MAX + 2) * config.frame_micros().get()),
             ticks: 0,
             stalled_ticks: 0,
+            standstill: (Frame::START, Micros::ZERO),
             speed: Speed::new(config.frames_per_second),
             delay: DelayControl::new(
                 config.input_delay_frames,
@@ -307,6 +317,7 @@ impl<I: Input> Session<I> {
             donations: Donations::default(),
             relaying: Relaying::default(),
             left_at: None,
+            leaving_since: None,
             over: false,
             refused: Vec::new(),
             events: Events::default(),
@@ -470,6 +481,7 @@ impl<I: Input> Session<I> {
     /// sending until [`is_over`](Session::is_over).
     pub fn leave(&mut self) {
         if self.membership.mode() == Mode::Member {
+            self.leaving_since.get_or_insert(self.now);
             self.membership.leave();
         } else {
             self.over = true;
@@ -551,6 +563,11 @@ impl<I: Input> Session<I> {
     /// The last frame for which everybody's input was known at the last tick.
     pub fn confirmed_frame(&self) -> Frame {
         self.membership.confirmed()
+    }
+
+    /// The newest frame for which the local players' input is decided: what they do now counts after it.
+    pub fn newest_input_frame(&self) -> Frame {
+        self.ledger.local.newest()
     }
 
     /// The last frame everybody present said they confirmed: results may rest on it.

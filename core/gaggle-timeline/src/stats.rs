@@ -34,10 +34,18 @@ pub struct SessionStats {
     pub states_taken: u64,
     /// Times this machine's state was wrong and somebody else's was taken.
     pub recoveries: u64,
-    /// The most entries that are held of one stream right now: bounded, whatever happens.
+    /// The most entries that are held of another machine's stream right now: bounded, whatever happens.
     pub entries_held_most: u32,
     /// Messages passed on by others that made no sense.
     pub letters_refused: u64,
+    /// Packets that came late, twice or out of order: older than what their sender had told before.
+    pub packets_old: u64,
+    /// Packets that were not looked at, because their sender sent far too many.
+    pub packets_ignored: u64,
+    /// Wishes for a state or a feed that were declined, because they came too often.
+    pub asks_ignored: u64,
+    /// Entries of third machines somebody passed on unasked.
+    pub gifts_ignored: u64,
     /// How far the newest local input is ahead of the simulation.
     pub input_delay_frames: u32,
     /// How far this machine is ahead of the others, in thousandths of a frame.

@@ -86,6 +86,11 @@ const LETTER: u8 = 0x27;
 const LETTER_FROM: u8 = 0x28;
 
 impl<'a> Message<'a> {
+    /// Whether a message of this kind is one of the many a transfer consists of; their number is bounded by its window.
+    pub(crate) fn moves_state(kind: u8) -> bool {
+        matches!(kind, PIECE | GOT)
+    }
+
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Message::Offer(offer) => {

@@ -36,7 +36,7 @@ impl Membership {
             return Extras::NONE;
         }
         let busy = self.is_busy();
-        if self.leaving && !(busy && self.rules.no_end_while_busy) {
+        if self.leaving && !(busy && self.rules.no_end_while_busy) && !self.newcomers_have_no_vote() {
             return Extras { end: true, join: None };
         }
         let leads = rows::lead_at(&self.known, frame).is_some_and(|lead| lead.stream == self.me);

@@ -40,6 +40,8 @@ pub(crate) enum Followed {
     Yes,
     /// Not ours to follow, or too old.
     Ignored,
+    /// Something before it is missing, so it would lead nowhere: it must be told from there on.
+    Gap,
     /// It contradicts what we were told before: only a snapshot helps.
     Impossible,
 }
@@ -159,6 +161,9 @@ impl Membership {
             }
             _ => return Ok(Followed::Ignored),
         }
+        if self.leaves_gap(feed) {
+            return Ok(Followed::Gap);
+        }
         for tail in &feed.tails {
             self.absorb(tail, true, entries)?;
         }
@@ -166,6 +171,16 @@ impl Membership {
         self.fed = self.fed.max(feed.confirmed);
         self.starving_since = now;
         Ok(Followed::Yes)
+    }
+
+    /// Whether the next frame could not be confirmed with a feed either: one before it was not taken.
+    fn leaves_gap(&self, feed: &Feed) -> bool {
+        let next = self.confirmed.next();
+        let told =
+            |stream| feed.tails.iter().any(|t| t.stream == stream && t.from <= next && next <= t.through());
+        let mut present = self.rows.iter().filter(|row| row.counts_at(next));
+        feed.confirmed >= next
+            && present.any(|row| !self.streams.holds(row.stream, next) && !told(row.stream))
     }
 
     /// An observer whose stream nobody can follow any more begins another, under another name.
@@ -210,6 +225,8 @@ impl Membership {
         self.condemned.clear();
         self.unfinished = false;
         self.suspicious_since = None;
+        self.held_up = None;
+        self.usurper = None;
         self.leaving = false;
         self.slept = false;
         self.lost = None;

@@ -21,7 +21,7 @@ pub(super) struct Collection {
     /// Everybody who is asked, in order, this machine included.
     pub(super) circle: Vec<StreamId>,
     reports: BTreeMap<StreamId, Report>,
-    /// With a majority: what is put to the vote, on which view it builds, who accepted it.
+    /// With a majority: what is put to the vote, those of the view it builds on who decide, who accepted it.
     pub(super) proposal: Option<Proposal>,
     pub(super) parent: Option<View>,
     pub(super) accepted_by: BTreeSet<StreamId>,
@@ -54,6 +54,10 @@ impl Membership {
         if !leads {
             // Whoever is before us will do it; should it fall silent, that is a suspicion of its own.
             self.collection = None;
+            let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
+            let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
+            let waits = (suspicion || unfinished) && !self.settings.majority;
+            self.watch_hold_up(now, first.filter(|_| waits), before_us);
             return;
         }
         let enlist = self.voters_are_missing();
@@ -66,6 +70,9 @@ impl Membership {
             && !restart
             && self.still_good(collection, &circle)
         {
+            let unheard = |stream: &&StreamId| !collection.reports.contains_key(stream);
+            let silent = collection.circle.iter().find(unheard).copied();
+            self.watch_hold_up(now, silent, 0);
             self.repeat(now);
             return;
         }
@@ -73,6 +80,30 @@ impl Membership {
         if ripe {
             self.ask(now, circle, entries);
         }
+    }
+
+    /// Somebody must act or answer for a change to go on, can be heard and does not, and nothing goes on without it: it
+    /// cannot stay either.
+    ///
+    /// Whoever is further back waits longer: those before it may be about to act.
+    fn watch_hold_up(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
+        let same = |held: &(StreamId, Micros, Frame)| Some(held.0) == by && held.2 == self.confirmed;
+        let since = self.held_up.filter(same).map_or(now, |(_, since, _)| since);
+        self.held_up = by.map(|stream| (stream, since, self.confirmed));
+        if let Some(stream) = by
+            && now.since(since).get() >= self.settings.hold_up.get() * u64::from(before_us + 1)
+        {
+            self.held_up = None;
+
+            self.condemn(stream);
+        }
+    }
+
+    /// Who would change the view, as far as we can tell: the first in rank of those who can be reached.
+    pub(crate) fn first_here(&self) -> Option<StreamId> {
+        let open = self.known.iter().filter(|row| row.is_open());
+        let here = open.filter(|row| row.stream == self.me || self.is_reachable(row.stream));
+        here.min_by_key(|row| row.rank()).map(|row| row.stream)
     }
 
     /// Whether there is nothing to do, and was nothing when we last looked, and nothing has changed since.
@@ -92,6 +123,7 @@ impl Membership {
         self.calm_since = calm.then_some(self.epoch);
         if calm {
             self.suspicious_since = None;
+            self.held_up = None;
         }
         calm
     }
@@ -315,20 +347,21 @@ impl Membership {
             return Ok(());
         }
         let reports = || collection.reports.values();
+        let mut rows = merge_rows(&top, reports());
+        let electorate = self.electorate(&top, &rows);
         if self.settings.majority && self.rules.accept_round {
             let builds_on_top = |p: &&Proposal| p.told.view.parent == top.history;
             let best = reports().filter_map(|r| r.accepted.as_ref()).filter(builds_on_top);
             if let Some(best) = best.max_by_key(|proposal| proposal.ballot).cloned() {
-                if !self.may_decide(&top, &circle) {
+                if !self.may_decide(&electorate, &circle) {
                     return Ok(());
                 }
                 let mut tails = best.tails;
                 tails.extend(reports().flat_map(|r| r.tails.iter().cloned()));
-                self.set_parent(top);
+                self.set_parent(electorate);
                 return self.propose(best.told, Tail::merge(tails), &circle, entries);
             }
         }
-        let mut rows = merge_rows(&top, reports());
         circle.retain(|stream| rows::is_open(&rows, *stream));
         if !circle.contains(&self.me) {
             self.collection = None;
@@ -347,7 +380,7 @@ impl Membership {
             self.ask(now, circle, entries);
             return Ok(());
         }
-        if !self.may_decide(&top, &circle) || circle.len() < self.settings.circle_min {
+        if !self.may_decide(&electorate, &circle) || circle.len() < self.settings.circle_min {
             return Ok(());
         }
         self.cut(&mut rows, &circle, &collection);
@@ -357,7 +390,7 @@ impl Membership {
         let mut grown = lineage;
         grown.push(view.link());
         let told = Told { tip: grown.tip(), view };
-        self.set_parent(top);
+        self.set_parent(electorate);
         if self.settings.majority && self.rules.accept_round {
             self.propose(told, tails, &circle, entries)
         } else {

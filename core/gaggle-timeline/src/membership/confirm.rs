@@ -49,7 +49,11 @@ impl Membership {
         let join = lead.and_then(|lead| self.streams.extras(lead, frame)).and_then(|extras| extras.join);
         let mut changed = false;
         for row in self.rows.iter_mut().filter(|row| row.counts_at(frame)) {
-            if self.streams.extras(row.stream, frame).is_some_and(|extras| extras.end) {
+            let extras = self.streams.extras(row.stream, frame);
+            if extras.is_some_and(|extras| extras.join.is_some()) && lead != Some(row.stream) {
+                self.usurper.get_or_insert((row.stream, frame));
+            }
+            if extras.is_some_and(|extras| extras.end) {
                 changed |= row.last != frame;
                 row.last = frame;
             }

@@ -3,12 +3,13 @@
 //! `World` holds peers that run the real machine over plain tables of values, and messages on their way.
 //! `run.rs` disturbs it by a seed and then demands that all who live meet again; `exhaustive.rs` takes
 //! every possible step within small bounds; `mutants.rs` shows that either fails when a rule is missing;
-//! `stories.rs` tells single happenings; `hostile.rs` damages what is said.
+//! `stories.rs` and `partings.rs` tell single happenings; `hostile.rs` damages what is said.
 
 mod checks;
 mod exhaustive;
 mod hostile;
 mod mutants;
+mod partings;
 mod run;
 mod stories;
 
@@ -116,6 +117,7 @@ impl Plan {
             gather: Micros::ZERO,
             patience: Micros::from_millis(3),
             feed_timeout: Micros::from_millis(50),
+            hold_up: Micros::from_millis(60),
             sleep_after: Micros::from_millis(1_000),
         }
     }
@@ -425,6 +427,9 @@ impl World {
         let Node { machine, store, .. } = node;
         store.0.retain(|(stream, frame), _| machine.held(*stream).is_some_and(|held| held.holds(*frame)));
         self.check_settled(index);
+        if let Some((stream, frame)) = self.node_mut(index).machine.take_usurper() {
+            self.fail(format!("LEAD: {stream:?} admitted somebody at {frame} without leading"));
+        }
         if self.node_mut(index).machine.take_lost() == Some(Lost::Contradicted) {
             self.fail(format!("FINAL: a view contradicts what {index} has confirmed"));
         }

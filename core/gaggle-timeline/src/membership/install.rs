@@ -38,6 +38,7 @@ impl Membership {
         self.accepted = None;
         self.unfinished = false;
         self.suspicious_since = None;
+        self.held_up = None;
         for row in &told.view.rows {
             if !row.is_open()
                 && let Some(held) = self.streams.get_mut(row.stream)

@@ -8,7 +8,7 @@ use super::ballot::Ballot;
 use super::held::Entries;
 use super::history::Relation;
 use super::messages::{Message, Proposal, Told};
-use super::rows::Row;
+use super::rows::{self, Row};
 use super::tail::Tail;
 use super::view::View;
 use super::{Fault, Membership, Mode};
@@ -39,6 +39,26 @@ impl Membership {
     /// Joins made voters of nobody: with a majority the lead makes a view that has them, without a cut.
     pub(super) fn voters_are_missing(&self) -> bool {
         self.settings.majority && self.rows.iter().any(|row| row.is_open() && !self.view.is_open(row.stream))
+    }
+
+    /// Whether somebody is known to have come who votes only in the next view: should all who do vote leave before that,
+    /// nobody could ever decide anything.
+    pub(super) fn newcomers_have_no_vote(&self) -> bool {
+        let came = || self.known.iter().any(|row| row.is_open() && !self.view.is_open(row.stream));
+        self.settings.majority && self.rules.goodbyes_end_votes && came()
+    }
+
+    /// Who decides what follows `view`, given what is known since: those in it who have not said goodbye.
+    ///
+    /// A goodbye is written by nobody who has promised anything that is not settled, and whoever wrote one votes no more.
+    /// So whether a circle knows of it or not, any two that may decide have a voter in common; and a few goodbyes and one
+    /// crash do not leave nobody to decide.
+    pub(super) fn electorate(&self, view: &View, rows: &[Row]) -> View {
+        let mut electorate = view.clone();
+        if self.rules.goodbyes_end_votes {
+            electorate.rows.retain(|row| !row.is_open() || rows::is_open(rows, row.stream));
+        }
+        electorate
     }
 
     /// Puts a view to the vote.

@@ -187,6 +187,10 @@ impl Membership {
         match self.peers.entry(from).relation(&self.lineage, &told.tip) {
             Relation::Descendant if told.view.is_open(self.me) => {
                 self.see_number(at.number)?;
+                // Whoever makes a view has asked everybody in it. With a majority another one may have finished it.
+                if at > self.fence.promised() && !self.settings.majority {
+                    return Err(Fault::ViewUnasked { number: at.number });
+                }
                 let binding = at < self.fence.promised() && self.rules.promise_binds;
                 let made = self.settings.majority && self.rules.made_is_made;
                 if binding && !made {

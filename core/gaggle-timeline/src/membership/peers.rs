@@ -10,6 +10,8 @@ use crate::roster::{Incarnation, StreamId};
 
 /// Standings remembered of a peer: packets on their way may refer to the last few.
 const STANDINGS_MAX: usize = 8;
+/// In place of a tag: nothing refers to it any more.
+const TAG_VOID: u8 = u8::MAX;
 /// Former names remembered of a peer.
 const GONE_MAX: usize = 8;
 
@@ -93,6 +95,11 @@ impl Peer {
             self.standings.pop_front();
         }
         self.standings.push_back((tag, standing));
+    }
+
+    /// Another link came up: tags of the one before mean nothing on it, and may be used again for something else.
+    pub(crate) fn forget_tags(&mut self) {
+        self.standings.iter_mut().for_each(|(tag, _)| *tag = TAG_VOID);
     }
 
     /// What a history this peer told is to ours.
@@ -184,6 +191,17 @@ mod tests {
         assert_eq!(peer.latest().map(|s| s.incarnation), Some(Incarnation(2)));
         peer.set_gone(Incarnation(2));
         assert_eq!(peer.latest(), None);
+    }
+
+    #[test]
+    fn on_another_link_a_tag_may_mean_something_else() {
+        let mut peer = Peer::default();
+        peer.set_standing(3, standing(1, 10));
+        peer.forget_tags();
+        assert_eq!(peer.standing(3), None, "what it means now is still under way");
+        assert_eq!(peer.latest().map(|s| s.tip.history()), Some(History(10)));
+        peer.set_standing(3, standing(1, 11));
+        assert_eq!(peer.standing(3).map(|s| s.tip.history()), Some(History(11)));
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub(crate) struct Rules {
     pub(crate) made_is_made: bool,
     /// A circle too small to decide is widened when others return.
     pub(crate) small_circle_widens: bool,
+    /// With a majority, whoever said goodbye has no vote.
+    pub(crate) goodbyes_end_votes: bool,
     /// Entries too far ahead are dropped.
     pub(crate) cap_ahead: bool,
 }
@@ -87,6 +89,7 @@ impl Rules {
         accepted_with_tails: true,
         made_is_made: true,
         small_circle_widens: true,
+        goodbyes_end_votes: true,
         cap_ahead: true,
     };
 }

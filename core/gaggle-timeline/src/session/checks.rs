@@ -291,7 +291,11 @@ impl<I: Input> Session<I> {
 
     fn open_inquest(&mut self, index: usize, own: OwnCheck) {
         let remote = &self.remotes[index];
-        let (from, to) = (remote.agreed, own.frame);
+        // What was before we began we know nothing about.
+        let (from, to) = (remote.agreed.max(self.checks.origin), own.frame);
+        if from >= to {
+            return;
+        }
         let reachable = self.ledger.current.since(from) < self.checks.table_frames
             && to.since(from) <= FINDINGS_FRAMES_MAX;
         self.checks.inquest = Some(Inquest {
@@ -379,10 +383,11 @@ impl<I: Input> Session<I> {
     pub(super) fn take_findings(&mut self, index: usize, findings: Findings) {
         let own = self.checks.own(findings.to);
         let remote = &mut self.remotes[index];
-        if !remote.differs && own.is_some() {
+        if !remote.differs && own.is_some() && findings.to > remote.agreed {
             // It noticed first: our hashes reached it, its own did not reach us.
             remote.differs = true;
             remote.difference = own;
+            self.recovery.note_difference(findings.to, self.now);
         }
         remote.findings = Some(findings);
         self.conclude();
@@ -403,8 +408,9 @@ impl<I: Input> Session<I> {
             let liar =
                 ours.iter().find(|(who, hash)| theirs.streams.iter().any(|(w, h)| w == who && h != hash));
             if let Some((liar, _)) = liar {
-                let event = Event::InputsDiffer { peer, frame: inquest.to, liar: Some(*liar) };
-                self.events.push(event);
+                let (liar, frame) = (*liar, inquest.to);
+                self.events.push(Event::InputsDiffer { peer, frame, liar: Some(liar) });
+                self.accuse(peer, liar, frame);
                 return;
             }
         }

@@ -3,6 +3,7 @@
 use gaggle_kit::{Frame, Input, Micros, PeerId, StateHasher};
 
 use super::Session;
+use super::receive::ASKS;
 use crate::exchange::{MESSAGE_STREAM, TRANSFER_STREAM};
 use crate::membership::{History, row_of};
 use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, WINDOW_BYTES};
@@ -12,8 +13,12 @@ const DONATIONS_MAX: usize = 8;
 /// What was confirmed is told in so many frames at least, or after so long.
 const FEED_FRAMES: u32 = 3;
 const FEED_INTERVAL: Micros = Micros::from_millis(50);
-/// Somebody who takes so long is not coming.
-const DONATION_TIMEOUT: Micros = Micros::from_secs(120);
+/// Of those at most so many only watch: they can be fed by each other, those who want to play cannot.
+const WATCHERS_MAX: usize = 6;
+/// Somebody who takes nothing for so long is not coming.
+const DONATION_PATIENCE: Micros = Micros::from_secs(10);
+/// Nor is somebody who has all it needs for so long and does not play.
+const DONATION_TIMEOUT: Micros = Micros::from_secs(60);
 
 /// Everybody who is being helped.
 #[derive(Debug, Default)]
@@ -26,7 +31,9 @@ pub(super) struct Donations {
 struct Donation {
     to: PeerId,
     number: u32,
+    /// When it began, or last went on.
     since: Micros,
+    watches: bool,
     parcel: Parcel,
     /// What was told of what we confirmed: up to which frame, in which view, at which depth.
     fed: Option<Fed>,
@@ -62,6 +69,21 @@ impl Donations {
         self.all.clear();
     }
 
+    /// A state that is being sent.
+    #[cfg(test)]
+    pub(super) fn parcel(&self) -> Option<Vec<u8>> {
+        self.all.iter().find_map(|donation| match &donation.parcel {
+            Parcel::Sending { state, .. } => Some(state.clone()),
+            Parcel::Wanted | Parcel::Done => None,
+        })
+    }
+
+    /// How many are sent a state and have not got it.
+    #[cfg(test)]
+    pub(super) fn unfinished(&self) -> usize {
+        self.all.iter().filter(|donation| !matches!(donation.parcel, Parcel::Done)).count()
+    }
+
     /// Whether a state must be written for somebody.
     pub(super) fn export_due(&self) -> bool {
         self.all.iter().any(|donation| matches!(donation.parcel, Parcel::Wanted))
@@ -73,21 +95,21 @@ impl<I: Input> Session<I> {
     pub(super) fn take_ask_snapshot(&mut self, index: usize) {
         let peer = self.remotes[index].peer;
         self.donations.forget(peer);
-        if let Some(why) = self.cannot_donate() {
+        if let Some(why) = self.cannot_donate(index) {
             self.decline(peer, why);
             return;
         }
         self.donations.count += 1;
         let number = self.donations.count;
-        let (since, parcel) = (self.now, Parcel::Wanted);
-        self.donations.all.push(Donation { to: peer, number, since, parcel, fed: None });
+        let (since, parcel, watches) = (self.now, Parcel::Wanted, self.remotes[index].watches);
+        self.donations.all.push(Donation { to: peer, number, since, watches, parcel, fed: None });
     }
 
     /// Somebody whose donor is gone wants to be fed on.
     pub(super) fn take_ask_feed(&mut self, index: usize, from: Frame, known: History, depth: u32) {
         let peer = self.remotes[index].peer;
         self.donations.forget(peer);
-        if let Some(why) = self.cannot_donate() {
+        if let Some(why) = self.cannot_donate(index) {
             self.decline(peer, why);
             return;
         }
@@ -97,15 +119,20 @@ impl<I: Input> Session<I> {
             return;
         }
         let fed = Fed { to: from.previous(), history: known, depth, at: Micros::ZERO };
-        let donation =
-            Donation { to: peer, number: 0, since: self.now, parcel: Parcel::Done, fed: Some(fed) };
-        self.donations.all.push(donation);
+        let (since, parcel, watches) = (self.now, Parcel::Done, self.remotes[index].watches);
+        self.donations.all.push(Donation { to: peer, number: 0, since, watches, parcel, fed: Some(fed) });
     }
 
-    fn cannot_donate(&self) -> Option<Decline> {
+    fn cannot_donate(&mut self, index: usize) -> Option<Decline> {
+        if !self.remotes[index].allowed.asks.spend(self.now, ASKS) {
+            self.stats.asks_ignored += 1;
+            return Some(Decline::Busy);
+        }
+        let watching = self.donations.all.iter().filter(|donation| donation.watches).count();
         match () {
             () if !self.running || !self.membership.may_donate() => Some(Decline::Unable),
             () if self.donations.all.len() >= DONATIONS_MAX => Some(Decline::Busy),
+            () if self.remotes[index].watches && watching >= WATCHERS_MAX => Some(Decline::Busy),
             () => None,
         }
     }
@@ -116,9 +143,13 @@ impl<I: Input> Session<I> {
 
     pub(super) fn take_got(&mut self, index: usize, number: u32, bytes: u64) {
         let peer = self.remotes[index].peer;
+        let now = self.now;
         let donation = self.donations.all.iter_mut().find(|d| d.to == peer && d.number == number);
-        if let Some(Donation { parcel: Parcel::Sending { sent, got, .. }, .. }) = donation {
-            *got = (*got).max(usize::try_from(bytes).unwrap_or(usize::MAX).min(*sent));
+        if let Some(Donation { parcel: Parcel::Sending { sent, got, .. }, since, .. }) = donation {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(*sent);
+            if bytes > *got {
+                (*got, *since) = (bytes, now);
+            }
         }
     }
 
@@ -179,8 +210,10 @@ impl<I: Input> Session<I> {
     fn drop_donations(&mut self) {
         let now = self.now;
         let Session { donations, membership, remotes, .. } = self;
-        donations.all.retain(|donation| {
+        donations.all.retain_mut(|donation| {
             let remote = remotes.iter().find(|remote| remote.peer == donation.to);
+            // Only once it is in the match it can say that it will only watch.
+            donation.watches |= remote.is_some_and(|remote| remote.watches);
             let here = remote.is_some_and(|remote| remote.is_trusted() && remote.reachable);
             let stands = membership.latest_standing(donation.to).map(|standing| standing.incarnation);
             let full = remote.is_some_and(|remote| {
@@ -190,9 +223,11 @@ impl<I: Input> Session<I> {
                 });
                 row.is_some_and(|row| remote.confirmed >= row.first)
             });
-            // Whoever watches is fed for as long as it likes.
             let done = matches!(donation.parcel, Parcel::Done);
-            here && !(full && done) && (done || now.since(donation.since) < DONATION_TIMEOUT)
+            let patience = if done { DONATION_TIMEOUT } else { DONATION_PATIENCE };
+            // Whoever watches is fed for as long as it likes.
+            let coming = done && donation.watches || now.since(donation.since) < patience;
+            here && !(full && done) && coming
         });
     }
 

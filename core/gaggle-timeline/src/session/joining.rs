@@ -33,6 +33,8 @@ pub(super) struct Joining {
     donors_since: Option<Micros>,
     /// Since when there has been nobody.
     alone_since: Option<Micros>,
+    /// When a feed was last asked for.
+    feed_asked_at: Micros,
     percent_told: Option<u8>,
     /// When our own stream began.
     begun: Option<Micros>,
@@ -231,7 +233,13 @@ impl<I: Input> Session<I> {
             let relation = self.membership.relation_of(*peer);
             *peer != former && matches!(relation, Some(Relation::Same | Relation::Descendant))
         });
-        let Some(donor) = self.rng.pick(&others).copied() else { return };
+        if let Some(donor) = self.rng.pick(&others).copied() {
+            self.ask_feed(donor);
+        }
+    }
+
+    /// Asks to be told what was confirmed after the last frame we know of.
+    fn ask_feed(&mut self, donor: PeerId) {
         let ask = Message::AskFeed {
             from: self.membership.confirmed().next(),
             known: self.membership.lineage().history(),
@@ -239,7 +247,16 @@ impl<I: Input> Session<I> {
         };
         ask.encode(self.outbox.letter(donor, MESSAGE_STREAM));
         self.joining.feeds.clear();
+        self.joining.feed_asked_at = self.now;
         self.joining.stage = Stage::Fed { donor, at: self.now };
+    }
+
+    /// A feed we could not take at the time is missing now. What is under way is of no use either, so it is asked for once.
+    fn ask_feed_again(&mut self, index: usize) {
+        if self.now.since(self.joining.feed_asked_at) >= super::REPEAT_AFTER {
+            let donor = self.remotes[index].peer;
+            self.ask_feed(donor);
+        }
     }
 
     pub(super) fn take_decline(&mut self, index: usize, why: Decline) {
@@ -333,6 +350,7 @@ impl<I: Input> Session<I> {
         self.sync_held();
         match self.membership.follow(self.now, feed, &mut self.ledger) {
             Ok(Followed::Yes | Followed::Ignored) => {}
+            Ok(Followed::Gap) => self.ask_feed_again(index),
             Ok(Followed::Impossible) => {
                 let donor = self.remotes[index].peer;
                 self.ask_snapshot(donor);
@@ -417,6 +435,7 @@ impl<I: Input> Session<I> {
         self.catching_up = false;
         self.newest_change = frame;
         self.left_at = None;
+        self.leaving_since = None;
         self.donations.clear();
         self.remotes.iter_mut().for_each(|remote| remote.begin_stay(frame));
     }

@@ -40,6 +40,7 @@ impl<I: Input> Session<I> {
         self.sync_roster();
         self.update_horizon();
         self.update_confirmed();
+        self.watch_usurper();
         self.note_history();
         self.send_membership();
         if let Some(lost) = self.membership.take_lost() {
@@ -184,6 +185,7 @@ impl<I: Input> Session<I> {
                 self.events.push(Event::HistoryChanged { frame, ours_lost: false });
             }
             self.told_history = Some(history);
+            self.remotes.iter_mut().for_each(Remote::forget_told_checks);
         }
     }
 
@@ -197,8 +199,12 @@ impl<I: Input> Session<I> {
 
     /// A peer that is heard but gives nothing while everybody waits for it cannot stay.
     fn watch_standstill(&mut self) {
-        let frame_us = self.config.frame_micros().get();
-        if u64::from(self.stalled_ticks) * frame_us < self.config.stall_after.get() {
+        if self.stalled_ticks == 0 || self.standstill.0 != self.horizon {
+            // What comes after a long wait for somebody else gets its own time.
+            self.standstill = (self.horizon, self.now);
+            return;
+        }
+        if self.now.since(self.standstill.1) < self.config.stall_after {
             return;
         }
         for remote in &self.remotes {
@@ -214,7 +220,13 @@ impl<I: Input> Session<I> {
 
     /// Whoever said goodbye may go once everybody has read it.
     fn watch_goodbye(&mut self) {
-        let (Some(at), Some(end)) = (self.left_at, self.membership.own_end()) else { return };
+        let (Some(at), Some(end)) = (self.left_at, self.membership.own_end()) else {
+            if self.leaving_since.is_some_and(|at| self.now.since(at) >= super::GOODBYE_PATIENCE) {
+                self.over = true;
+                self.membership.quit();
+            }
+            return;
+        };
         let read = self.remotes.iter().filter(|r| r.is_open).all(|r| r.acked.is_some_and(|a| a >= end));
         let confirmed = self.membership.confirmed() >= end;
         if confirmed && read || self.now.since(at) >= super::LINGER {
@@ -253,6 +265,7 @@ impl<I: Input> Session<I> {
                 }
                 Fault::Value(error) => PeerFault::Malformed(error),
                 Fault::BallotLeap { number } => PeerFault::BallotLeap { number },
+                Fault::ViewUnasked { number } => PeerFault::ViewUnasked { number },
             };
             self.fault(index, fault);
         }
@@ -265,6 +278,30 @@ impl<I: Input> Session<I> {
         if let Some(owner) = owner.filter(|owner| !owner.contested) {
             owner.contested = true;
             self.events.push(Event::InputsDiffer { peer, frame, liar: Some(stream.peer) });
+        }
+        self.accuse(peer, stream.peer, frame);
+    }
+
+    /// Somebody holds other entries of a third machine than we do, so one of the two lies. One's word against another's
+    /// decides nothing, unless there is nobody else to ask: but what most of the others say does.
+    pub(super) fn accuse(&mut self, accuser: PeerId, accused: PeerId, frame: Frame) {
+        let Some(index) = self.remote_index(accused) else { return };
+        let others = self.remotes.iter().filter(|r| r.is_open && r.is_trusted() && r.peer != accused).count();
+        let accusers = &mut self.remotes[index].accusers;
+        if !accusers.contains(&accuser) {
+            accusers.push(accuser);
+        }
+        if accuser == accused || accusers.len() * 2 > others {
+            self.fault(index, PeerFault::ToldDifferently { frame });
+        }
+    }
+
+    /// Whoever admits somebody without being the lead can only mean harm.
+    fn watch_usurper(&mut self) {
+        if let Some((stream, frame)) = self.membership.take_usurper()
+            && let Some(index) = self.remote_index(stream.peer)
+        {
+            self.fault(index, PeerFault::NotLead { frame });
         }
     }
 

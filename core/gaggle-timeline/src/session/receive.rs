@@ -5,6 +5,7 @@ use gaggle_link::Goodbye;
 
 use super::{HANDSHAKE_STEPS, Session};
 use crate::announce::{Announce, Message, PROTOCOL_VERSION};
+use crate::budget::Allowance;
 use crate::event::{Event, PeerFault, Refusal};
 use crate::ledger::Track;
 use crate::membership::{self, Hearing, Mode, Sign, Tail};
@@ -14,6 +15,18 @@ use crate::remote::{Handshake, Liveness, Meaning};
 use crate::roster::StreamId;
 use crate::time_sync::FRAME_Q16;
 use crate::transfer;
+
+/// What a peer may send: an order of magnitude more than the busiest does. Beyond that packets, which a network can
+/// multiply, are ignored; messages, which it cannot, are a fault.
+const PACKETS: Allowance = Allowance { burst: 4_096, per_second: 4_096 };
+const MESSAGES: Allowance = Allowance { burst: 1_024, per_second: 256 };
+/// Attempts to change the view are the lead's business; others make some when they take it for lost.
+const CHANGES: Allowance = Allowance { burst: 48, per_second: 2 };
+const CHANGES_OF_LEAD: Allowance = Allowance { burst: 256, per_second: 8 };
+pub(super) const ASKS: Allowance = Allowance { burst: 16, per_second: 1 };
+
+/// Frames that have the same low bits are so far apart.
+const LOW_BITS: i64 = 1 << 16;
 
 impl<I: Input> Session<I> {
     /// Bytes a peer sent on the unreliable channel, and when they arrived (not the time of the last
@@ -25,6 +38,10 @@ impl<I: Input> Session<I> {
         let Some(index) = self.remote_index(from) else { return };
         if !self.remotes[index].is_trusted() {
             // Unreliable packets may overtake the announcement; what they say comes again.
+            return;
+        }
+        if !self.remotes[index].allowed.packets.spend(now, PACKETS) {
+            self.stats.packets_ignored += 1;
             return;
         }
         let taken = match Packet::tag_of(bytes) {
@@ -54,6 +71,11 @@ impl<I: Input> Session<I> {
         let trusted = remote.is_trusted();
         if trusted {
             remote.heard_at = now;
+        }
+        let moves_state = bytes.first().is_some_and(|kind| transfer::Message::moves_state(*kind));
+        if !moves_state && !remote.allowed.messages.spend(now, MESSAGES) {
+            self.fault(index, PeerFault::Flood);
+            return;
         }
         let taken = match bytes.first().copied() {
             Some(kind) if transfer::Message::is_kind(kind) => {
@@ -110,6 +132,8 @@ impl<I: Input> Session<I> {
             self.fault(index, PeerFault::AnnouncedTwice);
             return;
         }
+        remote.meaning = None;
+        self.membership.handle_link(peer);
         if remote.incarnation != Some(announce.incarnation) {
             remote.incarnation = Some(announce.incarnation);
             self.membership.handle_hello(peer, announce.incarnation);
@@ -127,6 +151,12 @@ impl<I: Input> Session<I> {
             self.take_ask_snapshot(index);
             return;
         }
+        if let membership::Message::Collect { ballot, .. } = &message
+            && self.is_churn(index, ballot.number)
+        {
+            self.fault(index, PeerFault::TooManyChanges);
+            return;
+        }
         let peer = self.remotes[index].peer;
         let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
         self.sync_held();
@@ -140,6 +170,17 @@ impl<I: Input> Session<I> {
         }
         self.blame(index, taken);
         self.follow_membership();
+    }
+
+    /// Whether a peer calls for ever new changes. One that is only repeated costs nothing.
+    fn is_churn(&mut self, index: usize, ballot: u32) -> bool {
+        let peer = self.remotes[index].peer;
+        let leads = self.membership.first_here().is_some_and(|first| first.peer == peer);
+        let allowance = if leads { CHANGES_OF_LEAD } else { CHANGES };
+        let allowed = &mut self.remotes[index].allowed;
+        let newer = ballot > allowed.ballot;
+        allowed.ballot = allowed.ballot.max(ballot);
+        newer && !allowed.changes.spend(self.now, allowance)
     }
 
     fn take_transfer(&mut self, index: usize, message: transfer::Message<'_>) {
@@ -253,7 +294,11 @@ impl<I: Input> Session<I> {
             remote.lossy_until = now + super::send::LOSS_MEMORY;
         }
         if meaning.knows_us {
-            let acked = complete(packet.ack_low, remote.acked.unwrap_or(told_newest));
+            let mut acked = complete(packet.ack_low, remote.acked.unwrap_or(told_newest));
+            if acked > i64::from(told_newest.number()) && remote.acked.is_none() && acked >= LOW_BITS {
+                // Who has just come may hold nothing of us but what is so long ago that the low bits mean another frame.
+                acked -= LOW_BITS;
+            }
             if acked > i64::from(told_newest.number()) {
                 let frame = Frame::new(acked.min(u32::MAX.into()) as u32);
                 return Err(PeerFault::AckOfUnsent { frame, newest: told_newest });
@@ -300,7 +345,15 @@ impl<I: Input> Session<I> {
         let told = |meaning: &Meaning| {
             meaning.stream.incarnation == known.incarnation && meaning.first == Some(known.first)
         };
-        remote.meaning.filter(told).map_or(known.first.previous(), |meaning| self.have_of_stream(&meaning))
+        match remote.meaning.filter(told) {
+            Some(meaning) => self.have_of_stream(&meaning),
+            None => {
+                // Nothing came from it yet, but whoever brought us in told us what it had.
+                let stream = StreamId { peer: remote.peer, incarnation: known.incarnation };
+                let held = self.membership.held(stream).filter(|held| !held.is_empty());
+                held.map_or(known.first.previous(), |held| held.through)
+            }
+        }
     }
 
     /// New entries confirm frames, correct guesses, and change the guesses that follow from them.
@@ -321,7 +374,9 @@ impl<I: Input> Session<I> {
         // far behind everybody.
         let in_step = self.membership.mode() == Mode::Member && !self.catching_up && meaning.track.is_some();
         let possible = self.membership.confirmed().saturating_add(2 * self.config.reach_frames());
-        if newest > possible && in_step {
+        // A little more is only not taken: whoever lags, or was cut and does not know it, may see that of an honest one.
+        let absurd = possible.saturating_add(2 * self.config.reach_frames());
+        if newest > absurd && in_step {
             return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
         }
         if base > have {
@@ -469,6 +524,8 @@ impl<I: Input> Session<I> {
             remote.advantage.handle_distance(i64::from(self.ledger.current.number()) - theirs);
             if remote.newest.is_none_or(|(known, _)| newest > known) {
                 remote.newest = Some((newest, now));
+            } else if remote.newest.is_some_and(|(known, _)| newest < known) {
+                self.stats.packets_old += 1;
             }
         }
     }

@@ -33,6 +33,8 @@ pub(super) struct Recovery {
     /// A state was asked for.
     under_way: bool,
     recovered_at: Option<Micros>,
+    /// Whose state was taken then.
+    donor: Option<PeerId>,
     pause: Micros,
 }
 
@@ -76,7 +78,8 @@ impl Recovery {
         self.recovered_at.is_none_or(|at| now.since(at) >= self.pause)
     }
 
-    fn note_recovered(&mut self, now: Micros) {
+    fn note_recovered(&mut self, now: Micros, donor: PeerId) {
+        self.donor = Some(donor);
         let soon = self.recovered_at.is_some_and(|at| now.since(at) < self.pause + self.pause);
         self.pause = if soon { (self.pause + self.pause).min(PAUSE_MAX) } else { PAUSE_MIN };
         self.recovered_at = Some(now);
@@ -118,6 +121,11 @@ impl<I: Input> Session<I> {
             (found, Some(own)) => self.outvoted_by(own, found.is_some() || !heard),
             (_, None) => Vec::new(),
         };
+        let mut winners = winners;
+        if winners.len() > 1 {
+            // What it gave may be why there is a difference again.
+            winners.retain(|peer| Some(*peer) != self.recovery.donor);
+        }
         if let Some(donor) = self.rng.pick(&winners).copied() {
             self.recovery.under_way = true;
             self.seek_from(donor);
@@ -188,7 +196,7 @@ impl<I: Input> Session<I> {
             }
         }
         transfer::Message::Enough.encode(self.outbox.letter(donor, MESSAGE_STREAM));
-        self.recovery.note_recovered(self.now);
+        self.recovery.note_recovered(self.now, donor);
         self.stats.recoveries += 1;
         self.events.push(Event::Recovered { peer: self.local_peer, frame });
     }

@@ -18,10 +18,27 @@ const ASK_TICKS: u64 = 2;
 /// A stall of so many ticks is worth asking about.
 const STALL_TICKS: u32 = 3;
 
-/// Nothing but the time of the last asking.
+/// An answer to a question that old is of no use.
+const ASKED_TICKS: u64 = 120;
+
+/// When whose entries were asked for.
 #[derive(Debug, Default)]
 pub(super) struct Relaying {
     asked_tick: u64,
+    asked: Vec<(StreamId, u64)>,
+}
+
+impl Relaying {
+    fn note_asked(&mut self, needs: &[(StreamId, Frame)], tick: u64) {
+        self.asked.retain(|(stream, at)| {
+            tick - at < ASKED_TICKS && !needs.iter().any(|(needed, _)| needed == stream)
+        });
+        self.asked.extend(needs.iter().map(|(stream, _)| (*stream, tick)));
+    }
+
+    fn has_asked(&self, stream: StreamId, tick: u64) -> bool {
+        self.asked.iter().any(|(asked, at)| *asked == stream && tick - at < ASKED_TICKS)
+    }
 }
 
 impl<I: Input> Session<I> {
@@ -49,6 +66,7 @@ impl<I: Input> Session<I> {
         if needs.is_empty() {
             return;
         }
+        self.relaying.note_asked(&needs, self.ticks);
         for index in 0..self.remotes.len() {
             let remote = &self.remotes[index];
             let others: Vec<_> = needs.iter().copied().filter(|(s, _)| s.peer != remote.peer).collect();
@@ -115,6 +133,11 @@ impl<I: Input> Session<I> {
             .is_some_and(|standing| ours.relate(&standing.tip) == Relation::Same);
         let stream = give.tail.stream;
         if !stands_here || stream.peer == giver || row_of(self.membership.known(), stream).is_none() {
+            return;
+        }
+        if !self.relaying.has_asked(stream, self.ticks) {
+            // Its owner tells us itself: whoever speaks for it unasked may speak falsely.
+            self.stats.gifts_ignored += 1;
             return;
         }
         self.sync_held();

@@ -1,14 +1,16 @@
 //! A whole match in virtual time: machines come and go, the network misbehaves, then everything heals and everybody must
 //! agree.
 
-use gaggle_kit::{Micros, Prng, SlotSet};
+use std::collections::BTreeMap;
+
+use gaggle_kit::{Frame, Micros, Prng, SlotSet, state_hash};
 use gaggle_link::sim::{Change, Conditions, World};
-use gaggle_timeline::{Incarnation, MatchId, Session, SessionConfig};
+use gaggle_timeline::{Incarnation, MatchId, Row, Session, SessionConfig, StreamId};
 
 use super::broth::{self, Broth, Press};
-use super::machine::{Confirmed, Machine, Tally};
+use super::chronicle::Place;
+use super::machine::{Books, Machine, Tally};
 use super::plan::{Fault, Plan};
-use super::presses::Presses;
 
 /// How finely time passes.
 const STEP: Micros = Micros::from_millis(2);
@@ -16,6 +18,8 @@ const STEP: Micros = Micros::from_millis(2);
 const HEAL_LIMIT: Micros = Micros::from_secs(40);
 /// A damaged state is made good within this.
 const DAMAGE_LIMIT: Micros = Micros::from_secs(20);
+/// So many frames everybody must have held at the end, to compare them whole.
+const COMMON_FRAMES_MIN: usize = 5;
 /// A pair without a connection gets one after so long, as a lobby would see to.
 const MEND_INTERVAL: Micros = Micros::from_millis(700);
 
@@ -23,7 +27,11 @@ const MEND_INTERVAL: Micros = Micros::from_millis(700);
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shown {
     pub(super) tally: Tally,
-    pub(super) presses_checked: u64,
+    pub(super) joins: u64,
+    pub(super) leaves: u64,
+    pub(super) inputs_checked: u64,
+    /// How long after everything had healed all were together.
+    pub(super) healed_after: Micros,
     pub(super) peer_seconds: u64,
     pub(super) entries_held_most: u32,
     /// A majority was lost for good, so nobody could go on.
@@ -42,12 +50,12 @@ pub(super) struct Company {
     apart_until: Vec<Vec<Micros>>,
     healed_at: Option<Micros>,
     mended_at: Micros,
-    presses: Presses,
-    confirmed: Confirmed,
+    books: Books,
     past: Tally,
     peer_steps: u64,
     entries_held_most: u32,
-    crashed: bool,
+    /// Everything healed: what machines hold is written down.
+    ending: bool,
     damaged_until: Micros,
 }
 
@@ -65,12 +73,11 @@ impl Company {
             apart_until: vec![vec![Micros::ZERO; plan.machines]; plan.machines],
             healed_at: None,
             mended_at: Micros::ZERO,
-            presses: Presses::default(),
-            confirmed: Confirmed::new(),
+            books: Books::default(),
             past: Tally::default(),
             peer_steps: 0,
             entries_held_most: 0,
-            crashed: false,
+            ending: false,
             damaged_until: Micros::ZERO,
             plan,
         };
@@ -87,9 +94,11 @@ impl Company {
 
     fn machine(&mut self, index: usize, session: Session<Press>) -> Machine {
         let carrier = self.net.restarted_carrier(index);
-        self.presses.begin(index);
         let seed = self.rng.next_u64();
-        Machine::new(session, Broth::of(self.plan.state_bytes), carrier, self.net.local_now(index), seed)
+        let broth = Broth::of(self.plan.state_bytes);
+        let mut machine = Machine::new(session, broth, carrier, self.net.local_now(index), seed);
+        machine.lately = self.ending.then(BTreeMap::new);
+        machine
     }
 
     fn name(&mut self) -> Incarnation {
@@ -128,30 +137,44 @@ impl Company {
             self.pass(STEP)?;
         }
         self.heal();
-        let limit = self.net.now() + HEAL_LIMIT;
+        let healed_at = self.net.now();
+        self.ending = true;
+        self.machines.iter_mut().for_each(|machine| machine.lately = Some(BTreeMap::new()));
+        let mut healed_after = None;
         let mut stood_still = false;
-        while !self.is_together() {
-            if self.net.now() >= limit {
+        // Everybody is in one match and it goes on: there are frames all of them were at.
+        while !self.is_together() || self.held_by_all()?.len() < COMMON_FRAMES_MIN {
+            if self.net.now() >= healed_at + HEAL_LIMIT {
                 // Without a majority nobody may go on: that is what it was asked for.
-                stood_still = self.plan.majority && self.crashed;
+                stood_still = self.plan.majority && !self.majority_lives();
                 if stood_still {
                     break;
                 }
-                return Err(format!("everything healed, and yet not all are together:\n{}", self.describe()));
+                return Err(format!(
+                    "everything healed, and yet not all play together:\n{}",
+                    self.describe()
+                ));
+            }
+            if self.is_together() {
+                healed_after.get_or_insert(self.net.now().since(healed_at));
+            } else {
+                healed_after = None;
             }
             self.pass(Micros::from_millis(100))?;
         }
         if !stood_still {
-            self.pass(Micros::from_secs(2))?;
             self.expect_agreement()?;
         }
         let mut tally = self.past;
         self.machines.iter().for_each(|machine| tally.add(&machine.tally));
         Ok(Shown {
             tally,
-            presses_checked: self.presses.checked,
+            joins: self.books.joins.len() as u64,
+            leaves: self.books.leaves.len() as u64,
+            inputs_checked: self.books.presses.checked,
             peer_seconds: self.peer_steps * STEP.get() / 1_000_000,
             entries_held_most: self.entries_held_most,
+            healed_after: healed_after.unwrap_or_else(|| self.net.now().since(healed_at)),
             stood_still,
         })
     }
@@ -184,7 +207,6 @@ impl Company {
                 let history = machine.session().history();
                 let together = |other: &&Machine| other.plays() && other.session().history() == history;
                 if self.machines.iter().filter(together).count() < 3 {
-                    self.crashed = true;
                     self.switch_off(index);
                 }
             }
@@ -198,8 +220,7 @@ impl Company {
         }
         self.peer_steps += 1;
         let now = self.net.local_now(index);
-        let Company { rng, presses, confirmed, .. } = self;
-        if let Err(why) = machine.step(index, now, rng, presses, confirmed) {
+        if let Err(why) = machine.step(index, now, &mut self.rng, &mut self.books) {
             return Err(format!("after {}: {why}\n{}", self.net.now(), self.describe()));
         }
         broth::heal_the_bit();
@@ -281,7 +302,6 @@ impl Company {
             }
             Fault::Reload => {
                 if let Some(index) = self.pick(Machine::plays) {
-                    self.crashed = true;
                     let session = self.joiner(index);
                     self.switch_on(index, session);
                 }
@@ -333,7 +353,6 @@ impl Company {
 
     fn crash_one(&mut self) {
         if let Some(index) = self.pick(|machine| machine.on) {
-            self.crashed = true;
             self.switch_off(index);
         }
     }
@@ -343,7 +362,6 @@ impl Company {
         let session = self.machines[any].session();
         let lead = session.lead_at(session.confirmed_frame()).and_then(|peer| self.net.index(peer));
         if let Some(lead) = lead {
-            self.crashed = true;
             self.switch_off(lead);
         }
     }
@@ -376,21 +394,54 @@ impl Company {
         here(first) && on.all(here)
     }
 
-    /// Everybody confirmed the same, up to now.
-    fn expect_agreement(&self) -> Result<(), String> {
-        let on = || self.machines.iter().filter(|machine| machine.plays());
-        let Some(frame) = on().map(|machine| machine.session().confirmed_frame()).min() else {
-            return Err("nobody plays at the end".to_owned());
+    /// Whether those who are on could decide something, by what any of them knows: then they must not stand still.
+    fn majority_lives(&self) -> bool {
+        let here: Vec<StreamId> =
+            self.machines.iter().filter(|m| m.on).filter_map(|m| m.own_row()).map(|row| row.stream).collect();
+        self.machines.iter().filter(|machine| machine.plays()).any(|machine| {
+            let mut open: Vec<&Row> = machine.session().roster().iter().filter(|row| row.is_open()).collect();
+            open.sort_unstable_by_key(|row| (row.first, row.slots.bits().trailing_zeros()));
+            let present = open.iter().filter(|row| here.contains(&row.stream)).count();
+            let first = open.first().is_some_and(|row| here.contains(&row.stream));
+            present * 2 > open.len() || present * 2 == open.len() && first
+        })
+    }
+
+    /// The hash of the whole state at every frame that everybody was at lately: one for all.
+    fn held_by_all(&self) -> Result<BTreeMap<Frame, u64>, String> {
+        let mut on = self.machines.iter().filter(|machine| machine.plays());
+        let Some(mut common) = on.next().and_then(|machine| machine.lately.clone()) else {
+            return Ok(BTreeMap::new());
         };
-        let history = on().next().map_or(0, |machine| machine.session().history());
-        if !self.confirmed.contains_key(&(history, frame)) {
+        for theirs in on.filter_map(|machine| machine.lately.as_ref()) {
+            common.retain(|frame, _| theirs.contains_key(frame));
+            if let Some((frame, _)) = common.iter().find(|(frame, hash)| theirs[frame] != **hash) {
+                return Err(format!("not everybody holds the same at {frame}:\n{}", self.describe()));
+            }
+        }
+        Ok(common)
+    }
+
+    /// What everybody holds is what a straight run from the first frame of all comes to, with nothing but what players were
+    /// seen to press.
+    fn expect_agreement(&mut self) -> Result<(), String> {
+        let common = self.held_by_all()?;
+        let mut on = self.machines.iter().filter(|machine| machine.plays());
+        let newest = on.next().map_or(Place::START, Machine::place);
+        let Books { presses, chronicle, .. } = &mut self.books;
+        let Some((frame, hash)) = common.last_key_value() else { return Err("nothing in common".to_owned()) };
+        let Some(place) = chronicle.before(newest, *frame) else {
+            return Err(format!("{frame} was held by everybody and confirmed by nobody"));
+        };
+        let played = chronicle.play(place, Broth::of(self.plan.state_bytes), presses);
+        if state_hash(&played) != *hash {
             return Err(format!(
-                "{frame} is confirmed by all and was compared by none:\n{}",
+                "a straight run from the beginning differs at {frame}:\n{}",
                 self.describe()
             ));
         }
         let reach = self.plan.window_frames + 7;
-        if self.entries_held_most > 6 * reach {
+        if self.entries_held_most > 4 * reach + 3 {
             return Err(format!("{} entries of one stream were held", self.entries_held_most));
         }
         Ok(())
@@ -399,10 +450,9 @@ impl Company {
     pub(super) fn describe(&self) -> String {
         let line = |(index, machine): (usize, &Machine)| {
             let session = machine.session();
-            let tail = &machine.events[machine.events.len().saturating_sub(5)..];
             let rows: Vec<String> = session.roster().iter().map(|row| format!("{row:?}")).collect();
             format!(
-                "  machine {index} {}, running {}, member {}, at {}, confirmed {}, history {:x}\n    {}\n    {tail:?}",
+                "  machine {index} {}, running {}, member {}, at {}, confirmed {}, history {:x}\n    {}\n    {:?}",
                 if machine.on { "on" } else { "off" },
                 session.is_running(),
                 session.is_member(),
@@ -410,6 +460,7 @@ impl Company {
                 session.confirmed_frame(),
                 session.history(),
                 rows.join(" "),
+                machine.events,
             )
         };
         self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")

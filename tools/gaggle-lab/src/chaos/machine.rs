@@ -1,14 +1,15 @@
 //! One machine of a match: a session over a real link on the simulated network, its player, and a second game that only
 //! ever sees what is confirmed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use gaggle_kit::{Frame, Micros, Prng, Slot, State, state_hash};
+use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, State, state_hash};
 use gaggle_link::sim::SimCarrier;
 use gaggle_link::{Link, LinkConfig};
-use gaggle_timeline::{Event, Exchange, Pace, Session, Tick, Timeline};
+use gaggle_timeline::{Event, Exchange, Inputs, Pace, Row, Session, StreamId, Tick, Timeline};
 
-use super::broth::{self, Broth, Press, SLOTS};
+use super::broth::{self, Broth, Press};
+use super::chronicle::{self, Chronicle, Place, Seating};
 use super::presses::Presses;
 
 /// A player changes its mind at most every so many ticks: two changes in one tick would count as one.
@@ -19,8 +20,6 @@ const PRESS_TICKS_MIN: u64 = 4;
 pub(super) struct Tally {
     pub(super) frames: u64,
     pub(super) rollbacks: u64,
-    pub(super) joins: u64,
-    pub(super) leaves: u64,
     pub(super) lead_changes: u64,
     pub(super) histories: u64,
     pub(super) yields: u64,
@@ -34,8 +33,6 @@ impl Tally {
     pub(super) fn add(&mut self, other: &Tally) {
         self.frames += other.frames;
         self.rollbacks += other.rollbacks;
-        self.joins += other.joins;
-        self.leaves += other.leaves;
         self.lead_changes += other.lead_changes;
         self.histories += other.histories;
         self.yields += other.yields;
@@ -46,8 +43,15 @@ impl Tally {
     }
 }
 
-/// What was confirmed, by history and frame, and by whom first.
-pub(super) type Confirmed = BTreeMap<(u64, Frame), (usize, u64)>;
+/// The books of a match.
+#[derive(Debug, Default)]
+pub(super) struct Books {
+    pub(super) presses: Presses,
+    pub(super) chronicle: Chronicle,
+    /// Who came at which frame, and who went: each counts once, however many saw it.
+    pub(super) joins: BTreeSet<(PeerId, Frame)>,
+    pub(super) leaves: BTreeSet<(PeerId, Frame)>,
+}
 
 pub(super) struct Machine {
     pub(super) timeline: Timeline<Broth>,
@@ -58,21 +62,26 @@ pub(super) struct Machine {
     pub(super) leaving: bool,
     pub(super) asleep_until: Micros,
     pub(super) tally: Tally,
-    pub(super) events: Vec<Event>,
+    pub(super) events: VecDeque<Event>,
     ticks: u64,
     pressed_at: u64,
     advanced: bool,
     held: Press,
-    /// The stay in which it is held: the state it began with, how many were taken, how often it was lost.
-    held_of: (Frame, u64, u64),
+    /// The stream for which it is held.
+    held_of: Option<StreamId>,
     straight: Broth,
-    straight_at: Frame,
+    place: Place,
     straight_of: Option<u64>,
-    last_seen: [Press; SLOTS],
     /// The state was damaged at this frame; until it is made good it differs.
     pub(super) damaged: Option<Frame>,
     flip_next: bool,
+    /// The whole of what it held lately, by frame, if that is wanted: while it was in one match and undamaged.
+    pub(super) lately: Option<BTreeMap<Frame, u64>>,
+    lately_in: u64,
 }
+
+/// Events kept to describe a failure.
+const EVENTS_KEPT: usize = 8;
 
 impl Machine {
     pub(super) fn new(
@@ -93,17 +102,18 @@ impl Machine {
             leaving: false,
             asleep_until: Micros::ZERO,
             tally: Tally::default(),
-            events: Vec::new(),
+            events: VecDeque::new(),
             ticks: 0,
             pressed_at: 0,
             advanced: false,
             held: Press::default(),
-            held_of: (Frame::START, 0, 0),
-            straight_at: Frame::START,
+            held_of: None,
+            place: Place::START,
             straight_of: None,
-            last_seen: [Press::default(); SLOTS],
             damaged: None,
             flip_next: false,
+            lately: None,
+            lately_in: 0,
         }
     }
 
@@ -122,14 +132,25 @@ impl Machine {
         self.on && self.session().is_member()
     }
 
+    /// How far it has confirmed.
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The row of its players, while they have one.
+    pub(super) fn own_row(&self) -> Option<Row> {
+        let session = self.session();
+        let rows = session.roster().iter().filter(|row| row.stream.peer == session.local_peer());
+        rows.max_by_key(|row| row.first).filter(|_| session.is_member()).copied()
+    }
+
     /// Runs whatever is due.
     pub(super) fn step(
         &mut self,
         index: usize,
         now: Micros,
         rng: &mut Prng,
-        presses: &mut Presses,
-        confirmed: &mut Confirmed,
+        books: &mut Books,
     ) -> Result<(), String> {
         let due = self.pace.ticks_due(now, self.session().speed_ppm());
         if due == 0 {
@@ -138,16 +159,24 @@ impl Machine {
         self.exchange.receive(now, &mut self.link, self.timeline.session_mut());
         let due = due + self.timeline.session_mut().take_ticks_to_make_up(4);
         for _ in 0..due {
-            self.press(index, rng, presses);
+            let own = self.press(rng, &mut books.presses);
+            let decided = self.session().newest_input_frame();
             self.ticks += 1;
             if self.flip_next {
                 self.flip_next = false;
                 broth::flip_a_bit();
             }
             self.advanced = self.timeline.tick(now) == Tick::Advanced;
+            if let Some(stream) = own
+                && self.own_row().is_some_and(|row| row.stream == stream)
+            {
+                let page = books.presses.page(stream);
+                let frames = (decided.next(), self.session().newest_input_frame());
+                books.presses.write(page, frames, self.held)?;
+            }
             self.exchange.send(now, &mut self.link, self.timeline.session_mut());
-            self.read_events();
-            self.follow(index, presses, confirmed)?;
+            self.read_events(index, books)?;
+            self.follow(index, books)?;
         }
         let stats = self.session().stats();
         self.tally.frames = stats.frames;
@@ -157,102 +186,162 @@ impl Machine {
         Ok(())
     }
 
-    fn press(&mut self, index: usize, rng: &mut Prng, presses: &mut Presses) {
-        let session = self.timeline.session_mut();
-        let slots = session.local_slots();
-        let stats = session.stats();
-        let stay = (session.origin_frame(), stats.states_taken, stats.starts_over);
-        if self.held_of != stay {
-            self.held_of = stay;
+    /// The player may change its mind. Returns the stream it plays in.
+    fn press(&mut self, rng: &mut Prng, presses: &mut Presses) -> Option<StreamId> {
+        let own = self.own_row().map(|row| row.stream);
+        if self.held_of != own {
+            self.held_of = own;
             self.held = Press::default();
-            presses.begin(index);
         }
-        if self.advanced
-            && !slots.is_empty()
-            && self.ticks >= self.pressed_at + PRESS_TICKS_MIN
-            && rng.below(6) == 0
-        {
+        let stream = own?;
+        if self.advanced && self.ticks >= self.pressed_at + PRESS_TICKS_MIN && rng.below(6) == 0 {
             self.pressed_at = self.ticks;
-            self.held = presses.press(index, session.origin_frame(), session.current_frame());
+            let page = presses.page(stream);
+            self.held = presses.press(page);
         }
-        for slot in slots {
+        let session = self.timeline.session_mut();
+        for slot in session.local_slots() {
             // A seat may be lost in this very tick; then nobody presses.
             let _ = session.set_input(slot, self.held);
         }
+        own
     }
 
-    fn read_events(&mut self) {
+    fn read_events(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
         while let Some(event) = self.timeline.session_mut().next_event() {
             match &event {
-                Event::Joined { .. } => self.tally.joins += 1,
-                Event::Left { .. } => self.tally.leaves += 1,
+                Event::Joined { peer, first, .. } => _ = books.joins.insert((*peer, *first)),
+                Event::Left { peer, last } => _ = books.leaves.insert((*peer, *last)),
                 Event::LeadChanged { .. } => self.tally.lead_changes += 1,
                 Event::HistoryChanged { ours_lost, .. } => {
                     self.tally.histories += 1;
                     self.tally.yields += u64::from(*ours_lost);
                 }
                 Event::Desync { .. } => self.tally.desyncs += 1,
-                _ => {}
-            }
-            self.events.push(event);
-        }
-    }
-
-    /// The second game follows what is confirmed, and whatever the machine holds must equal it.
-    fn follow(
-        &mut self,
-        index: usize,
-        presses: &mut Presses,
-        confirmed: &mut Confirmed,
-    ) -> Result<(), String> {
-        let session = self.timeline.session();
-        if !session.is_running() {
-            return Ok(());
-        }
-        let stay = u64::from(session.origin_frame().number()) << 32 | session.stats().states_taken;
-        if self.straight_of != Some(stay) {
-            let Some((frame, game)) = self.timeline.confirmed_game() else { return Ok(()) };
-            if self.straight_of.is_some() || frame > Frame::START {
-                self.straight.copy_from(game);
-                self.straight_at = frame;
-            }
-            self.straight_of = Some(stay);
-            self.last_seen = [Press::default(); SLOTS];
-            self.damaged = None;
-        }
-        let history = session.history();
-        while self.straight_at < session.confirmed_frame() {
-            let frame = self.straight_at.next();
-            let Some(inputs) = session.confirmed_inputs(frame) else {
-                return Err(format!("machine {index}: {frame} was confirmed and is already forgotten"));
-            };
-            for slot in (0..SLOTS).map(Slot::at) {
-                let press = inputs.get(slot);
-                presses.check(index, frame, self.last_seen[slot.index()], press)?;
-                self.last_seen[slot.index()] = press;
-            }
-            self.straight.tick_with(&inputs);
-            self.straight_at = frame;
-            let hash = state_hash(&self.straight);
-            let (other, known) = confirmed.entry((history, frame)).or_insert((index, hash));
-            if *known != hash {
-                return Err(format!("machines {other} and {index} confirmed different states for {frame}"));
-            }
-        }
-        if let Some((frame, game)) = self.timeline.confirmed_game()
-            && let Some((_, straight)) = confirmed.get(&(history, frame))
-        {
-            let equal = state_hash(game) == *straight;
-            match self.damaged {
-                None if !equal => {
-                    return Err(format!("machine {index}: rolled back and straight run differ at {frame}"));
+                // Nobody here breaks any rule.
+                Event::Fault { .. } | Event::Refused { .. } | Event::InputsDiffer { .. } => {
+                    return Err(format!("machine {index} blames somebody: {event:?}"));
                 }
-                // Simulated again without the damage, or made good with somebody else's state.
-                Some(at) if equal && frame > at => self.damaged = None,
                 _ => {}
             }
-            self.tally.compared += 1;
+            if self.events.len() == EVENTS_KEPT {
+                self.events.pop_front();
+            }
+            self.events.push_back(event);
         }
         Ok(())
     }
+
+    /// The second game follows what is confirmed, played with what players were seen to press. Whatever the machine holds
+    /// must equal it.
+    fn follow(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
+        if !self.session().is_running() {
+            return Ok(());
+        }
+        self.begin_stay(index, books)?;
+        let session = self.timeline.session();
+        let history = session.history();
+        let Books { presses, chronicle, .. } = books;
+        while chronicle.frame(self.place) < session.confirmed_frame() {
+            let frame = chronicle.frame(self.place).next();
+            let Some(inputs) = session.confirmed_inputs(frame) else {
+                return Err(format!("machine {index}: {frame} was confirmed and is already forgotten"));
+            };
+            let seating = seating(session.roster(), frame, presses);
+            let (row, present) = (chronicle::row_of(&seating, frame, presses), chronicle::present(&seating));
+            if inputs.slots() != present {
+                let told = inputs.slots();
+                return Err(format!("machine {index} at {frame}: {told:?} play, the roster has {present:?}"));
+            }
+            for slot in present {
+                let (told, pressed) = (inputs.get(slot), row[slot.index()]);
+                if told != pressed {
+                    let what = "an input was lost, moved or made up";
+                    return Err(format!(
+                        "machine {index} at {frame}: {slot} pressed {pressed:?} and {told:?} counts: {what}"
+                    ));
+                }
+            }
+            self.straight.tick_with(&Inputs::confirmed(frame, &row, present));
+            let digest = self.straight.digest();
+            self.place = chronicle.confirm(index, history, self.place, seating, digest)?;
+        }
+        chronicle.note(history, self.place);
+        self.compare(index, chronicle)
+    }
+
+    /// A state was taken over: it must be one that somebody confirmed.
+    fn begin_stay(&mut self, index: usize, books: &Books) -> Result<(), String> {
+        let session = self.timeline.session();
+        let stay = u64::from(session.origin_frame().number()) << 32 | session.stats().states_taken;
+        if self.straight_of == Some(stay) {
+            return Ok(());
+        }
+        if stay == 0 {
+            // It begins with the first frame, as the second game does.
+            self.straight_of = Some(stay);
+            return Ok(());
+        }
+        let at = books.chronicle.frame(self.place);
+        if at == session.origin_frame() && !books.chronicle.knows(session.history()) {
+            // It goes on by itself from where it was.
+            self.straight_of = Some(stay);
+            return Ok(());
+        }
+        let Some((frame, game)) = self.timeline.confirmed_game() else { return Ok(()) };
+        let Some(place) = books.chronicle.find(session.history(), self.place, frame) else {
+            return Err(format!("machine {index} took a state of {frame} over that nobody confirmed"));
+        };
+        if books.chronicle.digest(place).is_some_and(|digest| digest != game.digest()) {
+            return Err(format!("machine {index} took a wrong state of {frame} over"));
+        }
+        self.straight.copy_from(game);
+        self.place = place;
+        self.straight_of = Some(stay);
+        self.damaged = None;
+        Ok(())
+    }
+
+    /// The state with everything confirmed equals that of the second game.
+    fn compare(&mut self, index: usize, chronicle: &Chronicle) -> Result<(), String> {
+        let session = self.timeline.session();
+        let Some((frame, game)) = self.timeline.confirmed_game() else { return Ok(()) };
+        let equal = if frame == chronicle.frame(self.place) {
+            *game == self.straight
+        } else {
+            let place = chronicle.find(session.history(), self.place, frame);
+            let digest = place.and_then(|place| chronicle.digest(place));
+            digest.is_none_or(|digest| digest == game.digest())
+        };
+        match self.damaged {
+            None if !equal => {
+                return Err(format!("machine {index}: rolled back and straight run differ at {frame}"));
+            }
+            // Simulated again without the damage, or made good with somebody else's state.
+            Some(at) if equal && frame > at => self.damaged = None,
+            _ => {}
+        }
+        self.tally.compared += 1;
+        let history = self.timeline.session().history();
+        if let Some(lately) = &mut self.lately {
+            if self.lately_in != history {
+                self.lately_in = history;
+                lately.clear();
+            }
+            if self.damaged.is_none() {
+                lately.insert(frame, state_hash(game));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whose stream sits in each slot at a frame.
+fn seating(roster: &[Row], frame: Frame, presses: &mut Presses) -> Seating {
+    let mut seating = Seating::default();
+    for row in roster.iter().filter(|row| row.counts_at(frame)) {
+        let page = presses.page(row.stream);
+        row.slots.iter().for_each(|slot: Slot| seating[slot.index()] = page);
+    }
+    seating
 }

@@ -1,77 +1,96 @@
-//! Everything anybody pressed, so that an input that is lost, moved or made up shows.
+//! Everything anybody pressed, and for which frame it was told to count: the harness's own book, against which everything
+//! a session confirms is held.
+
+use std::collections::BTreeMap;
 
 use gaggle_kit::Frame;
+use gaggle_timeline::StreamId;
 
 use super::broth::Press;
 
-/// An input may take effect so many frames after it was made: the largest delay, and the frames somebody who just
-/// came in is behind.
-const DELAY_FRAMES_MAX: u32 = 24;
+/// The number of a stream in the book; 0 is nobody.
+pub(super) type Page = u16;
 
 /// All stays of all machines.
 #[derive(Debug, Default)]
 pub(super) struct Presses {
+    pages: BTreeMap<StreamId, Page>,
     stays: Vec<Stay>,
     pub(super) checked: u64,
 }
 
+/// What was held in each frame of a stay, from the first one on in which anything could be.
 #[derive(Debug)]
 struct Stay {
-    machine: usize,
-    origin: Frame,
-    /// For every press, the frame the machine was at.
-    at: Vec<Frame>,
+    first: Frame,
+    held: Vec<Press>,
+    pressed: u16,
 }
 
 impl Presses {
-    /// A machine begins anew: what it pressed before belongs to another stay.
-    pub(super) fn begin(&mut self, machine: usize) {
-        self.stays.push(Stay { machine, origin: Frame::NEVER, at: Vec::new() });
+    /// The page of a stream, begun if there is none.
+    pub(super) fn page(&mut self, stream: StreamId) -> Page {
+        let next = self.stays.len() as Page + 1;
+        let page = *self.pages.entry(stream).or_insert(next);
+        if page == next {
+            self.stays.push(Stay { first: Frame::NEVER, held: Vec::new(), pressed: 0 });
+        }
+        page
     }
 
-    /// A player changes its mind.
-    pub(super) fn press(&mut self, machine: usize, origin: Frame, current: Frame) -> Press {
-        let found = self.stays.iter().rposition(|stay| stay.machine == machine);
-        let nth = match found {
-            Some(nth) if self.stays[nth].origin == origin || self.stays[nth].at.is_empty() => nth,
-            _ => {
-                self.begin(machine);
-                self.stays.len() - 1
+    /// A player changes its mind: what it holds from now on is like nothing anybody ever held.
+    pub(super) fn press(&mut self, page: Page) -> Press {
+        let stay = &mut self.stays[usize::from(page) - 1];
+        stay.pressed += 1;
+        Press { stay: page, count: stay.pressed }
+    }
+
+    /// The session decided these frames while this was held.
+    pub(super) fn write(&mut self, page: Page, frames: (Frame, Frame), held: Press) -> Result<(), String> {
+        let stay = &mut self.stays[usize::from(page) - 1];
+        for frame in (frames.0.number()..=frames.1.number()).map(Frame::new) {
+            stay.first = stay.first.min(frame);
+            if frame.since(stay.first) as usize != stay.held.len() {
+                return Err(format!("{frame} of stay {page} was decided out of turn"));
             }
-        };
-        let stay = &mut self.stays[nth];
-        stay.origin = origin;
-        stay.at.push(current);
-        Press { stay: nth as u16 + 1, count: stay.at.len() as u16 }
-    }
-
-    /// What a confirmed frame says must have been pressed, once, then.
-    pub(super) fn check(
-        &mut self,
-        index: usize,
-        frame: Frame,
-        before: Press,
-        now: Press,
-    ) -> Result<(), String> {
-        if now == before || now == Press::default() {
-            return Ok(());
-        }
-        self.checked += 1;
-        let stay = usize::from(now.stay).checked_sub(1).and_then(|nth| self.stays.get(nth));
-        let at = stay.and_then(|stay| stay.at.get(usize::from(now.count).checked_sub(1)?));
-        let Some(at) = at else {
-            return Err(format!("machine {index}: nobody pressed {now:?}, confirmed for {frame}"));
-        };
-        if now.stay == before.stay && now.count != before.count + 1 {
-            return Err(format!("machine {index}: {now:?} follows {before:?} in {frame}: an input was lost"));
-        }
-        // Whoever just came in may see what has been held for long.
-        let late = now.stay == before.stay && frame.since(*at) > DELAY_FRAMES_MAX;
-        if frame <= *at || late {
-            return Err(format!(
-                "machine {index}: {now:?}, pressed at {at}, counts at {frame}: it was moved"
-            ));
+            stay.held.push(held);
         }
         Ok(())
+    }
+
+    /// What the player of a stream held in a frame. Before it sat down it held nothing.
+    pub(super) fn held(&mut self, page: Page, frame: Frame) -> Press {
+        let Some(stay) = usize::from(page).checked_sub(1).map(|nth| &self.stays[nth]) else {
+            return Press::default();
+        };
+        self.checked += 1;
+        match frame < stay.first {
+            true => Press::default(),
+            false => stay.held.get(frame.since(stay.first) as usize).copied().unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gaggle_kit::PeerId;
+    use gaggle_timeline::Incarnation;
+
+    #[test]
+    fn the_book_says_what_was_held_when() {
+        let mut presses = Presses::default();
+        let stream = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(2) };
+        let page = presses.page(stream);
+        assert_eq!(presses.page(stream), page);
+        let press = presses.press(page);
+        presses.write(page, (Frame::new(5), Frame::new(6)), Press::default()).expect("the first frames");
+        presses.write(page, (Frame::new(7), Frame::new(7)), press).expect("the next");
+        assert_eq!(
+            [4, 6, 7].map(|frame| presses.held(page, Frame::new(frame))),
+            [Press::default(), Press::default(), press]
+        );
+        assert_eq!(presses.held(0, Frame::new(7)), Press::default(), "an empty seat presses nothing");
+        assert!(presses.write(page, (Frame::new(9), Frame::new(9)), press).is_err(), "8 is missing");
     }
 }

@@ -285,7 +285,7 @@ impl World {
     fn majority_lives(&self) -> bool {
         (0..self.nodes.len()).filter(|index| self.member(*index)).any(|index| {
             let machine = &self.nodes[index].machine;
-            is_quorum(&machine.view, |stream| {
+            is_quorum(&machine.electorate(&machine.view, machine.rows()), |stream| {
                 self.nodes.iter().any(|node| {
                     let related = || machine.lineage().relate(&node.machine.lineage().whole());
                     node.alive

@@ -8,14 +8,14 @@ use crate::membership::view::View;
 use crate::roster::StreamId;
 
 /// A world in which things happen one by one. All peers start together except the last `late` ones.
-struct Tale(World);
+pub(super) struct Tale(pub(super) World);
 
 impl Tale {
-    fn of(peers: usize, late: usize, rules: Rules) -> Tale {
+    pub(super) fn of(peers: usize, late: usize, rules: Rules) -> Tale {
         Tale::planned(Plan { rules, ..Plan::new(peers, 3, 0) }, late)
     }
 
-    fn planned(plan: Plan, late: usize) -> Tale {
+    pub(super) fn planned(plan: Plan, late: usize) -> Tale {
         let mut world = World::new(Plan { scripted: true, ..plan }, 1);
         world.trace = Some(Vec::new());
         world.start(plan.peers - late);
@@ -23,20 +23,20 @@ impl Tale {
     }
 
     /// One more entry of a peer's, and whatever else is due there.
-    fn tick(&mut self, index: usize) -> &mut Tale {
+    pub(super) fn tick(&mut self, index: usize) -> &mut Tale {
         self.0.tick(index);
         self
     }
 
     /// A packet of the running game, with the sender's own entries.
-    fn packet(&mut self, from: usize, to: usize) -> &mut Tale {
+    pub(super) fn packet(&mut self, from: usize, to: usize) -> &mut Tale {
         let packet = self.0.packet(from, false);
         self.0.deliver(from, to, packet);
         self
     }
 
     /// All messages under way from one to the other arrive.
-    fn say(&mut self, from: usize, to: usize) -> &mut Tale {
+    pub(super) fn say(&mut self, from: usize, to: usize) -> &mut Tale {
         while let Some(nth) = self.0.net.iter().position(|(f, t, _)| (*f, *t) == (from, to)) {
             let (_, _, parcel) = self.0.net.remove(nth);
             self.0.deliver(from, to, parcel);
@@ -45,13 +45,13 @@ impl Tale {
     }
 
     /// They get lost instead.
-    fn lose(&mut self, from: usize, to: usize) -> &mut Tale {
+    pub(super) fn lose(&mut self, from: usize, to: usize) -> &mut Tale {
         self.0.net.retain(|(f, t, _)| (*f, *t) != (from, to));
         self
     }
 
     /// They are kept back, to be said later.
-    fn keep_back(&mut self, from: usize, to: usize) -> Vec<Parcel> {
+    pub(super) fn keep_back(&mut self, from: usize, to: usize) -> Vec<Parcel> {
         let (kept, rest) =
             std::mem::take(&mut self.0.net).into_iter().partition(|(f, t, _)| (*f, *t) == (from, to));
         self.0.net = rest;
@@ -59,34 +59,39 @@ impl Tale {
         kept.into_iter().map(|(_, _, parcel)| parcel).collect()
     }
 
-    fn bring(&mut self, from: usize, to: usize, parcels: Vec<Parcel>) -> &mut Tale {
+    pub(super) fn bring(&mut self, from: usize, to: usize, parcels: Vec<Parcel>) -> &mut Tale {
         parcels.into_iter().for_each(|parcel| self.0.deliver(from, to, parcel));
         self
     }
 
-    fn suspect(&mut self, index: usize, other: usize) -> &mut Tale {
+    pub(super) fn suspect(&mut self, index: usize, other: usize) -> &mut Tale {
         self.0.node_mut(index).machine.set_reachable(peer(other), false);
         self
     }
 
-    fn crash(&mut self, index: usize) -> &mut Tale {
+    pub(super) fn trust(&mut self, index: usize, other: usize) -> &mut Tale {
+        self.0.node_mut(index).machine.set_reachable(peer(other), true);
+        self
+    }
+
+    pub(super) fn crash(&mut self, index: usize) -> &mut Tale {
         self.0.node_mut(index).alive = false;
         self
     }
 
-    fn leave(&mut self, index: usize) -> &mut Tale {
+    pub(super) fn leave(&mut self, index: usize) -> &mut Tale {
         self.0.node_mut(index).machine.leave();
         self
     }
 
     /// One takes the other's snapshot.
-    fn boot(&mut self, index: usize, donor: usize) -> &mut Tale {
+    pub(super) fn boot(&mut self, index: usize, donor: usize) -> &mut Tale {
         self.0.deliver(index, donor, Parcel::Said(Message::AskSnapshot));
         self.say(donor, index)
     }
 
     /// An observer's own stream reaches this frame.
-    fn warm(&mut self, index: usize, to: u32) -> &mut Tale {
+    pub(super) fn warm(&mut self, index: usize, to: u32) -> &mut Tale {
         let me = self.name(index);
         let machine = &self.0.nodes[index].machine;
         let from = machine.held(me).map_or(machine.confirmed(), |held| held.through).number() + 1;
@@ -98,7 +103,7 @@ impl Tale {
         self
     }
 
-    fn feed(&mut self, index: usize, donor: usize) -> &mut Tale {
+    pub(super) fn feed(&mut self, index: usize, donor: usize) -> &mut Tale {
         let machine = &self.0.nodes[index].machine;
         let (from, known) = (machine.confirmed().next(), machine.lineage().history());
         let depth = machine.lineage().depth();
@@ -107,7 +112,7 @@ impl Tale {
     }
 
     /// Everybody among these ticks and hears everybody, so often.
-    fn play(&mut self, who: &[usize], times: usize) -> &mut Tale {
+    pub(super) fn play(&mut self, who: &[usize], times: usize) -> &mut Tale {
         for _ in 0..times {
             who.iter().for_each(|index| _ = self.tick(*index));
             for from in who {
@@ -119,30 +124,35 @@ impl Tale {
         self
     }
 
-    fn confirmed(&self, index: usize) -> u32 {
+    pub(super) fn confirmed(&self, index: usize) -> u32 {
         self.0.nodes[index].machine.confirmed().number()
     }
 
-    fn name(&self, index: usize) -> StreamId {
+    pub(super) fn name(&self, index: usize) -> StreamId {
         self.0.nodes[index].machine.me()
     }
 
+    /// Up to which frame a peer holds another's stream.
+    pub(super) fn held(&self, index: usize, other: usize) -> u32 {
+        self.0.nodes[index].machine.held(self.name(other)).map_or(0, |held| held.through.number())
+    }
+
     /// Whether a peer has another in its roster, with no end.
-    fn counts_on(&self, index: usize, other: usize) -> bool {
+    pub(super) fn counts_on(&self, index: usize, other: usize) -> bool {
         rows::is_open(self.0.nodes[index].machine.known(), self.name(other))
     }
 
-    fn history(&self, index: usize) -> u64 {
+    pub(super) fn history(&self, index: usize) -> u64 {
         self.0.nodes[index].machine.lineage().history().0
     }
 
-    fn holds(&self) -> &Tale {
+    pub(super) fn holds(&self) -> &Tale {
         let trace = || self.0.trace.as_ref().map(|trace| trace.join("\n")).unwrap_or_default();
         assert_eq!(self.0.failure, None, "{}", trace());
         self
     }
 
-    fn breaks(&self, invariant: &str) {
+    pub(super) fn breaks(&self, invariant: &str) {
         let trace = || self.0.trace.as_ref().map(|trace| trace.join("\n")).unwrap_or_default();
         let failure = self.0.failure.as_deref().unwrap_or("nothing happened");
         assert!(failure.starts_with(invariant), "{failure}\n{}", trace());

@@ -1,0 +1,58 @@
+//! How much of something a peer may do: a little at once, and so much a second from then on.
+
+use gaggle_kit::Micros;
+
+/// What a peer is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// So many at once.
+    pub(crate) burst: u32,
+    /// And so many a second in the long run.
+    pub(crate) per_second: u32,
+}
+
+/// What is left of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Budget {
+    /// Spent and not made up for, in millionths.
+    spent: u64,
+    at: Micros,
+}
+
+const WHOLE: u64 = 1_000_000;
+
+impl Budget {
+    /// Spends one. False if there is none left; then nothing is spent.
+    #[inline]
+    pub(crate) fn spend(&mut self, now: Micros, allowance: Allowance) -> bool {
+        let made_up = now.since(self.at).get().saturating_mul(allowance.per_second.into());
+        self.at = self.at.max(now);
+        self.spent = self.spent.saturating_sub(made_up);
+        let enough = self.spent + WHOLE <= u64::from(allowance.burst) * WHOLE;
+        if enough {
+            self.spent += WHOLE;
+        }
+        enough
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_free_and_then_the_rate_counts() {
+        let allowance = Allowance { burst: 10, per_second: 4 };
+        let mut budget = Budget::default();
+        let spent = |budget: &mut Budget, now| (0..100).filter(|_| budget.spend(now, allowance)).count();
+        assert_eq!(spent(&mut budget, Micros::ZERO), 10);
+        assert_eq!(spent(&mut budget, Micros::from_secs(1)), 4);
+        assert_eq!(spent(&mut budget, Micros::from_millis(1_500)), 2);
+        assert_eq!(spent(&mut budget, Micros::from_secs(100)), 10, "no more than a burst is saved up");
+        assert_eq!(
+            spent(&mut budget, Micros::from_secs(50)),
+            0,
+            "a clock that goes back makes up for nothing"
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! Stories of those who part and meet: fences left standing, histories that meet, votes of those who have gone.
+
+use super::stories::Tale;
+use super::{Message, Mode, Parcel, Plan, Rules};
+
+const ALL: Rules = Rules::ALL;
+
+fn voting(peers: usize, rules: Rules) -> Tale {
+    Tale::planned(Plan { majority: true, rules, ..Plan::new(peers, 3, 0) }, 0)
+}
+
+#[test]
+fn a_change_once_begun_is_finished_though_the_suspect_came_back() {
+    // 1 takes the lead for lost and asks 2; then it hears the lead again. Both have promised not to.
+    let story = |rules| {
+        let mut tale = Tale::of(3, 0, rules);
+        tale.play(&[0, 1, 2], 3);
+        tale.suspect(1, 0).tick(1).say(1, 2).lose(2, 1).trust(1, 0);
+        tale.play(&[0, 1, 2], 12);
+        tale
+    };
+    let tale = story(ALL);
+    assert!(tale.holds().confirmed(0) > 8, "they play on: {}", tale.confirmed(0));
+    let tale = story(Rules { finish_what_is_begun: false, ..ALL });
+    assert!(tale.confirmed(1) <= 7, "two keep out a healthy lead for ever: {}", tale.confirmed(1));
+}
+
+#[test]
+fn entries_count_only_from_those_who_share_the_history() {
+    // 2 goes on without the others, who still hear it.
+    let story = |rules| {
+        let mut tale = Tale::of(3, 0, rules);
+        tale.play(&[0, 1, 2], 3).suspect(2, 0).suspect(2, 1).tick(2).tick(2);
+        assert_ne!(tale.history(2), tale.history(0));
+        let held = tale.held(0, 2);
+        tale.packet(2, 0);
+        (held, tale.held(0, 2))
+    };
+    let (before, after) = story(ALL);
+    assert_eq!(before, after, "what is played elsewhere is no business of ours");
+    let (before, after) = story(Rules { history_decides: false, ..ALL });
+    assert!(after > before, "somebody who cut us still feeds us");
+}
+
+#[test]
+fn the_junior_plays_on_until_it_holds_the_winners_state() {
+    let story = |rules| {
+        let mut tale = Tale::of(3, 0, rules);
+        tale.play(&[0, 1, 2], 3);
+        // 2 alone against 0 and 1; then they meet, and the winners die.
+        tale.suspect(2, 0).suspect(2, 1).suspect(0, 2).tick(2).tick(0).say(0, 1).say(1, 0).say(0, 1);
+        assert_ne!(tale.history(2), tale.history(0));
+        tale.packet(0, 2).tick(2).crash(0).crash(1).tick(2);
+        tale.0.nodes[2].machine.mode()
+    };
+    assert_eq!(story(ALL), Mode::Member, "nothing was lost");
+    assert_eq!(story(Rules { yield_after_snapshot: false, ..ALL }), Mode::Out, "nobody has a match any more");
+}
+
+#[test]
+fn who_yields_is_decided_where_they_parted_whatever_came_after() {
+    // Two halves part. Each may play long or short: the same one yields, and only one does.
+    let mut juniors = Vec::new();
+    for (here, there) in [(1, 1), (30, 2), (2, 30)] {
+        let mut tale = Tale::of(3, 0, ALL);
+        tale.play(&[0, 1, 2], 3);
+        tale.suspect(2, 0).suspect(2, 1).suspect(0, 2).suspect(1, 2);
+        tale.tick(0).say(0, 1).say(1, 0).say(0, 1).tick(2);
+        tale.play(&[0, 1], here);
+        (0..there).for_each(|_| _ = tale.tick(2));
+        tale.0.net.clear();
+        tale.packet(0, 2).packet(2, 0).packet(2, 1);
+        let asks = |parcel: &Parcel| matches!(parcel, Parcel::Said(Message::AskSnapshot));
+        juniors.extend(tale.0.net.iter().filter(|(.., parcel)| asks(parcel)).map(|(from, ..)| *from));
+    }
+    assert_eq!(juniors, [2, 2, 2], "the smaller circle, each time, and nobody else");
+}
+
+#[test]
+fn two_circles_never_both_decide() {
+    // 0 and 1 take 2 for lost, 2 and 1 take 0 for lost: 1 is in both circles.
+    let story = |rules| {
+        let mut tale = voting(3, rules);
+        tale.play(&[0, 1, 2], 3);
+        tale.suspect(0, 2).suspect(2, 0).suspect(2, 1).tick(0).say(0, 1).say(1, 0);
+        let vote = tale.keep_back(0, 1);
+        tale.trust(2, 1).tick(2).say(2, 1).say(1, 2).say(2, 1).say(1, 2).say(2, 1);
+        tale.bring(0, 1, vote).say(1, 0).say(0, 1);
+        tale
+    };
+    story(ALL).holds();
+    story(Rules { accept_round: false, ..ALL }).breaks("MAJORITY");
+}
+
+#[test]
+fn a_circle_too_small_is_widened_when_somebody_returns() {
+    let story = |rules| {
+        let mut tale = voting(3, rules);
+        tale.play(&[0, 1, 2], 3).crash(2);
+        // 0 sees nobody, so it asks itself; then 1 is heard again.
+        tale.suspect(0, 1).suspect(0, 2).suspect(1, 2).tick(0).tick(0).trust(0, 1);
+        for _ in 0..10 {
+            tale.play(&[0, 1], 1);
+        }
+        tale
+    };
+    let tale = story(ALL);
+    assert!(tale.holds().confirmed(0) > 6, "two of three go on: {}", tale.confirmed(0));
+    let tale = story(Rules { small_circle_widens: false, ..ALL });
+    assert!(tale.confirmed(0) <= 6, "the second voter is never asked: {}", tale.confirmed(0));
+}
+
+#[test]
+fn whoever_said_goodbye_has_no_vote() {
+    // 3 leaves, then the first in rank dies: two of three are left, though only two of four.
+    let story = |rules| {
+        let mut tale = voting(4, rules);
+        tale.play(&[0, 1, 2, 3], 3).leave(3).play(&[0, 1, 2, 3], 3).crash(3).play(&[0, 1, 2], 2).crash(0);
+        let at = tale.confirmed(1);
+        for other in [0, 3] {
+            tale.suspect(1, other).suspect(2, other);
+        }
+        for _ in 0..14 {
+            tale.play(&[1, 2], 1);
+        }
+        (tale.holds().confirmed(1), at)
+    };
+    let (to, at) = story(ALL);
+    assert!(to > at + 6, "they play on: {at} to {to}");
+    let (to, at) = story(Rules { goodbyes_end_votes: false, ..ALL });
+    assert!(to <= at + 6, "half of those who were there once may not decide: {at} to {to}");
+}

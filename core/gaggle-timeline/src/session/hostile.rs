@@ -1,0 +1,337 @@
+//! Peers that lie, tried on a table of honest ones: a real session whose every word a test may change, hold back or add to.
+//!
+//! What a network alone can do to a packet is ignored and counted. What only a peer can do ends its link with a named
+//! fault. Either way the others play on and agree.
+
+mod inputs;
+mod joins;
+mod roster;
+mod torrents;
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, State, state_hash};
+
+use super::Session;
+use crate::config::{Seat, SessionConfig};
+use crate::event::{Event, PeerFault};
+use crate::packet::{Packet, RunsWriter, TAG_MAX};
+use crate::roster::Incarnation;
+use crate::{Game, Inputs, Tick, Timeline};
+
+/// A game in which everything depends on everything.
+#[derive(Clone, Debug, PartialEq, Eq, State)]
+pub(super) struct Pot {
+    mixed: u32,
+    bulk: Vec<u8>,
+}
+
+impl Game for Pot {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        for slot in (0..8).map(Slot::at) {
+            let here = u32::from(inputs.present(slot));
+            self.mixed ^= u32::from(inputs.get(slot)) << slot.index() ^ here << 20;
+            self.mixed = self.mixed.wrapping_mul(0x0100_0193).rotate_left(7);
+        }
+    }
+}
+
+/// Something said.
+#[derive(Debug, Clone)]
+pub(super) struct Mail {
+    pub(super) to: usize,
+    pub(super) reliable: bool,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Everything the liar wants to say in a tick comes by here.
+type Tongue = Box<dyn FnMut(&mut Session<u8>, Vec<Mail>) -> Vec<Mail>>;
+
+pub(super) struct Table {
+    pub(super) players: Vec<Timeline<Pot>>,
+    pub(super) events: Vec<Vec<Event>>,
+    pub(super) stalled: Vec<u64>,
+    liar: usize,
+    pub(super) tongue: Tongue,
+    linked: Vec<Vec<bool>>,
+    mail: Vec<(u64, usize, Mail)>,
+    ticks: u64,
+    rng: Prng,
+    held: Vec<u8>,
+    state_bytes: usize,
+    /// Those who say nothing any more.
+    pub(super) dead: Vec<bool>,
+    pub(super) compared: u64,
+}
+
+/// Frames something takes to arrive.
+const LATENCY: u64 = 3;
+const STATE_BYTES: usize = 20_000;
+
+pub(super) fn peer(index: usize) -> PeerId {
+    PeerId::from_u128(index as u128 + 1)
+}
+
+fn config() -> SessionConfig {
+    SessionConfig { slots: 8, ..SessionConfig::default() }
+}
+
+impl Table {
+    /// So many start together; `liar` is one of them, or comes later.
+    pub(super) fn of(seated: usize, liar: usize) -> Table {
+        Table::with_state(seated, liar, STATE_BYTES)
+    }
+
+    /// With a state of about so many bytes.
+    pub(super) fn with_state(seated: usize, liar: usize, state_bytes: usize) -> Table {
+        let mut table = Table::unlinked(seated, liar, state_bytes);
+        for a in 0..seated {
+            (a + 1..seated).for_each(|b| table.link(a, b));
+        }
+        table
+    }
+
+    fn unlinked(seated: usize, liar: usize, state_bytes: usize) -> Table {
+        let seats: Vec<Seat> = (0..seated).map(|index| Seat::new(peer(index), Slot::at(index))).collect();
+        let mut table = Table {
+            players: Vec::new(),
+            events: Vec::new(),
+            stalled: Vec::new(),
+            liar,
+            tongue: Box::new(|_, mail| mail),
+            linked: Vec::new(),
+            mail: Vec::new(),
+            ticks: 0,
+            rng: Prng::new(7),
+            held: Vec::new(),
+            state_bytes,
+            dead: Vec::new(),
+            compared: 0,
+        };
+        for index in 0..seated {
+            let name = Incarnation(100 + index as u32);
+            let session = Session::new(config(), peer(index), &seats, name).expect("sound settings");
+            table.sit_down(session);
+        }
+        table
+    }
+
+    fn sit_down(&mut self, session: Session<u8>) -> usize {
+        let pot = Pot { mixed: 1, bulk: (0..self.state_bytes).map(|n| n as u8).collect() };
+        self.players.push(Timeline::new(session, pot));
+        self.events.push(Vec::new());
+        self.stalled.push(0);
+        self.held.push(0);
+        self.dead.push(false);
+        self.linked.push(Vec::new());
+        let count = self.players.len();
+        self.linked.iter_mut().for_each(|row| row.resize(count, false));
+        count - 1
+    }
+
+    /// One more wants to play.
+    pub(super) fn join(&mut self, via: &[usize]) -> usize {
+        let index = self.players.len();
+        let name = Incarnation(200 + index as u32);
+        let session = Session::join(config(), peer(index), 1, name).expect("sound settings");
+        self.sit_down(session);
+        via.iter().for_each(|other| self.link(index, *other));
+        index
+    }
+
+    pub(super) fn now(&self) -> Micros {
+        Micros::new(self.ticks * 1_000_000 / 60)
+    }
+
+    pub(super) fn link(&mut self, a: usize, b: usize) {
+        let now = self.now();
+        for (from, to) in [(a, b), (b, a)] {
+            self.linked[from][to] = true;
+            self.players[from].session_mut().handle_linked(now, peer(to)).expect("few links");
+        }
+    }
+
+    fn unlink(&mut self, a: usize, b: usize) {
+        let now = self.now();
+        for (from, to) in [(a, b), (b, a)] {
+            if std::mem::take(&mut self.linked[from][to]) {
+                self.players[from].session_mut().handle_unlinked(now, peer(to));
+            }
+        }
+    }
+
+    pub(super) fn session(&self, index: usize) -> &Session<u8> {
+        self.players[index].session()
+    }
+
+    pub(super) fn run(&mut self, ticks: u64) -> &mut Table {
+        (0..ticks).for_each(|_| self.step());
+        self
+    }
+
+    pub(super) fn run_until(&mut self, what: &str, ticks: u64, so: impl Fn(&Table) -> bool) -> &mut Table {
+        for _ in 0..ticks {
+            if so(self) {
+                return self;
+            }
+            self.step();
+        }
+        panic!("{what} does not happen within {ticks} ticks:\n{}", self.describe());
+    }
+
+    fn step(&mut self) {
+        self.ticks += 1;
+        let now = self.now();
+        let (due, rest) = std::mem::take(&mut self.mail).into_iter().partition(|(at, ..)| *at <= self.ticks);
+        self.mail = rest;
+        let due: Vec<(u64, usize, Mail)> = due;
+        for (_, from, mail) in due {
+            if self.linked[mail.to][from] && !self.dead[mail.to] {
+                let session = self.players[mail.to].session_mut();
+                match mail.reliable {
+                    true => session.handle_message(now, peer(from), &mail.bytes),
+                    false => session.handle_packet(now, peer(from), &mail.bytes),
+                }
+            }
+        }
+        for index in 0..self.players.len() {
+            if !self.dead[index] {
+                self.tick(index, now);
+            }
+        }
+    }
+
+    fn tick(&mut self, index: usize, now: Micros) {
+        if self.rng.below(8) == 0 {
+            self.held[index] = self.rng.below(64) as u8;
+        }
+        let player = &mut self.players[index];
+        for slot in player.session().local_slots() {
+            player.session_mut().set_input(slot, self.held[index]).expect("it sits there");
+        }
+        self.stalled[index] += u64::from(player.tick(now) == Tick::Stalled);
+        let session = player.session_mut();
+        let mut said = Vec::new();
+        while let Some(out) = session.next_packet() {
+            let to = out.to.to_u128() as usize - 1;
+            said.push(Mail { to, reliable: out.is_reliable(), bytes: out.bytes.to_vec() });
+        }
+        if index == self.liar {
+            said = (self.tongue)(session, said);
+        }
+        let due = self.ticks + LATENCY;
+        said.into_iter().for_each(|mail| self.mail.push((due, index, mail)));
+        let session = self.players[index].session_mut();
+        while let Some(event) = session.next_event() {
+            self.events[index].push(event);
+        }
+        let refused: Vec<PeerId> =
+            std::iter::from_fn(|| session.next_refused()).map(|(peer, _)| peer).collect();
+        refused.iter().for_each(|peer| self.unlink(index, peer.to_u128() as usize - 1));
+    }
+
+    /// From here on nothing any of these confirms may differ, and all of them go on, for so many ticks.
+    pub(super) fn expect_agreement(&mut self, who: &[usize], ticks: u64) -> &mut Table {
+        let before: Vec<Frame> = who.iter().map(|index| self.session(*index).confirmed_frame()).collect();
+        let mut states: BTreeMap<(u64, Frame), u64> = BTreeMap::new();
+        for _ in 0..ticks {
+            self.step();
+            for index in who {
+                let history = self.session(*index).history();
+                let Some((frame, pot)) = self.players[*index].confirmed_game() else { continue };
+                let hash = state_hash(pot);
+                let known = *states.entry((history, frame)).or_insert(hash);
+                assert_eq!(known, hash, "{index} differs at {frame}:\n{}", self.describe());
+                self.compared += 1;
+            }
+        }
+        let history = self.session(who[0]).history();
+        for (index, before) in who.iter().zip(before) {
+            let session = self.session(*index);
+            assert!(session.is_member() && session.history() == history, "{index}:\n{}", self.describe());
+            let went = session.confirmed_frame().since(before);
+            assert!(u64::from(went) * 10 > ticks * 9, "{index} went {went} of {ticks}:\n{}", self.describe());
+        }
+        assert!(self.compared > ticks, "nothing was compared");
+        self
+    }
+
+    pub(super) fn faults(&self, index: usize) -> Vec<(usize, PeerFault)> {
+        let fault = |event: &Event| match event {
+            Event::Fault { peer, fault } => Some((peer.to_u128() as usize - 1, *fault)),
+            _ => None,
+        };
+        self.events[index].iter().filter_map(fault).collect()
+    }
+
+    /// Each of these found exactly this about the liar, and nothing about anybody else.
+    pub(super) fn expect_fault(&self, who: &[usize], is: impl Fn(&PeerFault) -> bool) -> &Table {
+        for index in who {
+            let faults = self.faults(*index);
+            let right = matches!(&faults[..], [(blamed, fault)] if *blamed == self.liar && is(fault));
+            assert!(right, "{index} found {faults:?}:\n{}", self.describe());
+        }
+        self
+    }
+
+    /// Nobody was blamed for anything.
+    pub(super) fn expect_no_fault(&self, who: &[usize]) -> &Table {
+        who.iter().for_each(|index| assert_eq!(self.faults(*index), [], "{}", self.describe()));
+        self
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let line = |index: usize| {
+            let session = self.session(index);
+            let events = &self.events[index];
+            format!(
+                "{index}: member {}, at {}, confirmed {}, history {:x}, {:?}\n  {:?}\n  {:?}",
+                session.is_member(),
+                session.current_frame(),
+                session.confirmed_frame(),
+                session.history(),
+                session.roster(),
+                &events[events.len().saturating_sub(6)..],
+                session.stats(),
+            )
+        };
+        (0..self.players.len()).map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Changes a packet of the running game, and each value it tells. Leaves everything else alone.
+pub(super) fn reword(
+    mail: &mut Mail,
+    word: impl FnOnce(&mut Packet<'_>),
+    value: impl Fn(u8) -> u8,
+) -> Option<()> {
+    let tag = Packet::tag_of(&mail.bytes).filter(|tag| *tag <= TAG_MAX && !mail.reliable)?;
+    let bytes = mail.bytes.clone();
+    let mut packet = Packet::decode(&bytes, 1).ok().filter(|packet| packet.tag == tag)?;
+    let mut runs = RunsWriter::default();
+    for entry in packet.runs.entries(1) {
+        match entry {
+            None => runs.repeat(),
+            Some(bytes) => runs.change(1, |out| out[0] = value(bytes[0])),
+        }
+    }
+    packet.runs = runs.finish(1);
+    word(&mut packet);
+    mail.bytes.clear();
+    packet.encode(&mut mail.bytes);
+    Some(())
+}
+
+#[test]
+fn a_liar_that_says_what_it_should_is_nobodys_enemy() {
+    let mut table = Table::of(3, 2);
+    table.tongue = Box::new(|_, mut mail| {
+        mail.iter_mut().for_each(|mail| _ = reword(mail, |_| {}, |value| value));
+        mail
+    });
+    table.run_until("they play", 120, |t| (0..3).all(|index| t.session(index).is_member()));
+    table.expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1, 2]);
+    assert_eq!(table.session(0).local_slots(), SlotSet::of(Slot::at(0)));
+}

@@ -1,0 +1,174 @@
+//! Lies about inputs: other players', other frames', other values, other receivers'.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Frame, Slot, SlotSet};
+
+use super::{Mail, Table, peer, reword};
+use crate::announce;
+use crate::event::{Event, PeerFault, Refusal};
+use crate::membership::{Extras, Tail};
+use crate::relay::{Give, Other};
+use crate::roster::StreamId;
+
+#[test]
+fn a_claim_to_somebody_elses_seat_is_refused() {
+    let mut table = Table::of(3, 2);
+    table.tongue = Box::new(|_, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.reliable) {
+            if let Ok(announce::Message::Announce(mut announce)) = announce::Message::decode(&mail.bytes) {
+                announce.slots = SlotSet::of(Slot::at(0));
+                mail.bytes.clear();
+                announce::Message::Announce(announce).encode(&mut mail.bytes);
+            }
+        }
+        mail
+    });
+    table.run(30);
+    for index in 0..2 {
+        let refused = |event: &Event| matches!(event, Event::Refused { reason: Refusal::Slots { .. }, .. });
+        assert_eq!(table.events[index].iter().filter(|event| refused(event)).count(), 1);
+        table.players[index].session_mut().remove(peer(2)).expect("it had a seat");
+    }
+    table.expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn whoever_speaks_for_another_unasked_is_not_heard() {
+    let mut table = Table::of(3, 2);
+    // Says to 1 what 0 will press, before 0 does.
+    table.tongue = Box::new(|session, mut mail| {
+        let row = session.membership.known().iter().find(|row| row.stream.peer == peer(0)).copied();
+        let Some(row) = row.filter(|_| session.is_member()) else { return mail };
+        let tag = session.remotes.iter().find(|remote| remote.peer == peer(1)).map_or(0, |r| r.told.tag());
+        let mut tail = Tail::from(row.stream, session.confirmed_frame().next());
+        (0..20).for_each(|_| tail.push(&[77], Extras::NONE));
+        let confirmed = session.confirmed_frame();
+        let mut bytes = Vec::new();
+        Other::Give(Give { tag, heard_age: 0, confirmed, tail }).encode(&mut bytes);
+        mail.push(Mail { to: 1, reliable: false, bytes });
+        mail
+    });
+    table.run(60).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
+    let ignored = table.session(1).stats().gifts_ignored;
+    assert!(ignored > 200, "{ignored} of 300 were ignored");
+    assert_eq!(table.session(0).stats().gifts_ignored, 0, "nobody spoke to it");
+}
+
+#[test]
+fn inputs_from_far_ahead_are_a_fault() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    let ahead = |packet: &mut crate::packet::Packet<'_>| {
+        packet.newest_low = packet.newest_low.wrapping_add(200);
+        packet.confirmed_age = 255;
+    };
+    table.tongue = Box::new(move |_, mut mail| {
+        mail.iter_mut().for_each(|mail| _ = reword(mail, ahead, |value| value));
+        mail
+    });
+    table.run(30).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::InputTooFarAhead { .. }));
+    table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+/// Says everything again that it said so many ticks ago, so often.
+fn echo(ticks: usize, times: usize) -> super::Tongue {
+    let mut past: VecDeque<Vec<Mail>> = VecDeque::new();
+    Box::new(move |_, mut mail| {
+        past.push_back(mail.iter().filter(|mail| !mail.reliable).cloned().collect());
+        if past.len() > ticks
+            && let Some(old) = past.pop_front()
+        {
+            (0..times).for_each(|_| mail.extend(old.iter().cloned()));
+        }
+        mail
+    })
+}
+
+#[test]
+fn packets_from_far_behind_are_ignored_and_counted() {
+    // A moment ago, a while ago, and so long ago that their low bits could mean another frame.
+    for ticks in [4, 120, 900] {
+        let mut table = Table::of(3, 2);
+        table.tongue = echo(ticks, 3);
+        table.run(ticks as u64 + 60).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
+        for honest in 0..2 {
+            let old = table.session(honest).stats().packets_old;
+            assert!(old > 100, "only {old} packets of {ticks} ticks ago were seen to be old");
+        }
+        assert_eq!(table.stalled[..2], [0, 0]);
+    }
+}
+
+#[test]
+fn another_value_for_a_confirmed_frame_is_a_fault() {
+    let mut table = Table::of(3, 2);
+    let mut past: VecDeque<Vec<Mail>> = VecDeque::new();
+    table.tongue = Box::new(move |_, mut mail| {
+        past.push_back(mail.iter().filter(|mail| !mail.reliable).cloned().collect());
+        if past.len() == 150 {
+            // Half a second old and older, and changed.
+            let mut old: Vec<Mail> = past.drain(..120).flatten().collect();
+            old.iter_mut().for_each(|mail| _ = reword(mail, |_| {}, |value| value ^ 1));
+            mail.extend(old);
+        }
+        mail
+    });
+    table.run(160);
+    for honest in 0..2 {
+        let faults = table.faults(honest);
+        let [(2, PeerFault::InputChanged { frame })] = faults[..] else {
+            panic!("{faults:?}\n{}", table.describe());
+        };
+        assert!(frame < Frame::new(120), "it was confirmed long ago: {frame}");
+    }
+    table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+/// To some of the others it says something else, from the beginning.
+fn two_faced(to: &'static [usize]) -> super::Tongue {
+    Box::new(move |_, mut mail| {
+        let others = mail.iter_mut().filter(|mail| to.contains(&mail.to));
+        others.for_each(|mail| _ = reword(mail, |_| {}, |value| value ^ 0x40));
+        mail
+    })
+}
+
+#[test]
+fn whoever_tells_each_something_else_is_found_out_by_what_most_others_say() {
+    // 3 tells 1 something else than 0 and 2: 1 hears of it from both.
+    let mut table = Table::of(4, 3);
+    table.tongue = two_faced(&[1]);
+    table.run(60).run_until("the lie is found", 900, |t| !t.faults(1).is_empty());
+    table.expect_fault(&[1], |fault| matches!(fault, PeerFault::ToldDifferently { .. }));
+    table.run_until("all honest ones are together", 900, |t| {
+        let history = t.session(0).history();
+        (0..3).all(|index| t.session(index).is_member() && t.session(index).history() == history)
+    });
+    table.run(300).expect_agreement(&[0, 1, 2], 600);
+}
+
+#[test]
+fn where_nobody_else_can_be_asked_the_accused_goes() {
+    let mut table = Table::of(3, 2);
+    table.tongue = two_faced(&[1]);
+    table.run(60).run_until("the lie is found", 900, |t| (0..2).all(|index| !t.faults(index).is_empty()));
+    table.expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::ToldDifferently { .. }));
+    table.run_until("both are together again", 1_200, |t| {
+        t.session(0).history() == t.session(1).history() && t.session(1).is_member()
+    });
+    table.run(300).expect_agreement(&[0, 1], 600);
+}
+
+#[test]
+fn one_accuser_among_many_is_not_believed() {
+    // 3 holds, or says it holds, other entries of 2 than everybody else.
+    let mut table = Table::of(4, 3);
+    table.run(60);
+    let stream = StreamId { peer: peer(2), incarnation: table.session(2).membership.me().incarnation };
+    for honest in 0..2 {
+        let frame = table.session(honest).confirmed_frame();
+        table.players[honest].session_mut().accuse(peer(3), stream.peer, frame);
+    }
+    table.expect_agreement(&[0, 1, 2, 3], 120).expect_no_fault(&[0, 1, 2]);
+}

@@ -1,0 +1,176 @@
+//! Lies to those who come in, and those who come in and never arrive.
+
+use gaggle_kit::StateHasher;
+
+use super::{Mail, Table};
+use crate::event::{Event, PeerFault};
+use crate::packet::Packet;
+use crate::transfer::{Message, Offer};
+
+/// Changes what is offered to whoever asks for a state.
+fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
+    Box::new(move |_, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.reliable) {
+            let bytes = mail.bytes.clone();
+            if let Ok(Message::Offer(mut offer)) = Message::decode(&bytes) {
+                lie(&mut offer);
+                mail.bytes.clear();
+                Message::Offer(offer).encode(&mut mail.bytes);
+            }
+        }
+        mail
+    })
+}
+
+/// Somebody knows only the liar at first, then everybody.
+fn join_by_the_liar(table: &mut Table) -> usize {
+    let joiner = table.run(60).join(&[2]);
+    table.run(150);
+    assert!(!table.session(joiner).is_member(), "{}", table.describe());
+    table.link(joiner, 0);
+    table.link(joiner, 1);
+    table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
+    table.run(120);
+    joiner
+}
+
+#[test]
+fn a_state_that_is_not_the_one_announced_is_a_fault() {
+    let lies: [fn(&mut Offer); 2] = [|offer| offer.state_hash ^= 1, |offer| offer.state_bytes -= 1];
+    for lie in lies {
+        let mut table = Table::of(3, 2);
+        table.tongue = offers(lie);
+        let joiner = join_by_the_liar(&mut table);
+        table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::SnapshotDiffers));
+        table.expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
+        assert_eq!(table.stalled[..2], [0, 0]);
+    }
+}
+
+#[test]
+fn a_state_larger_than_announced_by_any_measure_is_never_waited_for() {
+    let mut table = Table::of(3, 2);
+    // More than will ever come, but within what a state may have: no memory is set aside for it.
+    table.tongue = offers(|offer| offer.state_bytes = 200 << 20);
+    let joiner = join_by_the_liar(&mut table);
+    table.expect_agreement(&[0, 1, 2, joiner], 300).expect_no_fault(&[0, 1, joiner]);
+
+    let mut table = Table::of(3, 2);
+    table.tongue = offers(|offer| offer.state_bytes = u64::MAX);
+    let joiner = join_by_the_liar(&mut table);
+    table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
+}
+
+/// Gives another state of its own making, with everything else right.
+fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tongue {
+    Box::new(move |session, mail| {
+        let mut said = Vec::new();
+        for Mail { to, reliable, bytes } in mail {
+            match Message::decode(&bytes) {
+                Ok(Message::Offer(mut offer)) if reliable => {
+                    let given = state(session.donations.parcel().unwrap_or_default());
+                    offer.state_bytes = given.len() as u64;
+                    offer.state_hash = StateHasher::of(&given);
+                    let number = offer.number;
+                    let mut bytes = Vec::new();
+                    Message::Offer(offer).encode(&mut bytes);
+                    said.push(Mail { to, reliable, bytes });
+                    for piece in given.chunks(4_000) {
+                        let mut bytes = Vec::new();
+                        Message::Piece { number, bytes: piece }.encode(&mut bytes);
+                        said.push(Mail { to, reliable, bytes });
+                    }
+                }
+                Ok(Message::Piece { .. }) => {}
+                _ => said.push(Mail { to, reliable, bytes }),
+            }
+        }
+        said
+    })
+}
+
+#[test]
+fn a_state_that_cannot_be_read_is_a_fault() {
+    let mut table = Table::of(3, 2);
+    table.tongue = forged(|_| vec![0xff; 777]);
+    let joiner = join_by_the_liar(&mut table);
+    table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::SnapshotUnreadable));
+    table.expect_agreement(&[0, 1, joiner], 300);
+}
+
+#[test]
+fn a_false_state_is_outvoted() {
+    let mut table = Table::of(3, 2);
+    table.tongue = forged(|mut state| {
+        if let Some(last) = state.last_mut() {
+            *last ^= 1;
+        }
+        state
+    });
+    let joiner = table.run(60).join(&[2]);
+    table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
+    table.link(joiner, 0);
+    table.link(joiner, 1);
+    table.run_until("it plays", 600, |t| t.session(joiner).is_member());
+    // The liar may be asked once more, but not twice in a row.
+    table.run_until("its state is made good", 900, |t| t.session(joiner).stats().recoveries > 0);
+    table.run(600).expect_agreement(&[0, 1, joiner], 300);
+    let recovered = |event: &&Event| matches!(event, Event::Recovered { .. });
+    assert!((1..=2).contains(&table.events[0].iter().filter(recovered).count()), "{}", table.describe());
+    assert_eq!([0, 1].map(|index| table.session(index).stats().recoveries), [0, 0]);
+}
+
+#[test]
+fn somebody_who_never_arrives_keeps_nobody_from_playing() {
+    type Silence = fn(&Mail) -> bool;
+    let silences: [(&str, Silence); 3] = [
+        ("takes nothing", |mail| {
+            mail.reliable && matches!(Message::decode(&mail.bytes), Ok(Message::Got { .. }))
+        }),
+        ("never begins", |mail| {
+            !mail.reliable && Packet::decode(&mail.bytes, 1).is_ok_and(|packet| packet.runs.carried > 0)
+        }),
+        ("says nothing at all any more", |_| true),
+    ];
+    for (what, silence) in silences {
+        let mut table = Table::with_state(3, 3, 400_000);
+        let liar = table.run(60).join(&[0, 1, 2]);
+        table.run_until("somebody helps it", 60, |t| (0..3).any(|i| t.session(i).stats().states_given > 0));
+        table.tongue = Box::new(move |_, mail| mail.into_iter().filter(|mail| !silence(mail)).collect());
+        let joiner = table.join(&[0, 1, 2]);
+        table.run_until("somebody honest comes in", 300, |t| t.session(joiner).is_member());
+        table.run(700).expect_agreement(&[0, 1, 2, joiner], 60);
+        assert!(!table.session(liar).is_member(), "{what}");
+        assert_eq!(table.stalled[..3], [0, 0, 0], "{what}");
+        let helped: usize = (0..3).map(|index| table.session(index).donations.unfinished()).sum();
+        // Who asks somebody else whenever it got nothing is helped by each of them, one parcel at a time.
+        let most = if what == "takes nothing" { 3 } else { 0 };
+        assert!(helped <= most, "{what}: {helped} states are under way for ever");
+    }
+}
+
+#[test]
+fn whoever_is_let_in_and_then_gives_nothing_is_removed() {
+    let mut table = Table::of(3, 3);
+    let liar = table.run(60).join(&[0, 1, 2]);
+    table.run_until("it is in", 300, |t| t.session(liar).is_member());
+    table.run(60);
+    table.tongue = Box::new(|_, mut mail| {
+        mail.iter_mut().for_each(|mail| {
+            _ = super::reword(
+                mail,
+                |packet| {
+                    let told = u16::from(packet.runs.carried);
+                    packet.newest_low = packet.newest_low.wrapping_sub(told);
+                    packet.runs = crate::packet::Runs { carried: 0, changes: 0, dense: false, bytes: &[] };
+                },
+                |value| value,
+            );
+        });
+        mail
+    });
+    table.run_until("the others are rid of it", 1_200, |t| {
+        (0..3).all(|index| t.session(index).roster().iter().filter(|row| row.is_open()).count() == 3)
+    });
+    table.run(60).expect_agreement(&[0, 1, 2], 300);
+}

@@ -1,0 +1,151 @@
+//! Lies about who is there: leads that are none, views nobody asked for, changes without end, answers that never come.
+
+use gaggle_kit::{Frame, Slot, SlotSet};
+
+use super::{Mail, Table, peer};
+use crate::event::PeerFault;
+use crate::membership::{Ballot, Extras, Message, Told, View, held::Join};
+use crate::roster::{Incarnation, StreamId};
+
+/// Writes into the newest entry that somebody joins whom nobody has ever seen.
+fn admit_a_ghost(session: &mut super::Session<u8>, nth: u32) {
+    let stream = StreamId { peer: peer(90), incarnation: Incarnation(nth) };
+    let join = Join { stream, slots: SlotSet::of(Slot::at(4 + nth as usize % 4)) };
+    let (me, newest) = (session.membership.me(), session.newest_input_frame());
+    session.membership.note_extras(me, newest, Extras { join: Some(join), end: false });
+}
+
+#[test]
+fn only_the_lead_may_admit_anybody() {
+    let mut table = Table::of(3, 2);
+    let mut ticks = 0;
+    table.tongue = Box::new(move |session, mail| {
+        ticks += 1;
+        if ticks == 100 {
+            admit_a_ghost(session, 1);
+        }
+        mail
+    });
+    table.run(160).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::NotLead { .. }));
+    table.run(60).expect_agreement(&[0, 1], 300);
+    assert!(
+        table.session(0).roster().iter().all(|row| row.stream.peer != peer(90)),
+        "nobody waits for a ghost"
+    );
+}
+
+#[test]
+fn a_lead_that_admits_people_who_do_not_exist_is_left_behind() {
+    let mut table = Table::of(3, 0);
+    let mut ticks = 0;
+    table.tongue = Box::new(move |session, mail| {
+        ticks += 1;
+        if ticks >= 100 && ticks % 40 == 0 {
+            admit_a_ghost(session, ticks);
+        }
+        mail
+    });
+    table.run(100).run_until("the others are rid of it", 3_000, |t| {
+        let here = |index: usize| t.session(index).roster().iter().filter(|row| row.is_open()).count();
+        here(1) == 2 && here(2) == 2
+    });
+    table.run(120).expect_agreement(&[1, 2], 600);
+}
+
+/// A view in which the lead is no more, made up.
+fn coup(session: &super::Session<u8>) -> Message {
+    let membership = &session.membership;
+    let ballot = Ballot { number: 1, by: membership.me() };
+    let mut lineage = membership.lineage().clone();
+    let mut rows = membership.rows().to_vec();
+    for row in rows.iter_mut().filter(|row| row.stream.peer == peer(0)) {
+        row.last = membership.confirmed().saturating_add(4);
+    }
+    let view = View::new(lineage.game, lineage.history(), ballot, rows, 2, false);
+    lineage.push(view.link());
+    Message::View { told: Told { tip: lineage.tip(), view }, at: ballot, tails: vec![] }
+}
+
+#[test]
+fn a_view_nobody_was_asked_about_is_a_fault() {
+    let mut table = Table::of(3, 2);
+    let mut ticks = 0;
+    table.tongue = Box::new(move |session, mut mail| {
+        ticks += 1;
+        if ticks == 100 {
+            let mut bytes = Vec::new();
+            coup(session).encode(&mut bytes);
+            mail.push(Mail { to: 1, reliable: true, bytes });
+        }
+        mail
+    });
+    let history = table.run(90).session(0).history();
+    table.run(40).expect_fault(&[1], |fault| matches!(fault, PeerFault::ViewUnasked { number: 1 }));
+    table.expect_agreement(&[0, 1], 300);
+    assert_eq!(table.session(1).history(), history, "0 hears 2, so nobody is cut");
+}
+
+#[test]
+fn changes_without_end_are_a_fault() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    let mut number = 0;
+    table.tongue = Box::new(move |session, mut mail| {
+        number += 1;
+        let membership = &session.membership;
+        let ballot = Ballot { number, by: membership.me() };
+        let circle: Vec<StreamId> = membership.rows().iter().map(|row| row.stream).collect();
+        let collect = Message::Collect { tip: membership.lineage().tip(), ballot, circle };
+        for to in 0..2 {
+            let mut bytes = Vec::new();
+            collect.encode(&mut bytes);
+            mail.push(Mail { to, reliable: true, bytes });
+        }
+        mail
+    });
+    table.run(180).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::TooManyChanges));
+    table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn a_ballot_nobody_can_have_reached_is_a_fault() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = Box::new(move |session, mut mail| {
+        let membership = &session.membership;
+        let ballot = Ballot { number: u32::MAX, by: membership.me() };
+        let circle: Vec<StreamId> = membership.rows().iter().map(|row| row.stream).collect();
+        let collect = Message::Collect { tip: membership.lineage().tip(), ballot, circle };
+        let mut bytes = Vec::new();
+        collect.encode(&mut bytes);
+        mail.push(Mail { to: 0, reliable: true, bytes });
+        mail
+    });
+    table.run(20).expect_fault(&[0], |fault| matches!(fault, PeerFault::BallotLeap { number: u32::MAX }));
+    table.expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn whoever_never_answers_is_not_waited_for_for_ever() {
+    // 3 crashes. 2 goes on sending inputs, but never says what it holds; or leads, and never asks.
+    for liar in [2, 0] {
+        let mut table = Table::of(4, liar);
+        table.tongue = Box::new(|_, mut mail| {
+            mail.retain(|mail| {
+                let message = Message::decode(&mail.bytes).ok().filter(|_| mail.reliable);
+                !matches!(message, Some(Message::Report(_) | Message::Collect { .. } | Message::View { .. }))
+            });
+            mail
+        });
+        table.run(90);
+        table.dead[3] = true;
+        let others = if liar == 2 { [0, 1] } else { [1, 2] };
+        table.run_until("the others are rid of both", 2_000, |t| {
+            let open = |index: &usize| t.session(*index).roster().iter().filter(|row| row.is_open()).count();
+            others.iter().all(|index| open(index) == 2)
+        });
+        table.run(120).expect_agreement(&others, 600);
+        let confirmed = table.session(others[0]).confirmed_frame();
+        assert!(confirmed > Frame::new(600), "{confirmed}");
+    }
+}

@@ -1,0 +1,118 @@
+//! The option that a match has one history: those who are fewer wait, and nothing anybody played is ever taken back.
+
+mod company;
+
+use company::{Company, config};
+use gaggle_kit::Frame;
+use gaggle_link::sim::Change;
+use gaggle_timeline::{Event, SessionConfig};
+
+fn of(machines: usize, players: usize, seed: u64) -> Company {
+    let config = SessionConfig { majority: true, ..config(machines.max(4)) };
+    Company::configured(machines, players, seed, config, 0)
+}
+
+fn confirmed(company: &Company, index: usize) -> Frame {
+    company.session(index).confirmed_frame()
+}
+
+fn nothing_was_lost(company: &Company, who: &[usize]) {
+    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    for index in who {
+        assert_eq!(company.count(*index, lost), 0, "{}", company.describe());
+    }
+}
+
+#[test]
+fn of_a_match_that_splits_the_larger_part_goes_on_and_the_smaller_waits() {
+    let mut company = of(5, 5, 80);
+    company.run_ms(3_000);
+    company.net.apply(&Change::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
+    company.run_ms(6_000);
+    let stood = [0, 1].map(|index| confirmed(&company, index));
+    let went = confirmed(&company, 2);
+    company.run_ms(6_000).expect_together(&[2, 3, 4]);
+    assert_eq!([0, 1].map(|index| confirmed(&company, index)), stood, "two of five decide nothing");
+    assert!(confirmed(&company, 2).since(went) > 300, "three of five play on");
+    company.net.apply(&Change::Heal);
+    company.run_until("all are in one match", 20_000, |c| {
+        let history = c.session(2).history();
+        (0..5).all(|index| c.session(index).is_member() && c.session(index).history() == history)
+    });
+    company.run_ms(2_000).expect_together(&[0, 1, 2, 3, 4]);
+    nothing_was_lost(&company, &[2, 3, 4]);
+}
+
+#[test]
+fn where_no_part_is_large_enough_all_wait_and_then_go_on_together() {
+    let mut company = of(3, 3, 81);
+    company.run_ms(3_000).clear_events();
+    let parts = vec![vec![0], vec![1], vec![2]];
+    company.net.apply(&Change::Partition(parts));
+    company.run_ms(8_000);
+    let stood = [0, 1, 2].map(|index| confirmed(&company, index));
+    company.run_ms(4_000);
+    assert_eq!([0, 1, 2].map(|index| confirmed(&company, index)), stood, "one of three decides nothing");
+    company.net.apply(&Change::Heal);
+    company.run_until("they go on", 15_000, |c| (0..3).all(|index| confirmed(c, index) > stood[index] + 60));
+    company.run_ms(1_000).expect_together(&[0, 1, 2]);
+    // Two who find each other first may decide without the third, who then comes in again.
+    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    assert!((0..3).filter(|index| company.count(*index, lost) > 0).count() <= 1, "{}", company.describe());
+}
+
+#[test]
+fn of_two_the_lead_goes_on_and_the_other_waits() {
+    let mut company = of(2, 2, 82);
+    company.run_ms(2_000).crash(1).run_ms(5_000);
+    let frame = confirmed(&company, 0);
+    company.run_ms(2_000);
+    assert!(confirmed(&company, 0).since(frame) > 100, "the lead is half, with the first in rank");
+    company.join(1).run_until("it is back", 4_000, |c| c.session(1).is_member());
+    company.run_ms(1_000).expect_together(&[0, 1]);
+
+    let mut company = of(2, 2, 83);
+    company.run_ms(2_000).crash(0).run_ms(5_000);
+    let frame = confirmed(&company, 1);
+    company.run_ms(5_000);
+    assert_eq!(confirmed(&company, 1), frame, "the other half may not decide");
+    assert!(company.session(1).is_member(), "but it waits in its place");
+}
+
+#[test]
+fn whoever_joined_has_a_vote_soon() {
+    let mut company = of(3, 0, 84);
+    company.found(0, 1).run_ms(500);
+    for index in 1..3 {
+        company.join(index).run_until("it is in", 4_000, |c| c.session(index).is_member());
+    }
+    company.run_ms(1_500);
+    let stalls = company.stalls();
+    company.run_ms(1_500);
+    assert_eq!(company.stalls(), stalls, "a vote costs nobody a stall");
+    // The founder was the only voter there ever was at first.
+    company.crash(0).run_ms(7_000).expect_together(&[1, 2]);
+    assert!(confirmed(&company, 1) > Frame::new(350), "two of three go on:\n{}", company.describe());
+}
+
+#[test]
+fn whoever_said_goodbye_has_no_vote() {
+    // Five play, two leave, the lead crashes: two are left of three who could vote.
+    let mut company = of(5, 5, 85);
+    company.run_ms(2_000);
+    for index in [3, 4] {
+        company.leave(index).run_until("the goodbye is done", 3_000, |c| c.session(index).is_over());
+        company.crash(index);
+    }
+    company.run_ms(500).crash(0).run_ms(6_000);
+    let frame = confirmed(&company, 1);
+    company.run_ms(2_000).expect_together(&[1, 2]);
+    assert!(confirmed(&company, 1).since(frame) > 100, "{}", company.describe());
+}
+
+#[test]
+fn whoever_waits_for_a_majority_may_still_leave() {
+    let mut company = of(3, 3, 86);
+    company.run_ms(2_000).crash(0).crash(1).run_ms(6_000);
+    company.leave(2).run_until("it is out", 6_000, |c| c.session(2).is_over());
+}

@@ -1,0 +1,132 @@
+//! What was confirmed in every history: who sat where in which frame, and the state a straight run comes to.
+//!
+//! Histories fork and are left behind, so frames form a tree: each knows the one before it. Whoever takes over a state
+//! stands where its donor stood, and in the end the history that survived is walked back to the very first frame and
+//! played once more, from nothing but what the harness saw players press.
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::{Frame, Slot, SlotSet};
+use gaggle_timeline::Inputs;
+
+use super::broth::{Broth, Press, SLOTS};
+use super::presses::{Page, Presses};
+
+/// Whose stream sat in each slot.
+pub(super) type Seating = [Page; SLOTS];
+
+/// A place in the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place(u32);
+
+impl Place {
+    /// Before the first frame.
+    pub(super) const START: Place = Place(u32::MAX);
+}
+
+#[derive(Debug)]
+struct Confirmed {
+    before: Place,
+    frame: Frame,
+    seating: Seating,
+    digest: u64,
+    by: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Chronicle {
+    all: Vec<Confirmed>,
+    known: BTreeMap<(u64, Frame), Place>,
+    /// By history, the newest place anybody in it is at.
+    newest: BTreeMap<u64, Place>,
+}
+
+impl Chronicle {
+    fn at(&self, place: Place) -> Option<&Confirmed> {
+        self.all.get(place.0 as usize)
+    }
+
+    pub(super) fn frame(&self, place: Place) -> Frame {
+        self.at(place).map_or(Frame::START, |confirmed| confirmed.frame)
+    }
+
+    /// The digest of a straight run at a place.
+    pub(super) fn digest(&self, place: Place) -> Option<u64> {
+        self.at(place).map(|confirmed| confirmed.digest)
+    }
+
+    /// A machine confirmed the frame after `before`. Whoever else did in this history must have confirmed the same.
+    pub(super) fn confirm(
+        &mut self,
+        by: usize,
+        history: u64,
+        before: Place,
+        seating: Seating,
+        digest: u64,
+    ) -> Result<Place, String> {
+        let frame = self.frame(before).next();
+        if let Some(place) = self.known.get(&(history, frame)) {
+            let known = &self.all[place.0 as usize];
+            if (known.digest, known.seating) != (digest, seating) {
+                return Err(format!("machines {} and {by} confirmed different states for {frame}", known.by));
+            }
+            return Ok(*place);
+        }
+        let place = Place(self.all.len() as u32);
+        self.all.push(Confirmed { before, frame, seating, digest, by });
+        self.known.insert((history, frame), place);
+        Ok(place)
+    }
+
+    /// A machine in this history stands there.
+    pub(super) fn note(&mut self, history: u64, place: Place) {
+        let frame = self.frame(place);
+        let newest = *self.newest.entry(history).or_insert(place);
+        if self.frame(newest) < frame {
+            self.newest.insert(history, place);
+        }
+    }
+
+    /// Whether anybody has been seen in a history.
+    pub(super) fn knows(&self, history: u64) -> bool {
+        self.newest.contains_key(&history)
+    }
+
+    /// Where a frame of a history is: in it, or in what it came from; for a history nobody was in, where `own` came by.
+    pub(super) fn find(&self, history: u64, own: Place, frame: Frame) -> Option<Place> {
+        self.before(self.newest.get(&history).copied().unwrap_or(own), frame)
+    }
+
+    /// The place of a frame on the way to another place.
+    pub(super) fn before(&self, mut place: Place, frame: Frame) -> Option<Place> {
+        while self.frame(place) > frame {
+            place = self.all[place.0 as usize].before;
+        }
+        (self.frame(place) == frame).then_some(place)
+    }
+
+    /// Plays everything up to a place, from the first frame of all, with nothing but what was pressed.
+    pub(super) fn play(&self, place: Place, mut broth: Broth, presses: &mut Presses) -> Broth {
+        let mut path = Vec::new();
+        let mut at = place;
+        while let Some(confirmed) = self.at(at) {
+            path.push(confirmed);
+            at = confirmed.before;
+        }
+        for confirmed in path.iter().rev() {
+            let row = row_of(&confirmed.seating, confirmed.frame, presses);
+            broth.tick_with(&Inputs::confirmed(confirmed.frame, &row, present(&confirmed.seating)));
+        }
+        broth
+    }
+}
+
+/// What everybody in a seating held.
+pub(super) fn row_of(seating: &Seating, frame: Frame, presses: &mut Presses) -> [Press; SLOTS] {
+    seating.map(|page| presses.held(page, frame))
+}
+
+/// The slots somebody sits in.
+pub(super) fn present(seating: &Seating) -> SlotSet {
+    (0..SLOTS).filter(|slot| seating[*slot] > 0).map(Slot::at).collect()
+}
