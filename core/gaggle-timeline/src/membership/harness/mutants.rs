@@ -54,7 +54,6 @@ without!(what_is_begun_may_be_dropped, false, finish_what_is_begun, 1_791, ["STA
 without!(entries_count_whoever_brings_them, false, history_decides, 60, ["SETTLED", "STALL"]);
 without!(the_junior_leaves_before_it_has_a_state, false, yield_after_snapshot, 7, ["MATCHLESS"]);
 without!(a_majority_need_not_accept, true, accept_round, 1_038, ["MAJORITY"]);
-without!(a_made_view_may_be_refused, true, made_is_made, 0, ["STALL", "MAJORITY", "FINAL"]);
 without!(a_small_circle_stays_small, true, small_circle_widens, 889, ["STALL"]);
 
 #[test]

@@ -77,22 +77,6 @@ fn who_yields_is_decided_where_they_parted_whatever_came_after() {
 }
 
 #[test]
-fn two_circles_never_both_decide() {
-    // 0 and 1 take 2 for lost, 2 and 1 take 0 for lost: 1 is in both circles.
-    let story = |rules| {
-        let mut tale = voting(3, rules);
-        tale.play(&[0, 1, 2], 3);
-        tale.suspect(0, 2).suspect(2, 0).suspect(2, 1).tick(0).say(0, 1).say(1, 0);
-        let vote = tale.keep_back(0, 1);
-        tale.trust(2, 1).tick(2).say(2, 1).say(1, 2).say(2, 1).say(1, 2).say(2, 1);
-        tale.bring(0, 1, vote).say(1, 0).say(0, 1);
-        tale
-    };
-    story(ALL).holds();
-    story(Rules { accept_round: false, ..ALL }).breaks("MAJORITY");
-}
-
-#[test]
 fn a_circle_too_small_is_widened_when_somebody_returns() {
     let story = |rules| {
         let mut tale = voting(3, rules);
