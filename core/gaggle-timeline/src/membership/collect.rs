@@ -56,8 +56,7 @@ impl Membership {
             self.collection = None;
             let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
             let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
-            let waits = (suspicion || unfinished) && !self.settings.majority;
-            self.watch_hold_up(now, first.filter(|_| waits), before_us);
+            self.watch_hold_up(now, first.filter(|_| suspicion || unfinished), before_us);
             return;
         }
         let enlist = self.voters_are_missing();
@@ -87,6 +86,8 @@ impl Membership {
     ///
     /// Whoever is further back waits longer: those before it may be about to act.
     fn watch_hold_up(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
+        // With a majority a circle may have to wait for others for as long as it takes.
+        let by = by.filter(|_| !self.settings.majority);
         let same = |held: &(StreamId, Micros, Frame)| Some(held.0) == by && held.2 == self.confirmed;
         let since = self.held_up.filter(same).map_or(now, |(_, since, _)| since);
         self.held_up = by.map(|stream| (stream, since, self.confirmed));

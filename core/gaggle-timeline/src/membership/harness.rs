@@ -117,7 +117,8 @@ impl Plan {
             gather: Micros::ZERO,
             patience: Micros::from_millis(3),
             feed_timeout: Micros::from_millis(50),
-            hold_up: Micros::from_millis(60),
+            // So rare that no rule is idle because of it; what it is for is told by liars.
+            hold_up: Micros::from_secs(3_600),
             sleep_after: Micros::from_millis(1_000),
         }
     }
