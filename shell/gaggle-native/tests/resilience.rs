@@ -1,0 +1,172 @@
+//! What may happen to a match between real programs on a real server, and must not end it: the server with its relay started
+//! anew, a second tab of one player.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use gaggle::link::Path;
+use gaggle::link::sim::Conditions;
+use gaggle::lobby::RefusalCode;
+use gaggle::{Event, Game, Inputs, Online, Room, RoomConfig, Slot, SlotSet, Stage, State};
+use gaggle_native::{Clock, LobbySocket, online, random_seed};
+use gaggle_server::{BackgroundServer, Config};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Everybody's presses, summed.
+#[derive(Clone, Debug, Default, State)]
+struct Counter {
+    presses: [u32; 2],
+}
+
+impl Game for Counter {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        for slot in 0..2 {
+            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
+        }
+    }
+}
+
+/// Somebody who keeps pressing.
+struct Player {
+    room: Room<Counter, Online<LobbySocket>>,
+    key: Option<String>,
+    events: Vec<Event>,
+}
+
+impl Player {
+    fn open(server: SocketAddr, clock: &Clock, only: Option<Path>, key: Option<String>) -> Player {
+        let mut config = RoomConfig::new("counter", 2).unwrap();
+        (config.client.key, config.client.seat) = (key.clone(), Some("desk".to_string()));
+        let outside = online(&format!("ws://{server}"), only, Conditions::PERFECT).unwrap();
+        let room =
+            Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
+        Player { room, key, events: Vec::new() }
+    }
+
+    fn update(&mut self, clock: &Clock) {
+        self.room.set_input(0, 1);
+        self.room.update(clock.now());
+        while let Some(event) = self.room.next_event() {
+            if let Event::Key(key) = &event {
+                self.key = Some(key.clone());
+            }
+            self.events.push(event);
+        }
+    }
+
+    fn slots(&self) -> SlotSet {
+        self.room.own_slots()
+    }
+
+    /// What is final of the presses of both.
+    fn presses(&self) -> [u32; 2] {
+        let together = self.room.stage() == Stage::Together;
+        self.room.confirmed_game().filter(|_| together).map_or([0; 2], |(_, game)| game.presses)
+    }
+}
+
+/// Lets them play until something is so.
+fn until(what: &str, clock: &Clock, players: &mut [Player], so: impl Fn(&[Player]) -> bool) {
+    let began = Instant::now();
+    while !so(players) {
+        assert!(
+            began.elapsed() < PATIENCE,
+            "{what}: {:?}",
+            players.iter().map(|player| &player.events).collect::<Vec<_>>()
+        );
+        players.iter_mut().for_each(|player| player.update(clock));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn config(listen: SocketAddr, name: &str) -> (Config, PathBuf) {
+    let data = std::env::temp_dir().join(format!("gaggle-resilience-{name}-{}", std::process::id()));
+    (Config { listen, data: data.clone(), ..Config::default() }, data)
+}
+
+#[test]
+fn a_server_started_anew_finds_the_match_it_relayed_going_on() {
+    let (settings, data) = config(([127, 0, 0, 1], 0).into(), "restart");
+    let server = BackgroundServer::start(settings).unwrap();
+    let (address, clock) = (server.address(), Clock::start());
+    let mut players = [0, 1].map(|_| Player::open(address, &clock, Some(Path::Relay), None));
+    until("they meet", &clock, &mut players, |players| {
+        players.iter().all(|player| player.presses().iter().all(|presses| *presses > 60))
+    });
+    let (seats, before) = (players.each_ref().map(Player::slots), players[0].presses());
+
+    server.stop();
+    let began = Instant::now();
+    let server = loop {
+        // Nothing of the game waits for the server.
+        players.iter_mut().for_each(|player| player.update(&clock));
+        std::thread::sleep(Duration::from_millis(2));
+        if began.elapsed() > Duration::from_secs(1)
+            && let Ok(server) = BackgroundServer::start(config(address, "restart").0)
+        {
+            break server;
+        }
+        assert!(began.elapsed() < PATIENCE, "the port is not free again");
+    };
+    until("they are back", &clock, &mut players, |players| {
+        let further = |player: &Player| (0..2).all(|slot| player.presses()[slot] > before[slot] + 60);
+        players.iter().all(|player| further(player) && player.room.stage() == Stage::Together)
+            && players[0].room.session().history() == players[1].room.session().history()
+    });
+    assert_eq!(players.each_ref().map(Player::slots), seats, "everybody has the seat they had");
+    // Who is how connected is known once the lobby has told who is in the room.
+    let began = Instant::now();
+    loop {
+        players.iter_mut().for_each(|player| player.update(&clock));
+        let paths =
+            players.each_mut().map(|player| player.room.people().into_iter().find_map(|person| person.path));
+        if paths == [Some(Path::Relay); 2] {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "{paths:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    drop(players);
+    server.stop();
+    let _ = std::fs::remove_dir_all(data);
+}
+
+#[test]
+fn a_second_tab_takes_the_seat_over_when_it_is_told_to() {
+    let (settings, data) = config(([127, 0, 0, 1], 0).into(), "tabs");
+    let server = BackgroundServer::start(settings).unwrap();
+    let (address, clock) = (server.address(), Clock::start());
+    let mut players =
+        vec![Player::open(address, &clock, None, None), Player::open(address, &clock, None, None)];
+    until("they meet", &clock, &mut players, |players| {
+        players.iter().all(|player| player.presses().iter().all(|presses| *presses > 30))
+    });
+    let seat = players[1].slots();
+
+    // The same person opens the page again, is told that the seat is taken, and takes it over.
+    let tab = Player::open(address, &clock, None, players[1].key.clone());
+    players.push(tab);
+    let told = |player: &Player| player.events.iter().any(|event| matches!(event, Event::Elsewhere));
+    until("the new tab is told", &clock, &mut players, |players| told(&players[2]));
+    assert!(!told(&players[1]), "the old tab plays on until somebody takes over");
+    players[2].room.take_over();
+    until("the seat is the new tab's", &clock, &mut players, |players| {
+        let (other, tab) = (players[0].presses(), &players[2]);
+        // The old tab hears that it was replaced.
+        let replaced =
+            |event: &Event| matches!(event, Event::Refused(refusal) if refusal.code == RefusalCode::Replaced);
+        players[1].events.iter().any(replaced)
+            && tab.room.stage() == Stage::Together
+            && tab.slots() == seat
+            && other.iter().all(|presses| *presses > 90)
+    });
+    drop(players);
+    server.stop();
+    let _ = std::fs::remove_dir_all(data);
+}
