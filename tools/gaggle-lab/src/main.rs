@@ -17,6 +17,7 @@ mod drake_picture;
 mod footage;
 mod frame_picture;
 mod fuzz_seeds;
+mod game_chaos;
 mod millpond_load;
 mod millpond_picture;
 mod png_file;
@@ -50,6 +51,8 @@ enum Command {
     DrawMillpond(millpond_picture::Options),
     /// What a pond of four hundred things costs: bytes, age, and jumps when something changes hands
     MillpondLoad(millpond_load::Options),
+    /// Plays drake or millpond on bad networks, one company of bots per seed
+    GameChaos(game_chaos::Options),
     /// A whole match of bots or replay on one sheet, as a PNG
     Sheet(contact_sheet::Options),
     /// How hard the waves are, over many matches of bots, as a table and a PNG
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::DrakeError(options) => drake_error::draw(&options),
         Command::DrawMillpond(options) => millpond_picture::draw(&options),
         Command::MillpondLoad(options) => millpond_load::report(&options),
+        Command::GameChaos(options) => game_chaos::run(&options),
         Command::Sheet(options) => contact_sheet::draw(&options),
         Command::Difficulty(options) => difficulty::draw(&options),
         Command::Bots(options) => bots::run(&options),

@@ -93,6 +93,9 @@ const NEAR: i32 = 210;
 /// Frames of truth that are kept.
 const HISTORY: usize = 90;
 
+/// Where things were shown, how fast they seemed, and whose they were.
+type Screen = BTreeMap<ObjectId, ([f64; 2], [f64; 2], Player)>;
+
 type Words = ([Fixed16; 2], [Fixed16; 2], u8);
 
 fn words(thing: &Thing) -> Words {
@@ -110,7 +113,7 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
     let mut load = Load::default();
     // What each machine held to be true lately, of what it moves itself.
     let mut truths: Vec<BTreeMap<ObjectId, VecDeque<(Micros, Words)>>> = vec![BTreeMap::new(); peers];
-    let mut seen: Vec<BTreeMap<ObjectId, ([f64; 2], [f64; 2], Player)>> = vec![BTreeMap::new(); peers];
+    let mut seen: Vec<Screen> = vec![Screen::new(); peers];
     let mut sent_before = 0;
     // Half a minute for everybody to come and see the whole pond.
     let settle = 60 * 15;
@@ -144,7 +147,7 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
         for (me, machine) in company.machines.iter().enumerate() {
             let Some(machine) = machine else { continue };
             let Some(boat) = machine.part.mill.pond().boats[me] else { continue };
-            let mut shown_now = BTreeMap::new();
+            let mut shown_now = Screen::new();
             for floating in &machine.part.mill.pond().floating {
                 let near = water::near(boat.place, floating.thing.place, NEAR);
                 let holder = machine.session.holder(floating.id);
