@@ -215,11 +215,14 @@ mod tests {
 
     #[test]
     fn companies_of_bots_are_of_one_mind_after_trouble() {
+        let mut trouble = 0;
         for seed in 1..3 {
             let brawl = run_one::<DrakePart>(seed, 20).unwrap();
-            assert!(brawl.deaths > 0 && brawl.updates > 1_000, "{brawl:?}");
+            assert!(brawl.updates > 1_000, "{brawl:?}");
+            trouble += brawl.deaths + brawl.splits;
             let pond = run_one::<MillpondPart>(seed, 12).unwrap();
             assert!(pond.updates > 400, "{pond:?}");
         }
+        assert!(trouble > 0, "something befell them");
     }
 }
