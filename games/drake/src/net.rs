@@ -4,7 +4,7 @@
 //! rocks, peas, eggs, who is hit and who has won, is the lead's: see [`Rules`]. When the lead goes, the next one has all of it and
 //! goes on in the frame it knows. What players do with their hands travels to the lead as inputs, so that no press is lost.
 //!
-//! [`Coop`] is one machine's part. It takes a [`Session`], whoever moves its packets.
+//! [`Coop`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves its packets.
 
 mod coop;
 mod ghosts;
