@@ -70,12 +70,12 @@ pub const PAGES: [Page; 4] = [
         begin: |pond, hands| {
             boat(pond, 0, 400, 360, 0);
             pond.put(Thing::new(Sort::Crate, water::at(376, 360)), hands);
-            pond.put(Thing { count: 2, ..Thing::new(Sort::Crate, water::at(460, 372)) }, hands);
+            pond.put(Thing { count: 2, ..Thing::new(Sort::Crate, water::at(460, 376)) }, hands);
         },
         show: |pond, frame| {
             let stack = pond.floating.iter().any(|floating| floating.thing.count > 2);
             let towed = pond.boats[0].and_then(|boat| boat.tow).and_then(|id| pond.find(id));
-            let there = towed.is_some_and(|towed| water::near(towed.thing.place, water::at(460, 372), 17));
+            let there = towed.is_some_and(|towed| water::near(towed.thing.place, water::at(460, 376), 18));
             [
                 match frame {
                     20 => HAND,
@@ -92,16 +92,11 @@ pub const PAGES: [Page; 4] = [
         line: "The bell and the sluice take two. The jetties pay in kind.",
         frames: 240,
         begin: |pond, _| {
-            boat(pond, 0, PADDLES[0].0 + 60, PADDLES[0].1, 32_768);
-            boat(pond, 1, PADDLES[1].0 + 60, PADDLES[1].1, 32_768);
+            boat(pond, 0, PADDLES[0].0 + 30, PADDLES[0].1, 32_768);
+            boat(pond, 1, PADDLES[1].0 + 30, PADDLES[1].1, 32_768);
         },
-        show: |pond, _| {
-            let at = |seat: usize| {
-                let place = water::at(PADDLES[seat].0, PADDLES[seat].1);
-                pond.boats[seat].is_some_and(|boat| water::near(boat.place, place, 12))
-            };
-            [0, 1].map(|seat| if at(seat) { Pad::NONE } else { UP })
-        },
+        // A few strokes, and the rest they glide.
+        show: |_, frame| [if frame < 14 { UP } else { Pad::NONE }; 2],
     },
 ];
 
