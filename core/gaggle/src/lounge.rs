@@ -40,7 +40,7 @@ pub(crate) enum Errand {
 pub(crate) struct Lounge<S, O> {
     pub(crate) config: RoomConfig<S>,
     /// What machines must have in common, as the lobby calls it.
-    build: Label,
+    pub(crate) build: Label,
     pub(crate) outside: O,
     pub(crate) client: Option<Client>,
     pub(crate) rng: Prng,

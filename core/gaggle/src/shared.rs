@@ -240,6 +240,11 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         &mut self.session
     }
 
+    /// Which build peers must have in common, as the lobby calls it.
+    pub fn build(&self) -> Label {
+        self.lounge.build.clone()
+    }
+
     /// How far the display is into the next step, in thousandths.
     pub fn thousandths(&self) -> u32 {
         self.pace.thousandths()

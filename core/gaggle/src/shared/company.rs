@@ -70,6 +70,12 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.lounge.people(slots_of, lead)
     }
 
+    /// The player at a machine, by its chair.
+    pub fn player_of(&self, peer: PeerId) -> Option<Player> {
+        let chair = self.lounge.chairs().find(|(other, _)| *other == peer)?.1;
+        Player::new(chair.index() as u8)
+    }
+
     /// Who plays as this player.
     pub(super) fn peer_of(&self, player: Player) -> Option<PeerId> {
         let chair = |slot: Slot| slot.index() == usize::from(player.number());

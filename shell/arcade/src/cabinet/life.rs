@@ -2,7 +2,8 @@
 
 use gaggle::lobby::Label;
 use gaggle::lobby::client::Client;
-use gaggle::{Event, Game, Outside, PeerId, Person, Room, Slot, SlotSet, Stage, Wish};
+use gaggle::replica::Player;
+use gaggle::{Event, Game, Outside, PeerId, Person, Room, SharedRoom, Slot, SlotSet, Stage, Wish, World};
 
 /// What a game's engine has to say about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,4 +166,99 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
     fn begin_round(&mut self) {
         Room::begin_round(self);
     }
+}
+
+impl<W: World, O: Outside> Life for SharedRoom<W, O> {
+    fn stage(&self) -> Stage {
+        SharedRoom::stage(self)
+    }
+
+    fn wish(&self) -> Wish {
+        self.config().wish.clone()
+    }
+
+    fn own_slots(&self) -> SlotSet {
+        slot_of(self.player()).map_or(SlotSet::EMPTY, SlotSet::of)
+    }
+
+    fn build(&self) -> Label {
+        SharedRoom::build(self)
+    }
+
+    fn seat_of(&self, peer: PeerId) -> Option<usize> {
+        self.player_of(peer).and_then(slot_of).map(Slot::index)
+    }
+
+    fn has_company(&self) -> bool {
+        self.session().roster().len() > 1
+    }
+
+    fn engine(&self) -> Engine {
+        let (session, stats) = (self.session(), self.stats());
+        let host = match self.host() {
+            Some(host) if host == self.player() => "here".to_string(),
+            Some(host) => format!("seat {}", u16::from(host.number()) + 1),
+            None => "nobody".to_string(),
+        };
+        let lines = vec![
+            ("host", host),
+            ("updates sent", stats.updates_sent.to_string()),
+            ("received", stats.updates_received.to_string()),
+            ("budget", format!("{} kB/s", session.config().bytes_per_second / 1_000)),
+            ("claims", format!("{}, {} inherited", stats.claims, stats.inherited)),
+            ("refused", stats.records_refused.to_string()),
+        ];
+        // A machine that came later counts from when the world began, as the others do.
+        let frame = session.age().get() * u64::from(W::STEPS_PER_SECOND) / 1_000_000;
+        Engine::Shared { frame: u32::try_from(frame).unwrap_or(u32::MAX), lines }
+    }
+
+    fn people(&mut self) -> Vec<Person> {
+        SharedRoom::people(self)
+    }
+
+    fn lobby(&mut self) -> Option<&mut Client> {
+        SharedRoom::lobby(self)
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        SharedRoom::next_event(self)
+    }
+
+    fn seek(&mut self, wish: Wish) {
+        SharedRoom::seek(self, wish);
+    }
+
+    fn leave(&mut self) {
+        SharedRoom::leave(self);
+    }
+
+    fn rest(&mut self) {
+        SharedRoom::rest(self);
+    }
+
+    fn wake(&mut self) {
+        SharedRoom::wake(self);
+    }
+
+    fn take_over(&mut self) {
+        SharedRoom::take_over(self);
+    }
+
+    fn set_name(&mut self, name: &str) {
+        SharedRoom::set_name(self, name);
+    }
+
+    fn set_mode(&mut self, mode: Label) {
+        SharedRoom::set_mode(self, mode);
+    }
+
+    fn begin_round(&mut self) {
+        SharedRoom::begin_round(self);
+    }
+}
+
+/// Players sit in chairs of their number.
+fn slot_of(player: Player) -> Option<Slot> {
+    Slot::new(player.number())
 }

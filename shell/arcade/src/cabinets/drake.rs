@@ -1,0 +1,249 @@
+//! Drake in the arcade: a brawl in a wicker coop, over shared objects. Whoever leads referees; everybody's craft is his own.
+
+use std::fmt::Write;
+
+use drake::attract::Attract;
+use drake::bout::OVER_FRAMES_MIN;
+use drake::field::{HEIGHT, WIDTH};
+use drake::howto::{HowTo, PAGES};
+use drake::net::{self, Coop};
+use drake::stage::{Audience, RECIPES, Stage};
+use drake::{Drake, Pad, Phase, Setup};
+use gaggle::replica::{self, Kinds, Player, Session, Signal};
+use gaggle::{Micros, Outside, RoomConfig, SharedRoom, Slot, Wish, World};
+use gaggle_scene::{Album, Scene, View};
+
+use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start};
+use crate::{Held, PlayerLine};
+
+/// Chairs in a room. The coop has two seats more, for bots.
+const CHAIRS: usize = 4;
+
+/// What drake is.
+pub const ABOUT: About = About {
+    name: "drake",
+    world: (WIDTH, HEIGHT),
+    seats: CHAIRS,
+    players_here: 1,
+    has_bots: true,
+    modes: &[("brawl", "Brawl")],
+    names: &["Wren", "Hob", "Ottilie", "Big Tam"],
+    action: "FIRE",
+    spoken_help: "Turn, fly and fire. Tap turn twice to dash. As a duckling, get home.",
+    help_pages: PAGES.len(),
+    recipes: &RECIPES,
+};
+
+/// The coop as a room keeps it.
+struct Brawl(Coop);
+
+impl World for Brawl {
+    type Input = Pad;
+
+    fn kinds() -> Kinds {
+        net::kinds()
+    }
+
+    fn found(&mut self, _: &mut Session) {}
+
+    fn enter(&mut self, _: &mut Session) {
+        self.0.enter();
+    }
+
+    fn step(&mut self, session: &mut Session) {
+        self.0.step(session);
+    }
+
+    fn hear(&mut self, _: &mut Session, event: &replica::Event) {
+        self.0.hear(event);
+    }
+
+    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+        self.0.signal(session, signal);
+    }
+}
+
+/// Drake, with the room it is played in.
+pub struct DrakeCabinet<O: Outside> {
+    room: SharedRoom<Brawl, O>,
+    stage: Stage,
+    attract: Attract,
+    how_to: HowTo,
+    seed: u64,
+    /// The match whose end the lobby was told of.
+    reported: Option<u16>,
+}
+
+impl<O: Outside> DrakeCabinet<O> {
+    /// Switches it on.
+    pub fn open(parts: Parts<O>) -> DrakeCabinet<O> {
+        let Parts { now, seed, view, client, outside } = parts;
+        let mut config =
+            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
+        config.session = net::config();
+        config.wish = Wish::Look;
+        config.client = client;
+        let world = Brawl(Coop::new(Setup::default(), seed));
+        let room = SharedRoom::open(now, config, outside, world, seed).expect("the settings of drake can be");
+        DrakeCabinet {
+            room,
+            stage: Stage::new(view),
+            attract: Attract::new(seed),
+            how_to: HowTo::new(0),
+            seed,
+            reported: None,
+        }
+    }
+
+    /// The match on the screen.
+    pub fn game(&self) -> &Drake {
+        self.room.world().0.game()
+    }
+}
+
+impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn life(&self) -> &dyn Life {
+        &self.room
+    }
+
+    fn life_mut(&mut self) -> &mut dyn Life {
+        &mut self.room
+    }
+
+    fn resize(&mut self, view: View) {
+        self.stage = Stage::new(view);
+    }
+
+    fn start(&mut self, start: &Start) -> bool {
+        let fill = if start.bots > 0 { start.bots + 1 } else { usize::from(Setup::default().fill) };
+        let setup = Setup { fill: fill as u8, ..Setup::default() };
+        (self.seed, self.reported) = (start.seed, None);
+        self.room.start(Brawl(Coop::new(setup, start.seed)), start.wish.clone()).is_ok()
+    }
+
+    fn hold(&mut self, player: usize, held: Held) {
+        if player == 0 {
+            let pad = Pad { turn: held.left || held.right, fire: held.up || held.action };
+            self.room.set_input(pad);
+        }
+    }
+
+    fn update(&mut self, now: Micros) -> u32 {
+        self.room.update(now)
+    }
+
+    fn rewind(&mut self, show: Show) {
+        match show {
+            Show::Attract => self.attract = Attract::new(self.seed),
+            Show::Help(page) => self.how_to = HowTo::new(page),
+            Show::Match | Show::Replay => {}
+        }
+    }
+
+    fn step(&mut self, show: Show) {
+        match show {
+            Show::Attract => self.attract.step(),
+            Show::Help(_) => self.how_to.step(),
+            Show::Match | Show::Replay => {}
+        }
+    }
+
+    fn draw(&mut self, show: Show, looks: &Looks<'_>, scene: &mut Scene) {
+        let calm = looks.calm;
+        match show {
+            Show::Attract => {
+                let audience = Audience { calm, plain: true, bare: true, ..Audience::default() };
+                self.stage.draw(self.attract.game(), looks.between, &audience, scene);
+                scene.cues.clear();
+            }
+            Show::Help(_) => self.how_to.draw(&mut self.stage, looks.between, calm, scene),
+            Show::Match | Show::Replay => {
+                let audience = Audience {
+                    names: std::array::from_fn(|seat| looks.names.get(seat).map_or("", String::as_str)),
+                    own: std::array::from_fn(|seat| looks.own.contains(Slot::at(seat))),
+                    bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
+                    calm,
+                    plain: looks.plain,
+                    ..Audience::default()
+                };
+                let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
+                self.stage.draw(self.room.world().0.game(), between, &audience, scene);
+            }
+        }
+    }
+
+    fn album(&self) -> &Album {
+        self.stage.album()
+    }
+
+    /// A match is followed by the next without anybody's doing, and its own picture has the scores: the arcade's board never
+    /// comes up.
+    fn standing(&self) -> Standing {
+        let game = self.game();
+        let own = usize::from(self.room.player().number());
+        let seat = game.seats.get(own);
+        let (score, wins) = seat.map_or((0, 0), |seat| (seat.score, seat.wins));
+        let said = match game.bout.phase {
+            Phase::Over => format!("Well brawled. {score} down, {wins} rounds won."),
+            _ => format!("Round {}. {score} down, {wins} rounds won.", game.bout.round),
+        };
+        Standing { frame: game.frame, level: game.bout.round, over: false, board: false, said }
+    }
+
+    fn players(&self) -> Vec<PlayerLine> {
+        let present = self.game().seats.iter().filter(|seat| seat.present());
+        let line = |seat: &drake::Standing| PlayerLine {
+            seat: usize::from(seat.seat),
+            score: u32::from(seat.score),
+            mounts: seat.wins,
+            remark: String::new(),
+            ..PlayerLine::default()
+        };
+        present.map(line).filter(|line| line.seat < CHAIRS).collect()
+    }
+
+    fn is_own_at_right(&self) -> bool {
+        let game = self.game();
+        let craft = game.crafts.get(usize::from(self.room.player().number()));
+        craft.is_some_and(|craft| craft.place[0].floor() > WIDTH / 2)
+    }
+
+    fn closing_line(&self, _: u64) -> &'static str {
+        "The last one up buys nothing."
+    }
+
+    fn report(&mut self) -> bool {
+        let bout = self.game().bout;
+        if bout.phase != Phase::Over || bout.since < OVER_FRAMES_MIN || self.reported == Some(bout.number) {
+            return false;
+        }
+        self.reported = Some(bout.number);
+        let seats = self.game().seats;
+        let here = seats.iter().filter(|seat| seat.present() && !seat.bot);
+        let points: Vec<(Player, i64)> =
+            here.map(|seat| (Player::at(seat.seat), i64::from(seat.score))).collect();
+        self.room.report(&points, Some(u32::from(bout.round)), u64::from(bout.number))
+    }
+
+    fn tell(&self, out: &mut String) {
+        let game = self.game();
+        let scores = game.seats.map(|seat| seat.score.to_string());
+        let here = game.seats.map(|seat| (seat.present() && !seat.bot).to_string());
+        let own = game.crafts.get(usize::from(self.room.player().number()));
+        let heading = own.map_or(0, |craft| craft.heading.to_bits());
+        let _ = write!(
+            out,
+            ",\"frame\":{},\"round\":{},\"match\":{},\"host\":{},\"heading\":{heading},\"scores\":[{}],\"here\":[{}]",
+            game.frame,
+            game.bout.round,
+            game.bout.number,
+            self.room.host().map_or(-1, |host| i32::from(host.number())),
+            scores.join(","),
+            here[..CHAIRS].join(","),
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! Millpond in the arcade: a pond full of things, over shared objects. Everybody moves what he holds.
+
+use std::fmt::Write;
+
+use gaggle::replica::{Interest, Kinds, Session, Signal};
+use gaggle::{Micros, Outside, RoomConfig, SharedRoom, Slot, Wish, World};
+use gaggle_scene::{Album, Scene, View};
+use millpond::attract::Attract;
+use millpond::howto::{HowTo, PAGES};
+use millpond::net::{self, Mill};
+use millpond::stage::{Audience, RECIPES, Stage, WINDOW};
+use millpond::{Pad, Pond, water};
+
+use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start};
+use crate::{Held, PlayerLine};
+
+/// Chairs in a room.
+const CHAIRS: usize = 4;
+
+/// What millpond is.
+pub const ABOUT: About = About {
+    name: "millpond",
+    world: WINDOW,
+    seats: CHAIRS,
+    players_here: 1,
+    has_bots: false,
+    modes: &[("pond", "Together")],
+    names: &["Wren", "Hob", "Ottilie", "Big Tam"],
+    action: "TOW",
+    spoken_help: "Row, push, tow. What you touch is yours until it lies still.",
+    help_pages: PAGES.len(),
+    recipes: &RECIPES,
+};
+
+/// The pond as a room keeps it.
+struct Shore(Mill);
+
+impl World for Shore {
+    type Input = Pad;
+
+    fn kinds() -> Kinds {
+        net::kinds()
+    }
+
+    fn found(&mut self, session: &mut Session) {
+        self.0.found(session);
+    }
+
+    fn enter(&mut self, _: &mut Session) {
+        self.0.enter();
+    }
+
+    fn step(&mut self, session: &mut Session) {
+        self.0.step(session);
+    }
+
+    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+        self.0.signal(session, signal);
+    }
+
+    fn interest(&mut self) -> Option<&mut dyn Interest> {
+        Some(self.0.nearness())
+    }
+}
+
+/// Millpond, with the room it is played in.
+pub struct MillpondCabinet<O: Outside> {
+    room: SharedRoom<Shore, O>,
+    stage: Stage,
+    attract: Attract,
+    how_to: HowTo,
+    seed: u64,
+}
+
+impl<O: Outside> MillpondCabinet<O> {
+    /// Switches it on.
+    pub fn open(parts: Parts<O>) -> MillpondCabinet<O> {
+        let Parts { now, seed, view, client, outside } = parts;
+        let mut config =
+            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
+        config.session = net::config();
+        config.wish = Wish::Look;
+        config.client = client;
+        let room = SharedRoom::open(now, config, outside, Shore(Mill::new(seed)), seed)
+            .expect("the settings of millpond can be");
+        MillpondCabinet {
+            room,
+            stage: Stage::new(view),
+            attract: Attract::new(seed),
+            how_to: HowTo::new(0),
+            seed,
+        }
+    }
+
+    /// The pond on the screen.
+    pub fn pond(&self) -> &Pond {
+        self.room.world().0.pond()
+    }
+}
+
+impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn life(&self) -> &dyn Life {
+        &self.room
+    }
+
+    fn life_mut(&mut self) -> &mut dyn Life {
+        &mut self.room
+    }
+
+    fn resize(&mut self, view: View) {
+        self.stage = Stage::new(view);
+    }
+
+    fn start(&mut self, start: &Start) -> bool {
+        self.seed = start.seed;
+        self.room.start(Shore(Mill::new(start.seed)), start.wish.clone()).is_ok()
+    }
+
+    fn hold(&mut self, player: usize, held: Held) {
+        if player == 0 {
+            let Held { left, right, up, down, action } = held;
+            self.room.set_input(Pad { left, right, up, down, hand: action });
+        }
+    }
+
+    fn update(&mut self, now: Micros) -> u32 {
+        self.room.update(now)
+    }
+
+    fn rewind(&mut self, show: Show) {
+        match show {
+            Show::Attract => self.attract = Attract::new(self.seed),
+            Show::Help(page) => self.how_to = HowTo::new(page),
+            Show::Match | Show::Replay => {}
+        }
+    }
+
+    fn step(&mut self, show: Show) {
+        match show {
+            Show::Attract => self.attract.step(),
+            Show::Help(_) => self.how_to.step(),
+            Show::Match | Show::Replay => {}
+        }
+    }
+
+    fn draw(&mut self, show: Show, looks: &Looks<'_>, scene: &mut Scene) {
+        let calm = looks.calm;
+        match show {
+            Show::Attract => {
+                let audience =
+                    Audience { calm, plain: true, bare: true, follow: Some(0), ..Audience::default() };
+                self.stage.draw(self.attract.pond(), looks.between, &audience, scene);
+                scene.cues.clear();
+            }
+            Show::Help(_) => self.how_to.draw(&mut self.stage, looks.between, calm, scene),
+            Show::Match | Show::Replay => {
+                let audience = Audience {
+                    names: std::array::from_fn(|seat| looks.names.get(seat).map_or("", String::as_str)),
+                    own: std::array::from_fn(|seat| looks.own.contains(Slot::at(seat))),
+                    bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
+                    calm,
+                    plain: looks.plain,
+                    ..Audience::default()
+                };
+                let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
+                self.stage.draw(self.room.world().0.pond(), between, &audience, scene);
+            }
+        }
+    }
+
+    fn album(&self) -> &Album {
+        self.stage.album()
+    }
+
+    fn standing(&self) -> Standing {
+        let pond = self.pond();
+        let brought: u32 = pond.ledger.brought.iter().map(|count| u32::from(*count)).sum();
+        let said = format!("Day {}. {brought} things brought.", pond.ledger.day + 1);
+        Standing { frame: pond.frame, level: pond.ledger.day + 1, over: false, board: false, said }
+    }
+
+    fn players(&self) -> Vec<PlayerLine> {
+        let pond = self.pond();
+        let boats = pond.boats.iter().flatten().map(|boat| usize::from(boat.seat));
+        let line = |seat: usize| PlayerLine {
+            seat,
+            score: pond.ledger.credit.get(seat).copied().unwrap_or(0).into(),
+            mounts: 1,
+            ..PlayerLine::default()
+        };
+        boats.filter(|seat| *seat < CHAIRS).map(line).collect()
+    }
+
+    /// The boat is always in the middle, and the list at the left.
+    fn is_own_at_right(&self) -> bool {
+        false
+    }
+
+    fn closing_line(&self, _: u64) -> &'static str {
+        "Nobody hurried."
+    }
+
+    /// A pond has no end to tell of.
+    fn report(&mut self) -> bool {
+        false
+    }
+
+    fn tell(&self, out: &mut String) {
+        let pond = self.pond();
+        let session = self.room.session();
+        let here: Vec<String> = (0..CHAIRS)
+            .map(|seat| {
+                session
+                    .roster()
+                    .iter()
+                    .any(|present| usize::from(present.player.number()) == seat)
+                    .to_string()
+            })
+            .collect();
+        let own = pond.boats.get(usize::from(self.room.player().number())).copied().flatten();
+        let (x, y) = own.map_or((0, 0), |boat| (boat.place[0].floor(), boat.place[1].floor()));
+        let mine = pond.floating.iter().filter(|floating| floating.mine).count();
+        let brought: u32 = pond.ledger.brought.iter().map(|count| u32::from(*count)).sum();
+        let afloat =
+            water::near(water::at(x, y), water::at(water::WIDTH / 2, water::HEIGHT / 2), water::WIDTH);
+        let _ = write!(
+            out,
+            ",\"frame\":{},\"day\":{},\"things\":{},\"mine\":{mine},\"brought\":{brought},\"afloat\":{afloat},\"boat\":[{x},{y}],\"host\":{},\"here\":[{}]",
+            pond.frame,
+            pond.ledger.day,
+            pond.floating.len(),
+            self.room.host().map_or(-1, |host| i32::from(host.number())),
+            here.join(","),
+        );
+    }
+}
