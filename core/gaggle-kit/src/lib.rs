@@ -5,7 +5,7 @@
 //! anywhere neither panic nor behave differently in debug and release builds.
 //!
 //! - **Nouns**: [`Frame`], [`Slot`] and [`SlotSet`], [`PeerId`], [`Micros`], [`Input`].
-//! - **Numbers**: [`Fixed`] point and [`Angle`] with roots, sines and directions; [`Prng`], a generator that lives
+//! - **Numbers**: [`Fixed`] point and [`Angle`] with roots, sines and directions; places and ways in the [`plane`]; [`Prng`], a generator that lives
 //!   in the state it decides about ([`Mulberry32`] and [`Xorshift32`] for games that already use them).
 //! - **States**: [`State`] with its derive: saved, sent, hashed ([`StateHasher`]), and explained when two machines
 //!   disagree ([`differences`]).
@@ -90,6 +90,7 @@ mod hash;
 mod input;
 mod micros;
 mod peer;
+pub mod plane;
 mod quantise;
 mod random;
 mod slot;

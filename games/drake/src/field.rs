@@ -1,6 +1,9 @@
 //! The coop: where its walls and nests are, and how to reckon with places in it.
 
-use gaggle_kit::{Angle, Fixed16};
+use gaggle_kit::Fixed16;
+
+/// Places are in art pixels, velocities in art pixels a second.
+pub use gaggle_kit::plane::{Vector, add, along, direction, length, near, slowed_to, way};
 
 /// Art pixels across and down, as all games of the arcade have.
 pub const WIDTH: i32 = 384;
@@ -19,9 +22,6 @@ pub const SEATS: usize = 6;
 /// Frames in a second.
 pub const RATE: i32 = 60;
 
-/// A place in art pixels, or a velocity in art pixels a second.
-pub type Vector = [Fixed16; 2];
-
 /// Where the nests are, by seat: holes in the wicker, each as far from the next as can be.
 const NESTS: [(i32, i32); SEATS] = [(24, 60), (360, 170), (360, 60), (24, 170), (192, 36), (192, 194)];
 
@@ -33,43 +33,6 @@ pub const fn nest(seat: usize) -> Vector {
 
 /// The middle of the coop.
 pub const MIDDLE: Vector = [Fixed16::from_int((LEFT + RIGHT) / 2), Fixed16::from_int((TOP + BOTTOM) / 2)];
-
-/// A way of this length in a direction.
-pub fn along(heading: Angle, length: Fixed16) -> Vector {
-    [heading.cos::<16>() * length, heading.sin::<16>() * length]
-}
-
-/// One and another.
-pub fn add(a: Vector, b: Vector) -> Vector {
-    [a[0] + b[0], a[1] + b[1]]
-}
-
-/// The way from `a` to `b`.
-pub fn way(a: Vector, b: Vector) -> Vector {
-    [b[0] - a[0], b[1] - a[1]]
-}
-
-/// How long a way is.
-pub fn length(way: Vector) -> Fixed16 {
-    Fixed16::hypot(way[0], way[1])
-}
-
-/// The direction of a way.
-pub fn direction(way: Vector) -> Angle {
-    Angle::atan2(way[1], way[0])
-}
-
-/// Whether two places are nearer than this. Exact, and without a root.
-pub fn near(a: Vector, b: Vector, distance: i32) -> bool {
-    let [x, y] = way(a, b).map(|part| i64::from(part.to_bits()));
-    let reach = i64::from(distance) << 16;
-    x.abs() < reach && y.abs() < reach && x * x + y * y < reach * reach
-}
-
-/// A velocity that is no faster than this.
-pub fn slowed_to(velocity: Vector, speed: Fixed16) -> Vector {
-    if length(velocity) > speed { along(direction(velocity), speed) } else { velocity }
-}
 
 /// What one frame of this velocity leads to.
 pub fn moved(place: Vector, velocity: Vector) -> Vector {

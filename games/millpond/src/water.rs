@@ -2,6 +2,9 @@
 
 use gaggle_kit::{Angle, Fixed16};
 
+/// Places are in art pixels, velocities in art pixels a second.
+pub use gaggle_kit::plane::{Vector, add, along, direction, length, near, slowed_to, way};
+
 /// Art pixels across the pond and down.
 pub const WIDTH: i32 = 1_024;
 /// Art pixels down.
@@ -19,49 +22,9 @@ pub const RACE_HALF: i32 = 46;
 /// Where the wheel is: the race ends under it.
 pub const WHEEL: (i32, i32) = (1_000, RACE);
 
-/// A place in art pixels, or a velocity in art pixels a second.
-pub type Vector = [Fixed16; 2];
-
 /// A place in whole pixels.
 pub const fn at(x: i32, y: i32) -> Vector {
     [Fixed16::from_int(x), Fixed16::from_int(y)]
-}
-
-/// A way of this length in a direction.
-pub fn along(heading: Angle, length: Fixed16) -> Vector {
-    [heading.cos::<16>() * length, heading.sin::<16>() * length]
-}
-
-/// One and another.
-pub fn add(a: Vector, b: Vector) -> Vector {
-    [a[0] + b[0], a[1] + b[1]]
-}
-
-/// The way from `a` to `b`.
-pub fn way(a: Vector, b: Vector) -> Vector {
-    [b[0] - a[0], b[1] - a[1]]
-}
-
-/// How long a way is.
-pub fn length(way: Vector) -> Fixed16 {
-    Fixed16::hypot(way[0], way[1])
-}
-
-/// The direction of a way.
-pub fn direction(way: Vector) -> Angle {
-    Angle::atan2(way[1], way[0])
-}
-
-/// Whether two places are nearer than this. Exact, and without a root.
-pub fn near(a: Vector, b: Vector, distance: i32) -> bool {
-    let [x, y] = way(a, b).map(|part| i64::from(part.to_bits()));
-    let reach = i64::from(distance) << 16;
-    x.abs() < reach && y.abs() < reach && x * x + y * y < reach * reach
-}
-
-/// A velocity that is no faster than this.
-pub fn slowed_to(velocity: Vector, speed: Fixed16) -> Vector {
-    if length(velocity) > speed { along(direction(velocity), speed) } else { velocity }
 }
 
 /// What one frame of this velocity leads to.
