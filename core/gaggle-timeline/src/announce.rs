@@ -19,6 +19,8 @@ pub(crate) struct Announce {
     pub(crate) settings_fingerprint: u64,
     pub(crate) incarnation: Incarnation,
     pub(crate) slots: SlotSet,
+    /// A name for the company it starts a match with; 0 if it starts none.
+    pub(crate) company: u64,
 }
 
 /// What a peer found when it simulated a stretch again.
@@ -60,6 +62,7 @@ impl Message {
                 out.extend_from_slice(&announce.settings_fingerprint.to_le_bytes());
                 out.extend_from_slice(&announce.incarnation.0.to_le_bytes());
                 out.extend_from_slice(&announce.slots.bits().to_le_bytes());
+                out.extend_from_slice(&announce.company.to_le_bytes());
             }
             Message::Recovered { through } => {
                 out.push(KIND_RECOVERED);
@@ -98,6 +101,7 @@ impl Message {
                         settings_fingerprint: 0,
                         incarnation: unknown,
                         slots: SlotSet::EMPTY,
+                        company: 0,
                     }));
                 }
                 Message::Announce(Announce {
@@ -106,6 +110,7 @@ impl Message {
                     settings_fingerprint: r.u64("settings fingerprint")?,
                     incarnation: Incarnation(r.u32("incarnation")?),
                     slots: SlotSet::from_bits(r.u64("slots")?),
+                    company: r.u64("company")?,
                 })
             }
             KIND_FINDINGS => Message::Findings(Findings::decode(&mut r)?),
@@ -155,6 +160,7 @@ mod tests {
                 settings_fingerprint: 0x1112_1314_1516_1718,
                 incarnation: Incarnation(0xa1a2_a3a4),
                 slots: SlotSet::first(2),
+                company: 0x2122_2324_2526_2728,
             }),
             Message::Findings(Findings {
                 from: Frame::new(60),

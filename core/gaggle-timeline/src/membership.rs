@@ -49,6 +49,7 @@ pub(crate) use view::View;
 
 pub(crate) use ballot::Ballot;
 pub(crate) use bootstrap::{Feed, Followed, Tidings};
+use held::Place;
 pub(crate) use held::{Entries, Extras, Held, Streams};
 pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS};
 pub(crate) use meeting::{Hearing, Sign};
@@ -145,6 +146,9 @@ impl Hash for Epoch {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
+/// The tag of what follows from starting together: the first that is used on a link.
+pub(crate) const IMPLIED_TAG: u8 = 0;
+
 /// Messages waiting to be sent; beyond this new ones are dropped, and said again later.
 const OUTBOX_MAX: usize = 512;
 
@@ -171,6 +175,8 @@ pub(crate) struct Membership {
     /// Changes with everything others are told of us and everything we think of them.
     epoch: Epoch,
     streams: Streams,
+    /// Where the own one was last.
+    own_place: Place,
     /// The first frame of the own stream.
     begun_at: Option<Frame>,
     confirmed: Frame,
@@ -195,6 +201,8 @@ pub(crate) struct Membership {
     held_up: Option<(StreamId, Micros, Frame)>,
     /// Nobody was missing when this epoch began.
     calm_since: Option<Epoch>,
+    /// Nobody was missing or coming and nothing was being said when this epoch began.
+    at_rest_since: Option<Epoch>,
     leaving: bool,
     slept: bool,
     ticked_at: Option<Micros>,
@@ -238,6 +246,7 @@ impl Membership {
             quiet_until: Frame::START,
             epoch: Epoch::default(),
             streams: Streams::default(),
+            own_place: Place::default(),
             begun_at: None,
             confirmed: Frame::START,
             settled: Frame::START,
@@ -253,6 +262,7 @@ impl Membership {
             suspicious_since: None,
             held_up: None,
             calm_since: None,
+            at_rest_since: None,
             leaving: false,
             slept: false,
             ticked_at: None,
@@ -327,14 +337,20 @@ impl Membership {
         self.peers.get(peer)?.latest()
     }
 
+    /// A peer stands like this without having said so. False if it has said anything else.
+    pub(crate) fn imply_standing(&mut self, peer: PeerId, standing: Standing) -> bool {
+        let peer = self.peers.entry(peer);
+        let silent = peer.latest().is_none();
+        if silent {
+            peer.set_standing(IMPLIED_TAG, standing);
+            self.epoch.advance();
+        }
+        silent
+    }
+
     /// Whether a peer says that it is not in the roster.
     pub(crate) fn observes(&self, peer: PeerId) -> bool {
         self.peers.get(peer).is_some_and(|peer| peer.observes)
-    }
-
-    /// Whether anybody waits to be admitted.
-    pub(crate) fn has_observers(&self) -> bool {
-        self.peers.iter().any(|(_, peer)| peer.observes)
     }
 
     /// What another history a peer is in is to ours.
@@ -383,6 +399,39 @@ impl Membership {
             self.note_ready(now);
             self.decide(now, false, entries);
         }
+        if !self.is_at_rest() {
+            self.at_rest_since = self.may_rest().then_some(self.epoch);
+        }
+    }
+
+    /// Time passes, and nothing but inputs came. False if that is not all: then [`tick`](Membership::tick).
+    pub(crate) fn rest(&mut self, now: Micros) -> bool {
+        let awake = self.ticked_at.is_some_and(|at| now.since(at) <= self.settings.sleep_after);
+        let rests = awake && self.is_at_rest();
+        if rests {
+            self.ticked_at = Some(now);
+            self.starving_since = now;
+        }
+        rests
+    }
+
+    /// Whether there was nothing to do when we last looked, and nothing has changed since.
+    /// Then nothing but inputs is told, and nobody has said goodbye.
+    #[inline]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let same = self.at_rest_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
+        same && !self.leaving && !self.unfinished && !self.is_busy()
+    }
+
+    fn may_rest(&self) -> bool {
+        let calm = self.calm_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
+        calm && self.mode == Mode::Member
+            && self.is_full()
+            && self.promise_told().is_none()
+            && self.own().is_some_and(|own| !own.is_empty())
+            && self.streams.len() <= self.known.len()
+            && !self.streams.say_something()
+            && !self.peers.iter().any(|(_, peer)| peer.observes)
     }
 
     /// Something a peer said.
@@ -477,6 +526,11 @@ impl Membership {
 
     pub(crate) fn held(&self, stream: StreamId) -> Option<&Held> {
         self.streams.get(stream)
+    }
+
+    /// What is held of the own stream.
+    pub(crate) fn own(&self) -> Option<&Held> {
+        self.streams.get_near(self.own_place, self.me)
     }
 
     /// Of the other machine's stream most is held of, how many entries.

@@ -100,6 +100,8 @@ pub(crate) struct Remote {
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) handshake: Handshake,
     pub(crate) liveness: Liveness,
+    /// The companies told to each other when the link came up, 0 for none: theirs and ours.
+    pub(crate) companies: (u64, u64),
     /// It is in the roster, without an end.
     pub(crate) is_open: bool,
     /// It only watches.
@@ -169,6 +171,8 @@ pub(crate) struct Told {
     /// How often; the tag follows from it.
     count: u64,
     standing: Option<Standing>,
+    /// It was never said: it follows from starting together.
+    pub(crate) implied: bool,
     /// Since what was looked at last, nothing changed that it should be told.
     pub(crate) epoch: Option<u32>,
 }
@@ -180,7 +184,7 @@ impl Told {
     /// The tag for our packets to this peer.
     pub(crate) fn tag(&self) -> u8 {
         match self.standing {
-            Some(_) => ((self.count - 1) % TAGS) as u8,
+            Some(_) => (self.count % TAGS) as u8,
             None => TAG_NONE,
         }
     }
@@ -194,13 +198,21 @@ impl Told {
     pub(crate) fn tell(&mut self, standing: Standing) -> u8 {
         self.count += 1;
         self.standing = Some(standing);
+        self.implied = false;
         self.tag()
+    }
+
+    /// It knows this without being told, by starting together with us. Nothing was told before.
+    pub(crate) fn imply(&mut self, standing: Standing) {
+        self.standing = Some(standing);
+        self.implied = true;
     }
 
     /// We stand for nothing any more.
     pub(crate) fn forget(&mut self) {
         self.standing = None;
         self.epoch = None;
+        self.implied = false;
     }
 }
 
@@ -226,6 +238,7 @@ impl Remote {
             incarnation: None,
             handshake: Handshake::Unlinked,
             liveness: Liveness::Heard,
+            companies: (0, 0),
             is_open: false,
             watches: false,
             reachable: false,

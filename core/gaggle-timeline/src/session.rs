@@ -103,6 +103,8 @@ pub struct Session<I: Input> {
     /// The slots present in every frame until the roster changes next.
     everybody: Option<SlotSet>,
     lead: Option<PeerId>,
+    /// Before this nobody can have been silent for long, and everybody knows how we stand.
+    calm_until: Micros,
     /// The history people were told of last.
     told_history: Option<membership::History>,
     /// The frame we would be at if we were in step with the others, while we come in.
@@ -289,6 +291,7 @@ impl<I: Input> Session<I> {
             origin: Frame::START,
             everybody: None,
             lead: None,
+            calm_until: Micros::ZERO,
             told_history: None,
             pace_frame: Frame::START,
             catching_up: false,
@@ -350,6 +353,7 @@ impl<I: Input> Session<I> {
             return Ok(());
         }
         remote.handshake = Handshake::Linked;
+        self.calm_until = Micros::ZERO;
         remote.told.forget();
         // It may have forgotten us meanwhile: what it holds it will say.
         remote.acked = None;
@@ -369,6 +373,7 @@ impl<I: Input> Session<I> {
             remote.handshake = Handshake::Unlinked;
         }
         remote.told.forget();
+        self.calm_until = Micros::ZERO;
         if !self.is_heard_via(index) {
             self.set_gone(index);
         }
@@ -409,15 +414,21 @@ impl<I: Input> Session<I> {
         self.ticked_at = now;
         self.now = self.now.max(now);
         self.ticks += 1;
-        self.watch_liveness();
+        let calm = self.is_calm();
+        if !calm {
+            self.watch_liveness();
+        }
         self.watch_inquest();
         self.watch_recovery();
         self.tick_membership();
-        self.set_lags();
         self.tend_joining();
         self.tend_donations();
-        self.tend_relaying();
-        self.tell_standing();
+        if !calm {
+            self.set_lags();
+            self.tend_relaying();
+            self.tell_standing();
+            self.find_calm();
+        }
         self.outbox.open(self.remotes.len());
         if !self.running || self.over {
             return Tick::Waiting;
@@ -695,7 +706,7 @@ impl<I: Input> Session<I> {
 
     /// Entries after `before` are written: what they say besides inputs is decided now.
     fn write_own(&mut self, before: Frame) {
-        let may_say = self.membership.is_leaving() || self.membership.has_observers();
+        let may_say = self.membership.may_say();
         for number in before.number() + 1..=self.ledger.local.newest().number() {
             let frame = Frame::new(number);
             let extras = if may_say && self.membership.own_end().is_none() {
@@ -729,8 +740,10 @@ impl<I: Input> Session<I> {
             let stream = StreamId { peer: seat.peer, incarnation };
             rows.push(Row { stream, slots: seat.slots, first: Frame::new(1), last: Frame::NEVER });
         }
+        let company = self.company();
         self.seats.clear();
         self.membership.start_together(self.config.match_id, rows);
+        self.imply_standings(company);
         self.begin_running();
         self.remotes.iter_mut().for_each(|remote| remote.acked = Some(Frame::START));
         let before = self.ledger.local.newest();

@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Frame, Micros, SlotSet};
 
-use super::held::{Extras, Join};
+use super::held::{Extras, Held, Join};
 use super::history::Relation;
 use super::messages::Standing;
 use super::rows::{self, ROWS_MAX};
@@ -15,13 +15,17 @@ impl Membership {
         self.leaving = true;
     }
 
-    pub(crate) fn is_leaving(&self) -> bool {
-        self.leaving
+    /// Whether the own next entry may have to say anything.
+    pub(crate) fn may_say(&self) -> bool {
+        self.leaving || !self.is_at_rest() && self.peers.iter().any(|(_, peer)| peer.observes)
     }
 
     /// The last frame of the own stream, once the goodbye is written.
     pub(crate) fn own_end(&self) -> Option<Frame> {
-        self.streams.end(self.me)
+        if self.is_at_rest() {
+            return None;
+        }
+        self.own().and_then(Held::end)
     }
 
     /// The newest entry that may be written.

@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Frame, Micros};
 
-use super::held::{Entries, Extras, Held, Join, WARM_STREAMS_MAX};
+use super::held::{Entries, Extras, Held, Join, Place, WARM_STREAMS_MAX};
 use super::rows::{self, ROWS_MAX, Row};
 use super::tail::Tail;
 use super::{Fault, Membership, Mode};
@@ -92,10 +92,7 @@ impl Membership {
 
     /// Frames were confirmed: what nobody of this history can still need is forgotten.
     pub(crate) fn tidy(&mut self, entries: &mut dyn Entries) {
-        let oldest = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
-        for (_, held) in self.streams.iter_mut() {
-            held.trim(oldest);
-        }
+        self.trim_streams();
         if self.trim_rows() {
             self.refresh();
         }
@@ -286,17 +283,30 @@ impl Membership {
         rows::row_of(&self.known, stream).is_some() && self.may_grow(stream)
     }
 
-    /// Entries of a stream from `since` up to `through` are held by whoever holds the values.
-    pub(crate) fn grow(&mut self, stream: StreamId, since: Frame, through: Frame) {
-        match self.streams.get_mut(stream) {
-            Some(held) => held.grow(through),
-            // Of who was admitted before we heard of it, these are the first.
-            None => {
-                let first = since.max(self.confirmed.next());
-                if through >= first {
-                    self.streams.insert(stream, Held::from(first)).grow(through);
+    /// Entries of these streams, in the order of their names, are held by whoever holds the values: from which frame to
+    /// which.
+    pub(crate) fn grow(&mut self, held: impl Iterator<Item = (StreamId, Frame, Frame)>) {
+        let mut near = Place::default();
+        for (stream, since, through) in held {
+            match self.streams.next_mut(&mut near, stream) {
+                Some(held) => held.grow(through),
+                // Of who was admitted before we heard of it, these are the first.
+                None => {
+                    let first = since.max(self.confirmed.next());
+                    if through >= first {
+                        self.streams.insert(stream, Held::from(first)).grow(through);
+                    }
                 }
             }
+        }
+        self.trim_streams();
+    }
+
+    /// What nobody of this history can still need is forgotten.
+    fn trim_streams(&mut self) {
+        let oldest = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
+        for (_, held) in self.streams.iter_mut() {
+            held.trim(oldest);
         }
     }
 
@@ -316,11 +326,10 @@ impl Membership {
     /// The own stream got its next entry.
     pub(crate) fn push_own(&mut self, frame: Frame, extras: Extras) {
         let me = self.me;
-        let held = match self.streams.get_mut(me) {
-            Some(held) if held.through.next() == frame => held,
-            _ => self.streams.insert(me, Held::from(frame)),
-        };
-        held.push(extras);
+        match self.streams.get_near_mut(&mut self.own_place, me) {
+            Some(held) if held.through.next() == frame => held.push(extras),
+            _ => self.streams.insert(me, Held::from(frame)).push(extras),
+        }
         if self.begun_at.is_none() {
             self.begun_at = Some(frame);
             self.epoch.advance();

@@ -2,6 +2,8 @@
 //!
 //! The inputs themselves belong to whoever holds the machine; it lends them through [`Entries`].
 
+use std::hash::{Hash, Hasher};
+
 use gaggle_kit::{DecodeError, Frame, SlotSet};
 
 use super::tail::Tail;
@@ -136,6 +138,23 @@ impl Held {
 /// Streams of observers that may be held beside those in the roster.
 pub(crate) const WARM_STREAMS_MAX: usize = 16;
 
+/// Where a stream was last found. Looking there first saves a search; what is there now is for the reader to check, so
+/// that two machines in the same state are equal wherever they looked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place(usize);
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Place) -> bool {
+        true
+    }
+}
+
+impl Eq for Place {}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// All streams, by name. Few enough that a sorted list beats a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Streams {
@@ -145,6 +164,30 @@ pub(crate) struct Streams {
 impl Streams {
     fn place(&self, stream: StreamId) -> Result<usize, usize> {
         self.runs.binary_search_by(|(known, _)| known.cmp(&stream))
+    }
+
+    /// As [`get`](Streams::get), for whoever has an idea where it is.
+    pub(crate) fn get_near(&self, Place(near): Place, stream: StreamId) -> Option<&Held> {
+        match self.runs.get(near) {
+            Some((known, held)) if *known == stream => Some(held),
+            _ => self.get(stream),
+        }
+    }
+
+    /// As [`get_near`](Streams::get_near), with the idea made better.
+    pub(crate) fn get_near_mut(&mut self, near: &mut Place, stream: StreamId) -> Option<&mut Held> {
+        if self.runs.get(near.0).is_none_or(|(known, _)| *known != stream) {
+            near.0 = self.place(stream).ok()?;
+        }
+        self.runs.get_mut(near.0).map(|(_, held)| held)
+    }
+
+    /// For looking up several streams in the order of their names: each search begins where the last one ended.
+    pub(crate) fn next_mut(&mut self, near: &mut Place, stream: StreamId) -> Option<&mut Held> {
+        while self.runs.get(near.0).is_some_and(|(known, _)| *known < stream) {
+            near.0 += 1;
+        }
+        self.runs.get_mut(near.0).filter(|(known, _)| *known == stream).map(|(_, held)| held)
     }
 
     pub(crate) fn get(&self, stream: StreamId) -> Option<&Held> {
@@ -179,6 +222,11 @@ impl Streams {
 
     pub(crate) fn len(&self) -> usize {
         self.runs.len()
+    }
+
+    /// Whether any entry that is held says anything.
+    pub(crate) fn say_something(&self) -> bool {
+        self.runs.iter().any(|(_, held)| !held.extras.is_empty())
     }
 
     /// Keeps the streams that are wanted.

@@ -117,6 +117,7 @@ impl Membership {
             return Ok(());
         }
         self.fence.raise(ballot);
+        self.epoch.advance();
         self.accepted = Some(Proposal { ballot, told, tails });
         self.send(from, Message::Accepted { incarnation, ballot });
         Ok(())

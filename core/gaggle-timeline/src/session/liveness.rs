@@ -1,12 +1,29 @@
 //! Who is heard, directly or through somebody else, and what follows when nobody hears a machine any more.
 
-use gaggle_kit::Input;
+use gaggle_kit::{Input, Micros};
 
 use super::Session;
+use super::relaying::SILENCE;
 use crate::event::Event;
-use crate::remote::{Handshake, Liveness};
+use crate::remote::{Handshake, Liveness, Remote};
 
 impl<I: Input> Session<I> {
+    /// Whether nobody has to be watched, asked about or told anything in this tick.
+    pub(super) fn is_calm(&self) -> bool {
+        self.now < self.calm_until && self.stalled_ticks == 0 && self.membership.is_at_rest()
+    }
+
+    /// Everybody was just looked at: until when that need not be done again, if nothing happens but inputs.
+    pub(super) fn find_calm(&mut self) {
+        let fine = |remote: &Remote| remote.is_trusted() && remote.liveness == Liveness::Heard;
+        let calm = self.running && self.membership.is_at_rest() && self.remotes.iter().all(fine);
+        let heard_at = self.remotes.iter().map(|remote| remote.heard_at).min();
+        self.calm_until = match heard_at {
+            Some(at) if calm => at + SILENCE.min(self.config.interrupted_after),
+            _ => Micros::ZERO,
+        };
+    }
+
     /// Silence is told, and in the end taken for absence.
     pub(super) fn watch_liveness(&mut self) {
         let gathering = !self.seats.is_empty();

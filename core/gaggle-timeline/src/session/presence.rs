@@ -8,20 +8,27 @@ use crate::membership::{self, Fault, Lost, Mode};
 use crate::remote::{Liveness, Remote};
 use crate::roster::StreamId;
 
+/// Where nobody comes or goes, the membership machine looks around once in so many ticks.
+const THOROUGH_TICKS: u64 = 8;
+
 impl<I: Input> Session<I> {
     /// The membership machine learns what the ledger took by itself.
     pub(super) fn sync_held(&mut self) {
         if self.held_news {
             self.held_news = false;
-            for track in self.ledger.tracks() {
-                self.membership.grow(track.row.stream, track.since, track.have);
-            }
+            let tracks = self.ledger.tracks().iter();
+            self.membership.grow(tracks.map(|track| (track.row.stream, track.since, track.have)));
         }
     }
 
     /// Time passes for the membership machine.
     pub(super) fn tick_membership(&mut self) {
         if !self.running {
+            return;
+        }
+        if !self.ticks.is_multiple_of(THOROUGH_TICKS) && self.membership.rest(self.now) {
+            self.update_horizon();
+            self.update_confirmed();
             return;
         }
         self.sync_held();

@@ -72,6 +72,7 @@ impl<I: Input> Session<I> {
         if trusted {
             remote.heard_at = now;
         }
+        self.calm_until = Micros::ZERO;
         let moves_state = bytes.first().is_some_and(|kind| transfer::Message::moves_state(*kind));
         if !moves_state && !remote.allowed.messages.spend(now, MESSAGES) {
             self.fault(index, PeerFault::Flood);
@@ -138,6 +139,7 @@ impl<I: Input> Session<I> {
             remote.incarnation = Some(announce.incarnation);
             self.membership.handle_hello(peer, announce.incarnation);
         }
+        remote.companies.0 = announce.company;
         remote.heard_at = self.now;
         remote.liveness =
             if remote.liveness == Liveness::Gone { Liveness::Interrupted } else { remote.liveness };
@@ -158,6 +160,13 @@ impl<I: Input> Session<I> {
             return;
         }
         let peer = self.remotes[index].peer;
+        if let membership::Message::Standing { standing, .. } = &message
+            && standing.knows.is_none()
+            && self.remotes[index].told.implied
+        {
+            // It did not start together with us after all.
+            self.remotes[index].told.forget();
+        }
         let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
         self.sync_held();
         let taken = self.membership.handle_message(self.now, peer, message, &mut self.ledger);
@@ -209,6 +218,15 @@ impl<I: Input> Session<I> {
         self.note_heard(index);
     }
 
+    /// A packet of somebody for whom the match has begun already. Its clock is what we still wait for.
+    fn take_early(&mut self, now: Micros, index: usize, bytes: &[u8]) -> Result<(), PeerFault> {
+        let peer = self.remotes[index].peer;
+        let seat = self.seats.iter().find(|seat| seat.peer == peer);
+        let packet = Packet::decode(bytes, seat.map_or(0, |seat| seat.slots.len()) * I::SIZE)?;
+        self.take_stranger(now, index, &packet);
+        Ok(())
+    }
+
     fn take_tagged(&mut self, now: Micros, index: usize, tag: u8, bytes: &[u8]) -> Result<(), PeerFault> {
         let epoch = self.membership.epoch().number();
         let known = self.remotes[index].meaning.filter(|known| known.tag == tag && known.epoch == epoch);
@@ -216,6 +234,9 @@ impl<I: Input> Session<I> {
             Some(known) => known.players,
             None => match self.membership.standing_of(self.remotes[index].peer, tag) {
                 Some(standing) => standing.players,
+                None if tag == membership::IMPLIED_TAG && !self.seats.is_empty() => {
+                    return self.take_early(now, index, bytes);
+                }
                 None => {
                     // What it means is still under way; what it says comes again.
                     self.remotes[index].heard_at = now;
@@ -345,8 +366,8 @@ impl<I: Input> Session<I> {
         let told = |meaning: &Meaning| {
             meaning.stream.incarnation == known.incarnation && meaning.first == Some(known.first)
         };
-        match remote.meaning.filter(told) {
-            Some(meaning) => self.have_of_stream(&meaning),
+        match remote.meaning.as_ref().filter(|meaning| told(meaning)) {
+            Some(meaning) => self.have_of_stream(meaning),
             None => {
                 // Nothing came from it yet, but whoever brought us in told us what it had.
                 let stream = StreamId { peer: remote.peer, incarnation: known.incarnation };
@@ -557,6 +578,7 @@ impl<I: Input> Session<I> {
         remote.handshake = Handshake::Refused;
         let peer = remote.peer;
         remote.told.forget();
+        self.calm_until = Micros::ZERO;
         self.refused.push((peer, Goodbye::FAULT));
         self.events.push(Event::Fault { peer, fault });
         self.set_gone(index);

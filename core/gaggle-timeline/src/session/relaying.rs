@@ -12,7 +12,7 @@ use crate::roster::StreamId;
 use crate::transfer::Message;
 
 /// Whoever was not heard directly for so long is asked about.
-const SILENCE: Micros = Micros::from_millis(300);
+pub(super) const SILENCE: Micros = Micros::from_millis(300);
 /// Ticks between two askings.
 const ASK_TICKS: u64 = 2;
 /// A stall of so many ticks is worth asking about.

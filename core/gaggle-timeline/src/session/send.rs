@@ -196,8 +196,9 @@ impl<I: Input> Session<I> {
             }
         };
         let entry_bytes = self.ledger.local.players() * I::SIZE;
-        let sayings = acked.map_or(Sayings::default(), |acked| {
-            let said = self.membership.held(self.membership.me()).map_or(&[][..], |held| held.sayings());
+        let at_rest = self.membership.is_at_rest();
+        let sayings = acked.filter(|_| !at_rest).map_or(Sayings::default(), |acked| {
+            let said = self.membership.own().map_or(&[][..], |held| held.sayings());
             write_sayings(said, acked, newest, &mut self.outbox.sayings)
         });
         let runs: Runs<'_> = self.outbox.body.finish(entry_bytes);
@@ -231,8 +232,8 @@ impl<I: Input> Session<I> {
             confirmed_age: newest.since(self.membership.confirmed()).min(255) as u8,
             time,
             check,
-            observer: tag != TAG_NONE && self.membership.mode() == Mode::Observer,
-            promised: if tag == TAG_NONE { None } else { self.membership.promise_told() },
+            observer: !at_rest && tag != TAG_NONE && self.membership.mode() == Mode::Observer,
+            promised: if at_rest || tag == TAG_NONE { None } else { self.membership.promise_told() },
             sayings,
             runs,
         };
@@ -244,7 +245,7 @@ impl<I: Input> Session<I> {
 
     /// Whether we have entries to tell.
     fn has_stream(&self) -> bool {
-        self.membership.held(self.membership.me()).is_some_and(|held| held.through >= held.first)
+        self.membership.is_at_rest() || self.membership.own().is_some_and(|held| !held.is_empty())
     }
 
     /// What stands for the newest entry of somebody who has none: the frame it is at.
@@ -263,7 +264,10 @@ impl<I: Input> Session<I> {
         let room = self.config.packet_bytes_max - PACKET_OVERHEAD_BYTES;
         let local = &self.ledger.local;
         let newest = self.membership.own_end().unwrap_or(local.newest());
-        let said = self.membership.held(self.membership.me()).map_or(&[][..], |held| held.sayings());
+        let said = match self.membership.is_at_rest() {
+            true => &[][..],
+            false => self.membership.own().map_or(&[][..], |held| held.sayings()),
+        };
         let body = &mut self.outbox.body;
         body.clear();
         let mut frame = acked;

@@ -3,23 +3,70 @@
 use gaggle_kit::{Input, PeerId, SlotSet};
 
 use super::Session;
+use crate::Seat;
 use crate::announce::{Announce, Message, PROTOCOL_VERSION};
 use crate::exchange::MESSAGE_STREAM;
-use crate::membership::{self, Known};
+use crate::membership::{self, Known, Standing};
+use crate::remote::Remote;
 
 impl<I: Input> Session<I> {
     /// We say who we are and by which rules we play.
     pub(super) fn say_hello(&mut self, peer: PeerId) {
         let own = self.seats.iter().find(|seat| seat.peer == self.local_peer);
+        let company = self.company();
+        if let Some(index) = self.remote_index(peer) {
+            self.remotes[index].companies = (0, company);
+        }
         let announce = Message::Announce(Announce {
             version: PROTOCOL_VERSION,
             game_fingerprint: self.config.game_fingerprint,
             settings_fingerprint: self.settings_fingerprint,
             incarnation: self.membership.me().incarnation,
             slots: own.map_or(SlotSet::EMPTY, |seat| seat.slots),
+            company,
         });
         let bytes = self.outbox.letter(peer, MESSAGE_STREAM);
         announce.encode(bytes);
+    }
+
+    /// A name for those who start together, in which seats and which match; 0 if there is nobody to start with.
+    pub(super) fn company(&self) -> u64 {
+        if self.seats.is_empty() {
+            return 0;
+        }
+        let mut seats: Vec<&Seat> = self.seats.iter().collect();
+        seats.sort_unstable_by_key(|seat| seat.peer);
+        let mut bytes = Vec::with_capacity(16 + 24 * seats.len());
+        bytes.extend_from_slice(&self.config.match_id.born.to_le_bytes());
+        bytes.extend_from_slice(&self.config.match_id.number.to_le_bytes());
+        for seat in seats {
+            bytes.extend_from_slice(seat.peer.as_bytes());
+            bytes.extend_from_slice(&seat.slots.bits().to_le_bytes());
+        }
+        gaggle_kit::fnv1a_64(&bytes).max(1)
+    }
+
+    /// Those who start in the same company know how everybody stands, and mean that from their first packet on:
+    /// the match begins at once, whatever gets lost meanwhile.
+    pub(super) fn imply_standings(&mut self, company: u64) {
+        let Some(own) = self.membership.standing() else { return };
+        for index in 0..self.remotes.len() {
+            let Remote { peer, companies, .. } = self.remotes[index];
+            let row = self.membership.known().iter().find(|row| row.stream.peer == peer).copied();
+            let Some(row) = row.filter(|_| companies == (company, company)) else { continue };
+            let knows = |incarnation| Some(Known { incarnation, first: row.first });
+            let theirs = Standing {
+                incarnation: row.stream.incarnation,
+                players: row.slots.len() as u8,
+                wanted: row.slots,
+                knows: knows(own.incarnation),
+                ..own.clone()
+            };
+            if self.membership.imply_standing(peer, theirs) {
+                let ours = Standing { knows: knows(row.stream.incarnation), ..own.clone() };
+                self.remotes[index].told.imply(ours);
+            }
+        }
     }
 
     /// Tells everybody how we stand who does not know.

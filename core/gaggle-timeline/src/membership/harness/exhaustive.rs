@@ -125,7 +125,7 @@ impl State {
                         steps.push(Step::Trust(index, other));
                     }
                 }
-                if self.luck.goodbyes > 0 && !machine.is_leaving() {
+                if self.luck.goodbyes > 0 && !machine.leaving {
                     steps.push(Step::Goodbye(index));
                 }
             }
