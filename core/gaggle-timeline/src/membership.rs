@@ -74,7 +74,7 @@ pub(crate) struct Settings {
     pub(crate) tip_links: u32,
     /// What was not answered is said again after this.
     pub(crate) repeat_after: Micros,
-    /// Suspicions are gathered for so long before anybody is asked.
+    /// Suspicions are gathered for so long before anybody is asked, while more may follow.
     pub(crate) gather: Micros,
     /// A joiner is admitted although it lags after it has been ready for so long.
     pub(crate) patience: Micros,
@@ -197,6 +197,8 @@ pub(crate) struct Membership {
     /// Somebody is left with a fence: a change must be finished.
     unfinished: bool,
     suspicious_since: Option<Micros>,
+    /// More suspicions may follow.
+    doubtful: bool,
     /// A change is called for, and this one must act first: since when we wait for it, standing at which frame.
     held_up: Option<(StreamId, Micros, Frame)>,
     /// Nobody was missing when this epoch began.
@@ -260,6 +262,7 @@ impl Membership {
             number_seen: 0,
             unfinished: false,
             suspicious_since: None,
+            doubtful: true,
             held_up: None,
             calm_since: None,
             at_rest_since: None,
@@ -302,6 +305,12 @@ impl Membership {
     pub(crate) fn set_reachable(&mut self, peer: PeerId, reachable: bool) {
         self.peers.entry(peer).reachable = reachable;
         self.epoch.advance();
+    }
+
+    /// Whether a suspicion may not be the only one, or may turn out to be wrong: somebody who counts as reachable has
+    /// been silent lately, or somebody who does not was heard not long ago.
+    pub(crate) fn set_doubtful(&mut self, doubtful: bool) {
+        self.doubtful = doubtful;
     }
 
     /// Nothing more is to be known about this machine.
@@ -419,13 +428,13 @@ impl Membership {
     /// Then nothing but inputs is told, and nobody has said goodbye.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
-        let same = self.at_rest_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
-        same && !self.leaving && !self.unfinished && !self.is_busy()
+        self.at_rest_since.is_some_and(|epoch| epoch.number() == self.epoch.number())
     }
 
     fn may_rest(&self) -> bool {
         let calm = self.calm_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
         calm && self.mode == Mode::Member
+            && !(self.leaving || self.unfinished || self.is_busy())
             && self.is_full()
             && self.promise_told().is_none()
             && self.own().is_some_and(|own| !own.is_empty())

@@ -50,7 +50,7 @@ const HANDSHAKE_STEPS: u32 = 2;
 const LINKS_MAX: usize = 256;
 /// Frames that may be simulated in one tick to catch up.
 const CATCH_UP_FRAMES: u32 = 12;
-/// Suspicions are gathered for so long before anybody is asked.
+/// Suspicions are gathered for so long before anybody is asked, while more may follow.
 const GATHER: Micros = Micros::from_millis(200);
 /// A joiner that lags is admitted all the same after so long.
 const PATIENCE: Micros = Micros::from_secs(2);
@@ -414,17 +414,16 @@ impl<I: Input> Session<I> {
         self.ticked_at = now;
         self.now = self.now.max(now);
         self.ticks += 1;
-        let calm = self.is_calm();
-        if !calm {
+        if self.is_calm() {
+            self.tick_membership();
+        } else {
             self.watch_liveness();
-        }
-        self.watch_inquest();
-        self.watch_recovery();
-        self.tick_membership();
-        self.tend_joining();
-        self.tend_donations();
-        if !calm {
+            self.watch_inquest();
+            self.watch_recovery();
+            self.tick_membership();
             self.set_lags();
+            self.tend_joining();
+            self.tend_donations();
             self.tend_relaying();
             self.tell_standing();
             self.find_calm();

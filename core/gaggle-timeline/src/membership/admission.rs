@@ -13,6 +13,7 @@ impl Membership {
     /// The local players want to leave: said in the next entry that can say it.
     pub(crate) fn leave(&mut self) {
         self.leaving = true;
+        self.epoch.advance();
     }
 
     /// Whether the own next entry may have to say anything.
@@ -21,6 +22,7 @@ impl Membership {
     }
 
     /// The last frame of the own stream, once the goodbye is written.
+    #[inline]
     pub(crate) fn own_end(&self) -> Option<Frame> {
         if self.is_at_rest() {
             return None;

@@ -133,7 +133,7 @@ impl Membership {
     fn is_gathering(&mut self, now: Micros) -> bool {
         let since = *self.suspicious_since.get_or_insert(now);
         // Who was removed on purpose is no suspicion.
-        self.condemned.is_empty() && now.since(since) < self.settings.gather
+        self.condemned.is_empty() && self.doubtful && now.since(since) < self.settings.gather
     }
 
     /// Whether everybody who was asked can still answer, and nobody more should be.
@@ -302,6 +302,7 @@ impl Membership {
         if promised > self.fence.promised().max(asked) && rows::is_open(&self.known, by) {
             self.collection = None;
             self.unfinished = true;
+            self.epoch.advance();
             self.decide(now, true, entries);
         }
         Ok(())

@@ -106,7 +106,10 @@ impl Membership {
         let fenced = relation == Relation::Same && !self.fence.is_up() && self.rules.fence_is_told;
         let higher =
             matches!(relation, Relation::Same | Relation::Ancestor) && promised > self.fence.promised();
-        self.unfinished |= fenced || higher;
+        if (fenced || higher) && !self.unfinished {
+            self.unfinished = true;
+            self.epoch.advance();
+        }
     }
 
     /// # Errors

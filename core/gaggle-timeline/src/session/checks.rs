@@ -242,6 +242,9 @@ impl<I: Input> Session<I> {
             return;
         }
         let peer = remote.peer;
+        if (own.inputs_hash, own.state_hash) != (check.block.inputs_hash, check.block.state_hash) {
+            self.calm_until = Micros::ZERO;
+        }
         if own.inputs_hash != check.block.inputs_hash {
             remote.differs = true;
             remote.difference = Some(own);

@@ -69,6 +69,10 @@ impl Donations {
         self.all.clear();
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// A state that is being sent.
     #[cfg(test)]
     pub(super) fn parcel(&self) -> Option<Vec<u8>> {

@@ -16,7 +16,13 @@ impl<I: Input> Session<I> {
     /// Everybody was just looked at: until when that need not be done again, if nothing happens but inputs.
     pub(super) fn find_calm(&mut self) {
         let fine = |remote: &Remote| remote.is_trusted() && remote.liveness == Liveness::Heard;
-        let calm = self.running && self.membership.is_at_rest() && self.remotes.iter().all(fine);
+        let calm = self.running
+            && self.membership.is_at_rest()
+            && !self.joining.is_busy()
+            && self.donations.is_empty()
+            && !self.recovery.is_open()
+            && !self.is_inquest_open()
+            && self.remotes.iter().all(fine);
         let heard_at = self.remotes.iter().map(|remote| remote.heard_at).min();
         self.calm_until = match heard_at {
             Some(at) if calm => at + SILENCE.min(self.config.interrupted_after),

@@ -1,8 +1,9 @@
 //! What follows from who is there: the ledger's rows, what is confirmed, and what people are told of it.
 
-use gaggle_kit::{Frame, Input, PeerId, SlotSet};
+use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
 use super::Session;
+use super::relaying::SILENCE;
 use crate::event::{Event, PeerFault};
 use crate::membership::{self, Fault, Lost, Mode};
 use crate::remote::{Liveness, Remote};
@@ -35,6 +36,15 @@ impl<I: Input> Session<I> {
         for remote in self.remotes.iter().filter(|remote| remote.is_open) {
             self.membership.note_confirmed(remote.peer, remote.confirmed);
         }
+        let silent = |at: Micros| self.now.since(at) >= SILENCE;
+        let doubtful = |remote: &Remote| {
+            let unheard_via = remote.heard_via.is_none_or(|(_, at)| silent(at));
+            let fades = remote.reachable && silent(remote.heard_at) && unheard_via;
+            // Its link ended, which others may know more about.
+            let parted = !remote.reachable && self.now.since(remote.heard_at) < self.config.dead_after;
+            remote.is_open && (fades || parted)
+        };
+        self.membership.set_doubtful(self.remotes.iter().any(doubtful));
         self.membership.tick(self.now, &mut self.ledger);
         self.membership.tidy(&mut self.ledger);
         self.watch_standstill();

@@ -62,6 +62,11 @@ impl Recovery {
         self.suspect.get_or_insert((frame, now));
     }
 
+    /// Whether there is a difference nobody has settled.
+    pub(super) fn is_open(&self) -> bool {
+        self.suspect.is_some() || self.under_way
+    }
+
     /// Whether the state that is coming replaces ours without our leaving the match.
     pub(super) fn is_under_way(&self) -> bool {
         self.under_way
