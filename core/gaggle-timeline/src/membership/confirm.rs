@@ -237,6 +237,7 @@ impl Membership {
             frame = frame.next();
         }
         if says_something {
+            self.epoch.advance();
             self.refresh();
         }
         Ok(())
@@ -314,6 +315,7 @@ impl Membership {
     pub(crate) fn note_extras(&mut self, stream: StreamId, frame: Frame, extras: Extras) {
         if let Some(held) = self.streams.get_mut(stream) {
             held.note(frame, extras);
+            self.epoch.advance();
             self.refresh();
         }
     }
@@ -335,6 +337,7 @@ impl Membership {
             self.epoch.advance();
         }
         if extras.is_some() {
+            self.epoch.advance();
             self.refresh();
         }
     }
