@@ -114,6 +114,8 @@ pub(crate) struct Remote {
     /// The last frame it said it confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) heard_at: Micros,
+    /// Since when it is heard without an interruption.
+    pub(crate) heard_since: Micros,
     /// When somebody who hears it last told so.
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     pub(crate) clock: EchoClock,
@@ -246,6 +248,7 @@ impl Remote {
             acked: None,
             confirmed: Frame::START,
             heard_at: Micros::ZERO,
+            heard_since: Micros::ZERO,
             heard_via: None,
             clock: EchoClock::new(),
             advantage: Advantage::default(),

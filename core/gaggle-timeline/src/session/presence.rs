@@ -229,7 +229,9 @@ impl<I: Input> Session<I> {
             let Some(late) = late.filter(|track| track.have <= self.horizon && track.row.is_open()) else {
                 continue;
             };
-            if remote.liveness == Liveness::Heard {
+            // Whoever is just heard again could not give anything before.
+            let heard_for = self.now.since(remote.heard_since);
+            if remote.liveness == Liveness::Heard && heard_for >= self.config.stall_after {
                 self.membership.condemn(late.row.stream);
             }
         }

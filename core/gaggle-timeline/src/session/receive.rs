@@ -556,6 +556,7 @@ impl<I: Input> Session<I> {
         let peer = remote.peer;
         if remote.liveness != Liveness::Heard {
             remote.liveness = Liveness::Heard;
+            remote.heard_since = self.now;
             if remote.is_open || !self.seats.is_empty() {
                 self.events.push(Event::Resumed { peer });
             }
