@@ -27,8 +27,9 @@ const PARTS: [(&str, Rows); 5] = [
     ("scale", rows::scale),
 ];
 
-/// What takes minutes and gigabytes runs only if it is named.
-const LARGE_PARTS: [(&str, Rows); 1] = [("scale-all", rows::scale_all)];
+/// What takes minutes and gigabytes runs only if it is named, and so does what is there for counting instructions:
+/// `valgrind --tool=callgrind --toggle-collect='*sender_tick*' target/release/replica alone`.
+const NAMED_PARTS: [(&str, Rows); 2] = [("scale-all", rows::scale_all), ("alone", rows::alone)];
 
 fn main() -> ExitCode {
     let mut report = Report::from_args();
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
             rows(&mut report);
         }
     }
-    for (name, rows) in LARGE_PARTS {
+    for (name, rows) in NAMED_PARTS {
         if wanted.iter().any(|word| *word == name) {
             rows(&mut report);
         }

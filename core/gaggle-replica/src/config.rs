@@ -67,6 +67,9 @@ pub enum Entry {
     Join,
     /// All begin together, and somebody said in which order: the lowest number leads.
     Seat(u32),
+    /// It only looks on: is told everything, holds nothing, leads never, and nobody waits for it. Its player's number means
+    /// nothing to the others.
+    Watch,
 }
 
 /// The caller asked for something that cannot be. Says what to change.

@@ -29,6 +29,20 @@ pub enum Event {
         /// It said so; else nothing was heard of it any more.
         goodbye: bool,
     },
+    /// Nothing was heard from a player for a while. [`Resumed`](Event::Resumed) or [`Left`](Event::Left) follows.
+    Interrupted {
+        /// Who.
+        player: Player,
+        /// At which machine.
+        peer: PeerId,
+    },
+    /// A player is heard again.
+    Resumed {
+        /// Who.
+        player: Player,
+        /// At which machine.
+        peer: PeerId,
+    },
     /// Somebody else leads from now on: the host, where there is one.
     LeadChanged {
         /// Who.
@@ -129,6 +143,9 @@ pub enum Refusal {
         /// Who it is.
         is: Player,
     },
+    /// It says it is a member, but may only look on.
+    #[error("says it is a member, but may only look on")]
+    Onlooker,
     /// It goes by the name of another member.
     #[error("goes by the name of another member")]
     NameTaken,
@@ -178,6 +195,9 @@ pub enum PeerFault {
     /// It sent a value nobody declared.
     #[error("sent a value that is not among the session's kinds")]
     UnknownValue,
+    /// It said something although it only looks on.
+    #[error("said something although it only looks on")]
+    OnlooksOnly,
     /// It became somebody else in the middle of a link.
     #[error("announced itself as somebody else")]
     AnotherMember,

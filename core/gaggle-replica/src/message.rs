@@ -44,6 +44,8 @@ pub(crate) struct Hello {
     pub(crate) tick: u32,
     /// The sender knows of no object.
     pub(crate) blank: bool,
+    /// The sender only looks on, and is no member ever.
+    pub(crate) onlooker: bool,
     /// How many objects the sender is about to introduce.
     pub(crate) objects: u32,
 }
@@ -124,7 +126,7 @@ impl<'a> Message<'a> {
                     out.extend_from_slice(&number.to_le_bytes());
                 }
                 out.push(hello.player.number());
-                out.push(u8::from(hello.blank));
+                out.push(u8::from(hello.blank) | u8::from(hello.onlooker) << 1);
             }
             Message::Forgotten(id) | Message::Ask(id) => {
                 let forgotten = matches!(self, Message::Forgotten(_));
@@ -279,6 +281,7 @@ impl Hello {
                 age_ms: 0,
                 tick: 0,
                 blank: true,
+                onlooker: false,
                 objects: 0,
             });
         }
@@ -294,8 +297,28 @@ impl Hello {
         if member.tag.0 == 0 {
             return Err(DecodeError::Unknown { what: "member's tag", value: 0 });
         }
-        let blank = r.bool("blank")?;
-        Ok(Hello { version, fingerprint, epoch, echo, member, player, highest, age_ms, tick, blank, objects })
+        let flags = r.u8("flags")?;
+        if flags > 3 {
+            return Err(DecodeError::Unknown { what: "flags", value: flags.into() });
+        }
+        let (blank, onlooker) = (flags & 1 != 0, flags & 2 != 0);
+        if onlooker && member.number != NUMBER_NONE {
+            return Err(DecodeError::NotCanonical { what: "member's number" });
+        }
+        Ok(Hello {
+            version,
+            fingerprint,
+            epoch,
+            echo,
+            member,
+            player,
+            highest,
+            age_ms,
+            tick,
+            blank,
+            onlooker,
+            objects,
+        })
     }
 }
 
@@ -316,6 +339,7 @@ pub(crate) mod tests {
                 age_ms: 61_000,
                 tick: 1_220,
                 blank: false,
+                onlooker: false,
                 objects: 400,
             }),
             Message::Forgotten(ObjectId::new(MemberTag(7), 9)),

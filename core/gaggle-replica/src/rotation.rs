@@ -26,22 +26,25 @@ pub(crate) const fn component_max(bits: u32) -> i32 {
 /// number is no rotation.
 pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let mut q = quaternion.map(f64::from);
-    let length = q.iter().map(|c| c * c).sum::<f64>().sqrt();
-    if !(length.is_finite() && length > 1e-9) {
-        q = [0.0, 0.0, 0.0, 1.0];
-    } else {
-        let scale = 1.0 / length;
+    let square: f64 = q.iter().map(|c| c * c).sum();
+    // NaN is not within any bounds.
+    if (1e-18..f64::MAX).contains(&square) {
+        let scale = 1.0 / square.sqrt();
         q = q.map(|c| c * scale);
+    } else {
+        q = [0.0, 0.0, 0.0, 1.0];
     }
     let max = f64::from(component_max(bits));
-    let largest = q.iter().fold(0.0_f64, |largest, c| largest.max(c.abs()));
+    let sizes = q.map(f64::abs);
+    let largest = sizes[0].max(sizes[1]).max(sizes[2].max(sizes[3]));
     // Of two that are equal to within half a step the first is left out, so that a rotation that was rounded
     // once is not rounded to another pair of the same rotation the next time.
-    let left_out = q.iter().position(|c| c.abs() >= largest - SQRT_2 / max / 2.0).unwrap_or(3);
-    let sign = if q[left_out] < 0.0 { -1.0 } else { 1.0 };
-    let others = (0..4).filter(|&index| index != left_out);
-    for (word, index) in words.iter_mut().zip(others) {
-        *word = nearest(((q[index] * sign * FRAC_1_SQRT_2 + 0.5) * max).clamp(0.0, max));
+    let enough = largest - SQRT_2 / max / 2.0;
+    let left_out = sizes.iter().position(|size| *size >= enough).unwrap_or(3);
+    // The largest is not below zero, whichever of the two quaternions of a rotation it takes.
+    let scale = (FRAC_1_SQRT_2 * max).copysign(q[left_out]);
+    for (word, index) in words.iter_mut().zip(OTHERS[left_out]) {
+        *word = nearest((q[index] * scale + 0.5 * max).clamp(0.0, max));
     }
     words[3] = left_out as i32;
 }

@@ -311,3 +311,122 @@ fn everybody_joining_at_once_is_one_session() {
     world.run_ms(500);
     assert_eq!(expect_agreement(&world), 1);
 }
+
+/// One more machine, which only looks on.
+fn look_on(world: &mut World) -> usize {
+    let index = world.machines.len();
+    world.machines.push(Machine::new(index));
+    world.grow();
+    world.start(index, Entry::Watch);
+    for other in 0..index {
+        world.link(index, other);
+    }
+    index
+}
+
+#[test]
+fn who_looks_on_sees_everything_and_is_nobody() {
+    for policy in [Policy::Open, Policy::Host, Policy::Mixed] {
+        let mut world = world(3, policy.clone());
+        for place in 0..40 {
+            world.session(0).spawn(&ship(0, place)).unwrap();
+        }
+        world.weather = Weather::rough(100, 100);
+        let watcher = look_on(&mut world);
+        world.run_ms(3_000);
+        assert_eq!(expect_agreement(&world), 40, "{policy:?}");
+        let id = known(world.session(0))[0].0;
+        let eye = world.session(watcher);
+        assert!(eye.is_onlooker() && !eye.is_admitted() && !eye.is_lead());
+        assert_eq!((eye.roster().len(), eye.arrival().known), (3, 40));
+        assert!(eye.spawn(&ship(3, 1)).is_err() && eye.touch(id).is_err() && eye.delete(id).is_err());
+        assert_eq!(world.session(0).roster().len(), 3, "nobody counts it");
+        let about = |event: &Event| matches!(event, Event::Joined { peer, .. } | Event::Left { peer, .. } if *peer == world::peer(watcher));
+        assert_eq!(world.count_events(0, about), 0, "nor hears of it");
+
+        // It sees what happens next, and who dies; it inherits nothing.
+        world.play(Micros::from_millis(1_000), |session, _, _| {
+            if session.is_mine(id) {
+                session.update(id, |ship: &mut Ship| ship.place += 1).unwrap();
+            }
+        });
+        world.kill(0);
+        world.run_ms(4_000);
+        assert_eq!(expect_agreement(&world), 40, "{policy:?}");
+        assert!(world.session(1).is_lead());
+        assert!(world.session(watcher).get::<Ship>(id).unwrap().place > 50);
+        assert_eq!(world.session(watcher).stats().updates_sent, 0);
+
+        // When nobody is left it holds nothing still, and leads nobody.
+        world.kill(1);
+        world.kill(2);
+        world.run_ms(4_000);
+        let eye = world.session(watcher);
+        assert!(!eye.is_lead() && eye.mine::<Ship>().next().is_none() && eye.stats().claims == 0);
+        assert_eq!(eye.objects::<Ship>().count(), 40, "but still sees what there was");
+    }
+}
+
+#[test]
+fn who_looks_on_holds_nobody_up() {
+    let mut world = world(2, Policy::Open);
+    let id = world.session(0).spawn(&ship(0, 1)).unwrap();
+    let watcher = look_on(&mut world);
+    world.run_ms(1_000);
+    assert!(world.session(watcher).get::<Ship>(id).is_some());
+    world.kill(watcher);
+    world.run_ms(4_000);
+    assert_eq!(world.count_events(0, |event| matches!(event, Event::Interrupted { .. })), 0);
+    world.session(0).delete(id).unwrap();
+    world.run_ms(1_000);
+    assert_eq!(expect_agreement(&world), 0);
+}
+
+#[test]
+fn what_somebody_leaves_who_says_goodbye_is_taken_over_at_once() {
+    for policy in [Policy::Open, Policy::Host, Policy::Mixed] {
+        let mut world = world(4, policy.clone());
+        world.weather = Weather::rough(100, 20);
+        let rock = world.session(0).spawn(&ship(0, 7)).unwrap();
+        world.run_ms(1_000);
+        world.part(0);
+        // A round trip and two intervals.
+        world.run_ms(230);
+        assert!(world.session(1).is_mine(rock), "{policy:?}: {:?}", world.holders(rock));
+        world.run_ms(1_000);
+        assert_eq!(expect_agreement(&world), 1);
+        world.kill(1);
+        world.run_ms(700);
+        assert!(!world.session(2).is_mine(rock), "whoever dies may have told others more than us");
+        world.run_ms(1_000);
+        assert!(world.session(2).is_mine(rock));
+        // The last one has nobody to wait for.
+        world.run_ms(1_000);
+        world.part(2);
+        world.run_ms(20);
+        assert!(world.session(3).is_mine(rock));
+    }
+}
+
+#[test]
+fn somebody_of_whom_nothing_is_heard_is_told_once_and_so_is_its_return() {
+    let mut world = world(2, Policy::Open);
+    world.session(0).spawn(&ship(0, 7)).unwrap();
+    world.weather = Weather::rough(100, 50);
+    world.run_ms(20_000);
+    let quiet = Event::Interrupted { player: player(1), peer: world::peer(1) };
+    let back = Event::Resumed { player: player(1), peer: world::peer(1) };
+    assert_eq!(world.count_events(0, |event| *event == quiet), 0, "resting is no reason");
+    world.blocked[1][0] = true;
+    world.run_ms(6_000);
+    assert_eq!(world.count_events(0, |event| *event == quiet), 1);
+    assert_eq!(world.count_events(0, |event| *event == back), 0);
+    world.blocked[1][0] = false;
+    world.run_ms(2_000);
+    assert_eq!(world.count_events(0, |event| *event == back), 1);
+    assert_eq!(
+        world.count_events(1, |event| matches!(event, Event::Interrupted { .. })),
+        0,
+        "it heard all along"
+    );
+}

@@ -25,9 +25,14 @@ struct Leaf {
     place: u32,
 }
 
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Crate {
+    words: [u32; 50],
+}
+
 fn world(count: usize, bytes_per_second: u32) -> World {
     let config = SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() };
-    World::of(count, 19, config, Kinds::new().with::<Ship>().with::<Leaf>())
+    World::of(count, 19, config, Kinds::new().with::<Ship>().with::<Leaf>().with::<Crate>())
 }
 
 fn ship(place: u32) -> Ship {
@@ -232,4 +237,37 @@ fn a_tick_allocates_nothing() {
     let updates = pair.watcher.stats().updates_received - before;
     assert!(updates > 100_000, "only {updates} updates: this proves nothing");
     assert_eq!(counted.count_total, 0, "in 600 ticks of two machines with {updates} updates");
+}
+
+#[test]
+fn more_packets_a_tick_than_an_acknowledgement_names_are_all_acknowledged() {
+    let mut world = world(2, 100_000_000);
+    let crates: Vec<ObjectId> =
+        (0..800).map(|number| world.session(0).spawn(&Crate { words: [number; 50] }).unwrap()).collect();
+    world.weather = Weather { latency: Micros::from_millis(50), ..Weather::CALM };
+    let mut number = 1_000_u32;
+    let mut change = |session: &mut Session, index: usize, _: Micros| {
+        if index == 0 {
+            number = number.wrapping_mul(2_654_435_761).wrapping_add(1);
+            for id in &crates {
+                session.set(*id, &Crate { words: [number; 50] }).unwrap();
+            }
+        }
+    };
+    world.play(Micros::from_secs(1), &mut change);
+    let (before, packets) = (world.session(0).stats(), world.machines[0].packets_sent);
+    world.play(Micros::from_secs(1), &mut change);
+    let after = world.session(0).stats();
+    let a_tick = (world.machines[0].packets_sent - packets) / 20;
+    assert!(a_tick > 160, "only {a_tick} packets a tick");
+    assert_eq!(after.updates_whole - before.updates_whole, 0, "all build on what was acknowledged");
+    // And when all rest, everybody has the last of everything, and nothing more is said.
+    world.run_ms(300);
+    let told = world.session(0).stats().updates_sent;
+    world.run_ms(1_000);
+    assert_eq!(world.session(0).stats().updates_sent, told);
+    let last = world.session(0).get::<Crate>(crates[0]).unwrap();
+    let mine: Vec<Option<Crate>> = crates.iter().map(|id| world.session(1).get(*id)).collect();
+    assert!(mine.iter().all(|value| value.as_ref() == Some(&last)));
+    world.expect_peace();
 }

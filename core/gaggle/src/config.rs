@@ -17,23 +17,12 @@ pub enum Wish {
     Private,
     /// The one with this code.
     Code(RoomCode),
-    /// The one with this code, without a seat: to look on. A [`SharedRoom`](crate::SharedRoom), where everybody has things
-    /// of their own, takes a seat.
+    /// The one with this code, without a seat: to look on.
     Watch(RoomCode),
     /// None for the time being: be connected, look at the list of rooms, play alone.
     Look,
     /// None, and no word to any server.
     Offline,
-}
-
-impl Wish {
-    /// The same with a seat.
-    pub(crate) fn seated(self) -> Wish {
-        match self {
-            Wish::Watch(code) => Wish::Code(code),
-            wish => wish,
-        }
-    }
 }
 
 /// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a [`SharedRoom`](crate::SharedRoom) for

@@ -122,7 +122,6 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             let value = config.local_players as u64;
             return Err(SessionError::Setting { setting: "local_players", value, min: 1, max: 1 });
         }
-        let config = SharedConfig { wish: config.wish.clone().seated(), ..config };
         let mut rng = Prng::new(seed);
         let session = new_session::<W>(&config, Player::at(0), Entry::Found, &mut rng)?;
         let build = build_label(session.fingerprint());
@@ -153,7 +152,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Lounge { config, rng, .. } = &mut self.lounge;
         let session = new_session::<W>(config, Player::at(0), Entry::Found, rng)?;
         self.leave();
-        self.lounge.config.wish = wish.seated();
+        self.lounge.config.wish = wish;
         (self.world, self.session) = (world, session);
         (self.input, self.done) = (W::Input::default(), None);
         self.begin();
@@ -163,7 +162,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
 
     /// Looks for others as wished, while the world on the screen goes on.
     pub fn seek(&mut self, wish: Wish) {
-        self.lounge.config.wish = wish.seated();
+        self.lounge.config.wish = wish;
         self.lounge.look_for_others(true);
     }
 
@@ -270,6 +269,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         match &self.joining {
             _ if self.resting => Stage::Resting,
             Some(joining) if !joining.is_quiet() => Stage::Joining { percent: joining.percent() },
+            _ if self.is_watching() => Stage::Watching,
             _ if self.together => Stage::Together,
             _ => Stage::Solo,
         }
@@ -303,7 +303,9 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// Nobody looks for a while: leaves everything to the others, so that nothing stands still because of us. Keep calling
     /// [`SharedRoom::update`] as often as possible.
     pub fn rest(&mut self) {
-        if !std::mem::replace(&mut self.resting, true)
+        // Nobody waits for who looks on.
+        if !self.is_watching()
+            && !std::mem::replace(&mut self.resting, true)
             && (self.joining.take().is_some() || self.has_company())
         {
             self.stand_up();
@@ -342,7 +344,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let owner = |player: Player| self.peer_of(player);
         let owners: Vec<(PeerId, i64)> =
             points.iter().filter_map(|&(player, score)| Some((owner(player)?, score))).collect();
-        self.together && self.lounge.report(&owners, level, digest)
+        self.together && !self.is_watching() && self.lounge.report(&owners, level, digest)
     }
 
     /// Another match begins in the same room: whoever is host tells the lobby so, which everybody may call.
@@ -386,11 +388,6 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Some(links) = self.lounge.outside.links() else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
         Exchange.receive(self.lounge.now, links, session);
-        // Whoever has no chair has no place among those who hold things.
-        let linked: Vec<PeerId> = session.linked().filter(|peer| self.lounge.is_onlooker(*peer)).collect();
-        for peer in linked {
-            session.handle_unlinked(self.lounge.now, peer);
-        }
     }
 
     fn send(&mut self) {
@@ -402,6 +399,11 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// Others are in the world on the screen.
     fn has_company(&self) -> bool {
         self.together && self.session.roster().len() > 1
+    }
+
+    /// What is on the screen is the world of others, in which we have no seat.
+    fn is_watching(&self) -> bool {
+        self.session.is_onlooker()
     }
 
     /// Whoever rests lets others in all the same. Once they have everything, they go on without us.
@@ -448,6 +450,17 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.together = false;
         self.stood_up = false;
         self.joining = None;
+        if self.is_watching() {
+            self.begin_alone();
+        }
+    }
+
+    /// There is nothing more to look on at: a world of our own.
+    fn begin_alone(&mut self) {
+        let Lounge { config, rng, .. } = &mut self.lounge;
+        self.session = new_session::<W>(config, Player::at(0), Entry::Found, rng)
+            .expect("the settings held for the world before");
+        self.begin();
     }
 }
 

@@ -56,7 +56,7 @@ pub trait World {
 
     /// This machine is in a world from now on: its own, after [`found`](World::found), or that of others, with all that is in it.
     /// Ids from a world before mean nothing here. Whoever has been here before has its things again: see
-    /// [`Session::owned`].
+    /// [`Session::owned`]. Whoever [only looks on](Session::is_onlooker) gets nothing: everything it would make is refused.
     fn enter(&mut self, session: &mut Session) {
         let _ = session;
     }

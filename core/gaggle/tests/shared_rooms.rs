@@ -4,10 +4,10 @@ mod pond;
 mod town;
 
 use gaggle::replica::{Player, Policy};
-use gaggle::{Event, Parting, Stage, Wish};
+use gaggle::{Event, Parting, SharedConfig, Stage, Wish};
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Conditions};
-use pond::{House, Oars, Pond, Town, expect_one_world, pushes, rocks, strokes};
+use pond::{House, Oars, Pond, Town, boats, expect_one_world, pushes, rocks, strokes};
 use town::Resident;
 
 fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
@@ -134,7 +134,7 @@ fn who_was_killed_returns_to_its_seat_and_its_things() {
             expect_one_world(&mut town, &[0, 1, 2]);
             assert_eq!(town.room(house).player(), own);
             assert!(strokes(&mut town, house, own) > done, "{policy:?}: {}", town.describe());
-            let boats = pond::boats(town.room(house).session());
+            let boats = boats(town.room(house).session());
             assert_eq!(boats.len(), 3, "nobody has two: {}", town.describe());
             let boat = boats.iter().find(|(_, boat, _)| boat.sailor == own.number()).expect("a boat");
             let holder = if matches!(policy, Policy::Host) { town.room(house).host() } else { Some(own) };
@@ -248,7 +248,7 @@ fn a_hidden_page_leaves_the_world_to_others_and_comes_back() {
         assert!(town.room(0).world().steps > steps && town.room(0).world().entered == entered + 1);
         expect_one_world(&mut town, &[0, 1]);
         assert!(strokes(&mut town, 1, player(0)) > done, "{policy:?}: its boat is its own again");
-        assert_eq!(pond::boats(town.room(1).session()).len(), 2, "{}", town.describe());
+        assert_eq!(boats(town.room(1).session()).len(), 2, "{}", town.describe());
     }
 }
 
@@ -360,8 +360,95 @@ fn a_press_between_two_frames_is_not_lost() {
 #[test]
 fn offline_asks_nobody() {
     let mut town = Town::of(1);
-    let config = gaggle::SharedConfig { wish: Wish::Offline, ..House::settings(0) };
+    let config = SharedConfig { wish: Wish::Offline, ..House::settings(0) };
     town.open_with(0, config).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).world().steps > 50);
+}
+
+fn code_of(town: &mut Town, house: usize) -> gaggle::RoomCode {
+    town.room(house).lobby().and_then(|lobby| lobby.room()).expect("a room").code
+}
+
+#[test]
+fn somebody_looks_on_and_takes_a_seat_later() {
+    for policy in POLICIES {
+        let mut town = Town::of(3);
+        for house in 0..2 {
+            town.open_with(house, pond::with_policy(house, policy.clone()));
+            town.run_until("it is in", 3_000, move |town| town.is_together(house));
+        }
+        town.run_ms(1_000);
+        let code = code_of(&mut town, 0);
+        let watch = SharedConfig { wish: Wish::Watch(code), ..pond::with_policy(2, policy.clone()) };
+        let watches = |town: &mut Town| town.room(2).stage() == Stage::Watching;
+        town.open_with(2, watch.clone()).run_until("it looks on", 3_000, watches);
+        town.run_ms(3_000);
+        assert_eq!(count(&town, 2, |event| *event == Event::Watching), 1);
+        assert_eq!(count(&town, 0, came), 1, "nobody but the second player came");
+        assert_eq!(town.room(0).session().roster().len(), 2);
+        let eyes = town.room(2);
+        assert_eq!((eyes.session().roster().len(), eyes.world().entered), (2, 2));
+        assert_eq!(boats(eyes.session()).len(), 2, "no boat for who looks on");
+        assert!(!eyes.report(&[], None, 0), "results are told by those who played");
+        let seen = pushes(&mut town, 2);
+        town.run_ms(1_000);
+        assert!(pushes(&mut town, 2) > seen, "{policy:?}: what is seen moves");
+        // Nobody looks at a page that looks on: it goes on without a seat to give up.
+        town.room(2).rest();
+        town.run_ms(1_000);
+        assert_eq!(town.room(2).stage(), Stage::Watching);
+        // The host is lost and the others go on: so does who looks on.
+        town.crash(0).run_ms(8_000);
+        assert_eq!(town.room(2).stage(), Stage::Watching);
+        assert_eq!(town.room(2).host(), Some(player(1)));
+
+        town.room(2).start(Pond::default(), Wish::Code(code)).expect("settings that can be");
+        town.run_until("it plays", 3_000, |town| town.is_together(2));
+        town.run_ms(2_000);
+        expect_one_world(&mut town, &[1, 2]);
+    }
+}
+
+#[test]
+fn those_who_look_on_have_a_world_of_their_own_when_everybody_has_left() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000);
+    let watch = SharedConfig { wish: Wish::Watch(code_of(&mut town, 0)), ..House::settings(1) };
+    town.open_with(1, watch).run_until("it looks on", 3_000, |town| town.room(1).stage() == Stage::Watching);
+    town.room(0).leave();
+    town.run_until("it is told", 5_000, |town| town.room(1).stage() == Stage::Solo);
+    assert_eq!(count(&town, 1, |event| matches!(event, Event::Unseated { .. })), 1, "{}", town.describe());
+    town.run_ms(1_000);
+    assert!(town.room(1).is_host() && boats(town.room(1).session()).len() == 1, "and plays");
+}
+
+#[test]
+fn silence_is_told_before_anybody_is_given_up() {
+    let mut town = together(2, &Policy::Mixed);
+    town.run_ms(1_000);
+    town.weather(Conditions { loss: Chance::ALWAYS, ..Conditions::default() });
+    town.run_until("it is told", 2_900, |town| {
+        count(town, 0, |event| matches!(event, Event::Interrupted { .. })) == 1
+    });
+    assert_eq!(partings(&town, 0), []);
+    town.weather(Conditions::default()).run_ms(1_000);
+    assert_eq!(count(&town, 0, |event| matches!(event, Event::Resumed { .. })), 1, "{}", town.describe());
+    assert_eq!(partings(&town, 0), [], "and nobody left");
+}
+
+#[test]
+fn a_host_who_says_goodbye_is_followed_at_once() {
+    for policy in POLICIES {
+        let mut town = together(3, &policy);
+        town.run_ms(2_000);
+        town.room(0).leave();
+        town.run_until("another leads", 1_000, |town| town.room(1).is_host());
+        // Far less than it takes to be sure that somebody is dead.
+        town.run_ms(400);
+        let session = town.room(1).session();
+        let held: Vec<Option<Player>> = rocks(session).into_iter().map(|(_, _, holder)| holder).collect();
+        assert!(held.iter().all(|holder| *holder != Some(player(0))), "{policy:?}: {held:?}");
+        assert_eq!(partings(&town, 1), [Parting::Goodbye]);
+    }
 }

@@ -33,6 +33,10 @@ pub(crate) struct Link {
     pub(crate) their_tag: MemberTag,
     /// Who is at the other end, once it said so and is a member.
     pub(crate) present: Option<Present>,
+    /// It only looks on: is told everything, and is not in the roster.
+    pub(crate) onlooker: bool,
+    /// Nothing was heard of it for a while.
+    pub(crate) interrupted: bool,
     /// It said that it goes.
     pub(crate) goodbye: bool,
     /// By place of the object.
@@ -72,8 +76,12 @@ pub(crate) struct Link {
     pub(crate) refused: VecDeque<LinkRecord>,
     pub(crate) received: Received,
     pub(crate) received_at: Micros,
+    /// When last any packet came.
+    pub(crate) heard_at: Micros,
     /// Something came that the other side waits to have acknowledged.
     pub(crate) owes_ack: bool,
+    /// Packets that came since we last acknowledged any.
+    pub(crate) unacknowledged: u32,
     /// The newest tick of the other side.
     pub(crate) their_tick: u32,
     pub(crate) rtt: Option<Micros>,
@@ -100,6 +108,8 @@ impl Link {
             their_epoch: 0,
             their_tag: MemberTag(0),
             present: None,
+            onlooker: false,
+            interrupted: false,
             goodbye: false,
             out: vec![Outgoing::default(); places],
             due: Vec::new(),
@@ -123,7 +133,9 @@ impl Link {
             refused: VecDeque::new(),
             received: Received::default(),
             received_at: Micros::ZERO,
+            heard_at: Micros::ZERO,
             owes_ack: false,
+            unacknowledged: 0,
             their_tick: 0,
             rtt: None,
             clock: SenderClock::new(interval),

@@ -110,6 +110,19 @@ impl Outgoing {
         }
     }
 
+    /// Whether a tick of the present claim was acknowledged, and not too long ago.
+    #[inline]
+    pub(crate) fn has(&self, tick: u32) -> bool {
+        if self.newest == NEVER || tick > self.newest {
+            return false;
+        }
+        match self.newest - tick {
+            0 => true,
+            ago @ 1..=SLOTS => self.before >> (ago - 1) & 1 == 1,
+            _ => false,
+        }
+    }
+
     /// The acknowledged tick before the newest from which a line to the tick `k` after it is best drawn: as far before as
     /// that is after, or a little farther, or the farthest there is.
     #[inline]

@@ -50,7 +50,7 @@ impl Session {
             }
             let holder = self.store.find(wanted.object).and_then(|place| self.store[place].record);
             let holder = holder.map(|record| record.version.holder);
-            let mut present = self.links.iter().filter(|link| link.present.is_some());
+            let mut present = self.links.iter().filter(|link| link.present.is_some() && !link.onlooker);
             let untried = |peer: PeerId| !wanted.tried.contains(&peer);
             let holds = present
                 .clone()

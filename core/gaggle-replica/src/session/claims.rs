@@ -219,10 +219,12 @@ impl Session {
             let Some(record) = object.record.filter(|_| object.inheriting) else { continue };
             let on_leave = self.store.kinds[usize::from(record.kind)].rules.on_leave;
             let is_back = [Some(record.player), record.home].contains(&Some(self.me.player));
+            let said_so = self.parted.contains(&record.version.holder.tag);
             let patience = match on_leave {
                 OnLeave::Freeze if !record.gone && !is_back => {
                     self.config.ticket_life.max(self.config.inherit_after)
                 }
+                _ if said_so => self.farewell(),
                 _ => self.config.inherit_after,
             };
             let waited = self.now.since(object.stray_since) >= patience;
@@ -230,6 +232,15 @@ impl Session {
                 self.inherit_one(place, &record, on_leave);
             }
         }
+    }
+
+    /// Whoever says goodbye told everybody what it had to tell: what somebody else got of it later than we is here within a
+    /// round trip, or there is nobody else.
+    fn farewell(&self) -> Micros {
+        let others = self.links.iter().filter(|link| link.present.is_some() && !link.onlooker);
+        let slowest = others.map(|link| link.rtt.unwrap_or(self.config.inherit_after)).max();
+        let told = slowest.map_or(Micros::ZERO, |rtt| rtt + self.config.interval + self.config.interval);
+        told.min(self.config.inherit_after)
     }
 
     fn inherit_one(&mut self, place: Place, record: &Record, on_leave: OnLeave) {

@@ -29,6 +29,9 @@ impl Session {
         let out = &link.out[place as usize];
         let object = &self.store[place];
         let (Some(record), Some(other)) = (object.record, link.present) else { return false };
+        if self.onlooker {
+            return false;
+        }
         let mine = record.version.holder == self.me.member;
         let value_told = !mine
             || record.gone

@@ -17,6 +17,10 @@ const FOUND_AFTER: Micros = Micros::from_secs(1);
 const RESTARTS_MAX: u32 = 16;
 /// Members we remember to have met, and peers somebody vouched for.
 const MET_MAX: usize = 1_024;
+/// Members we remember to have said goodbye.
+const PARTED_MAX: usize = 64;
+/// Whoever has nothing to tell says so every second: somebody of whom so long nothing is heard may be in trouble.
+const INTERRUPTED_AFTER: Micros = Micros::from_millis(2_200);
 
 impl Session {
     /// A link to a peer is up: we say who we are.
@@ -41,6 +45,12 @@ impl Session {
         self.note_now(now);
         if let Some(link) = self.link_of(peer) {
             self.links[link].goodbye = true;
+            if let Some(present) = self.links[link].present.filter(|_| !self.links[link].onlooker) {
+                if self.parted.len() == PARTED_MAX {
+                    self.parted.pop_front();
+                }
+                self.parted.push_back(present.member.tag);
+            }
         }
         self.end_link(peer);
     }
@@ -48,11 +58,8 @@ impl Session {
     /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer says something
     /// else it is refused, and so is anybody else who says it is that player.
     pub fn vouch(&mut self, peer: PeerId, player: Player) {
-        self.vouched.retain(|(other, known)| *other != peer && *known != player);
-        if self.vouched.len() == MET_MAX {
-            self.vouched.remove(0);
-        }
-        self.vouched.push((peer, player));
+        self.vouched.retain(|(other, known)| *other != peer && *known != Some(player));
+        self.note_vouched(peer, Some(player));
         let present = self.link_of(peer).and_then(|link| self.links[link].present);
         if let Some(present) = present.filter(|present| present.player != player) {
             let reason = Refusal::Player { said: present.player, is: player };
@@ -61,11 +68,39 @@ impl Session {
         }
     }
 
+    /// Says that a peer may only look on, if the caller knows. If it says it is a member it is refused.
+    pub fn vouch_onlooker(&mut self, peer: PeerId) {
+        self.vouched.retain(|(other, _)| *other != peer);
+        self.note_vouched(peer, None);
+        let link = self.link_of(peer).map(|link| &self.links[link]);
+        if link.is_some_and(|link| link.present.is_some() && !link.onlooker) {
+            self.events.push(Event::Refused { peer, reason: Refusal::Onlooker });
+            self.refuse(peer);
+        }
+    }
+
+    fn note_vouched(&mut self, peer: PeerId, player: Option<Player>) {
+        if self.vouched.len() == MET_MAX {
+            self.vouched.remove(0);
+        }
+        self.vouched.push((peer, player));
+    }
+
     /// A message of the reliable channel arrived.
     pub fn handle_message(&mut self, now: Micros, peer: PeerId, bytes: &[u8]) {
         self.note_now(now);
         let Some(link) = self.link_of(peer) else { return };
-        match Message::decode(bytes) {
+        let message = Message::decode(bytes);
+        let asks = |message: &Message<'_>| {
+            matches!(
+                message,
+                Message::Hello(_) | Message::Ask(_) | Message::BlobAsk(_) | Message::BlobMissing(_)
+            )
+        };
+        if self.links[link].onlooker && message.as_ref().is_ok_and(|message| !asks(message)) {
+            return self.fault(peer, PeerFault::OnlooksOnly);
+        }
+        match message {
             Ok(Message::Hello(hello)) => self.handle_hello(link, &hello),
             Ok(Message::Forgotten(id)) => self.handle_forgotten(link, id),
             Ok(Message::Ask(id)) => self.handle_ask(link, id),
@@ -93,7 +128,7 @@ impl Session {
                 return self.fault(peer, PeerFault::TooManyStarts { max: RESTARTS_MAX });
             }
             // It started anew without our noticing: nothing told before counts, in either direction.
-            let gone = self.links[index].present;
+            let gone = self.links[index].present.filter(|_| !self.links[index].onlooker);
             self.release_link(index);
             self.links[index].restart(self.store.places(), self.config.interval);
             self.leave(peer, gone, false);
@@ -117,9 +152,10 @@ impl Session {
                 return;
             }
             None if is_member => self.welcome(index, hello),
+            None if hello.onlooker => self.seat_onlooker(index, hello),
             _ => {}
         }
-        if is_member && !self.is_admitted() {
+        if is_member && !self.is_admitted() && !self.onlooker {
             self.admit(self.highest.saturating_add(1));
         } else if let Some(index) = self.link_of(peer).filter(|&index| hello.echo != self.links[index].epoch)
         {
@@ -135,11 +171,16 @@ impl Session {
             return Some(Refusal::Game { ours: self.fingerprint, theirs: hello.fingerprint });
         }
         let vouched = self.vouched.iter().find(|(other, _)| *other == peer);
-        if let Some((_, player)) = vouched.filter(|(_, player)| *player != hello.player) {
-            return Some(Refusal::Player { said: hello.player, is: *player });
-        }
-        if vouched.is_none() && self.vouched.iter().any(|(_, player)| *player == hello.player) {
-            return Some(Refusal::NameTaken);
+        match vouched {
+            _ if hello.onlooker => {}
+            Some((_, Some(player))) if *player != hello.player => {
+                return Some(Refusal::Player { said: hello.player, is: *player });
+            }
+            Some((_, None)) => return Some(Refusal::Onlooker),
+            None if self.vouched.iter().any(|(_, player)| *player == Some(hello.player)) => {
+                return Some(Refusal::NameTaken);
+            }
+            _ => {}
         }
         // A name somebody else here goes by.
         let is_taken = |link: &Link| {
@@ -155,11 +196,12 @@ impl Session {
         self.highest = self.highest.max(present.member.number);
         let link = &mut self.links[index];
         link.present = Some(present);
+        link.heard_at = self.now;
         self.roster.insert(present);
         self.events.push(Event::Joined { player: present.player, peer: link.peer });
         let first = self.note_met(present.member.tag);
         let blank = (hello.blank && first) || !self.without.holds(Rule::TombstonesAtLinkStart);
-        if !blank {
+        if !blank && !self.onlooker {
             for place in 0..self.store.places() as Place {
                 if self.store[place].record.is_some_and(|record| record.gone) {
                     self.set_owed(index, place, true);
@@ -168,6 +210,38 @@ impl Session {
         }
         self.tell_values(index);
         self.roster_changed();
+    }
+
+    /// Somebody at the other end of a link who is told everything and is no member.
+    fn seat_onlooker(&mut self, index: usize, hello: &Hello) {
+        let link = &mut self.links[index];
+        link.onlooker = true;
+        link.present = Some(Present { member: hello.member, player: hello.player });
+        if self.onlooker {
+            return;
+        }
+        self.tell_values(index);
+        for place in 0..self.store.places() as Place {
+            self.refresh_link(index, place);
+        }
+    }
+
+    /// Notes who has become quiet.
+    pub(super) fn watch_over_links(&mut self) {
+        for index in 0..self.links.len() {
+            let link = &self.links[index];
+            let Some(present) = link.present.filter(|_| !link.onlooker) else { continue };
+            let interrupted = self.now.since(link.heard_at) >= INTERRUPTED_AFTER;
+            if interrupted == link.interrupted {
+                continue;
+            }
+            self.links[index].interrupted = interrupted;
+            let (player, peer) = (present.player, self.links[index].peer);
+            self.events.push(match interrupted {
+                true => Event::Interrupted { player, peer },
+                false => Event::Resumed { player, peer },
+            });
+        }
     }
 
     fn note_met(&mut self, tag: MemberTag) -> bool {
@@ -196,13 +270,14 @@ impl Session {
 
     /// If everybody we meet is new, the one of lowest name founds the session.
     pub(super) fn found_if_nobody_else_does(&mut self) {
-        if self.is_admitted() || self.links.is_empty() {
+        if self.is_admitted() || self.onlooker || self.links.is_empty() {
             return;
         }
         let since = *self.waiting_since.get_or_insert(self.now);
         let waited = self.now.since(since) >= FOUND_AFTER;
         let all_greeted = self.links.iter().all(|link| link.their_epoch != 0);
-        let lowest = self.links.iter().all(|link| self.me.member.tag < link.their_tag);
+        let mut others = self.links.iter().filter(|link| !link.onlooker);
+        let lowest = others.all(|link| self.me.member.tag < link.their_tag);
         if waited && all_greeted && lowest {
             self.admit(0);
         }
@@ -224,6 +299,7 @@ impl Session {
             age_ms: u32::try_from(self.age().as_millis()).unwrap_or(u32::MAX),
             tick: self.tick,
             blank,
+            onlooker: self.onlooker,
             objects: objects as u32,
         };
         let peer = link.peer;
@@ -268,7 +344,8 @@ impl Session {
         self.release_link(index);
         let link = self.links.swap_remove(index);
         self.messages.retain(|(to, _)| *to != peer);
-        self.leave(peer, link.present, link.goodbye);
+        self.acks.retain(|(to, _)| *to != peer);
+        self.leave(peer, link.present.filter(|_| !link.onlooker), link.goodbye);
     }
 
     fn leave(&mut self, peer: PeerId, present: Option<Present>, goodbye: bool) {

@@ -435,3 +435,67 @@ fn starting_anew_again_and_again_is_a_fault() {
     }
     assert_eq!(faults(&world, 0), [PeerFault::TooManyStarts { max: 16 }]);
 }
+
+#[test]
+fn who_looks_on_and_speaks_loses_its_link() {
+    for lie in 0..4 {
+        let mut world = world(3, Policy::Open);
+        let id = world.session(0).spawn(&cube(1)).unwrap();
+        world.kill(2);
+        world.start(2, Entry::Watch);
+        world.link(2, 0);
+        world.link(2, 1);
+        world.run_ms(500);
+        assert_eq!(liar(&mut world).get::<Cube>(id), Some(cube(1)));
+        let now = world.now;
+        let tag = liar(&mut world).me.member.tag;
+        match lie {
+            // Holds things nobody gave it.
+            0 => {
+                let eye = liar(&mut world);
+                eye.onlooker = false;
+                eye.admit(9);
+                eye.touch(id).unwrap();
+            }
+            1 => {
+                let mut bytes = Vec::new();
+                let signal = SignalMessage {
+                    kind: 0,
+                    to: To::All,
+                    origin: player(2),
+                    tag: tag.0,
+                    number: 0,
+                    objects: Vec::new(),
+                    bytes: &[7],
+                };
+                Message::Signal(signal).encode(&mut bytes);
+                world.session(0).handle_message(now, peer(2), &bytes);
+            }
+            2 => {
+                let mut bytes = Vec::new();
+                let writer = Member { number: u32::MAX, tag };
+                let value = ValueMessage { player: player(2), key: 0, rev: 1, writer, bytes: &[7] };
+                Message::Value(value).encode(&mut bytes);
+                world.session(0).handle_message(now, peer(2), &bytes);
+            }
+            _ => {
+                // The lobby said it may only look on, and it comes as a member.
+                world.session(0).vouch_onlooker(peer(2));
+                world.kill(2);
+                world.start(2, Entry::Join);
+                world.link(2, 0);
+            }
+        }
+        world.run_ms(500);
+        let refused = |event: &Event| matches!(event, Event::Refused { reason: Refusal::Onlooker, .. });
+        if lie == 3 {
+            assert_eq!(world.count_events(0, refused), 1);
+        } else {
+            let fault = faults(&world, 0);
+            let expected = if lie == 0 { PeerFault::AnotherMember } else { PeerFault::OnlooksOnly };
+            assert_eq!(fault, [expected], "lie {lie}");
+        }
+        assert_eq!(world.session(0).roster().len(), 2);
+        assert_eq!(world.session(1).holder(id), Some(player(0)));
+    }
+}

@@ -23,7 +23,9 @@ impl Session {
         let size = self.kinds.input_size::<I>().expect("the input is named by Kinds::with_input");
         let merge = merger::<I>(size);
         let bytes = encode(input, size);
-        self.inputs.sample(bytes, encode(input.repeat(), size), &merge);
+        if !self.onlooker {
+            self.inputs.sample(bytes, encode(input.repeat(), size), &merge);
+        }
         self.local_input.sample(bytes, &merge);
     }
 

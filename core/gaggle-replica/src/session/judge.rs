@@ -193,6 +193,9 @@ impl Session {
 
     /// A record came that is below ours: if nobody else will, we tell.
     pub(super) fn answer(&mut self, link: usize, place: Place, record: &Record) {
+        if self.onlooker {
+            return;
+        }
         let object = &self.store[place];
         let id = object.id;
         if self.forgotten.contains(id) {

@@ -90,7 +90,12 @@ pub struct Session {
     too_soon_at: Micros,
     /// Members we have had a link with.
     met: VecDeque<MemberTag>,
-    vouched: Vec<(PeerId, Player)>,
+    /// Who is who, as far as somebody said so; none for who only looks on.
+    vouched: Vec<(PeerId, Option<Player>)>,
+    /// Members who said goodbye, the latest last.
+    parted: VecDeque<MemberTag>,
+    /// This machine only looks on.
+    onlooker: bool,
     /// The highest member number heard of.
     highest: u32,
     objects_made: u32,
@@ -111,6 +116,8 @@ pub struct Session {
     bits_max_of_all: usize,
     decoder: Decoder,
     display: Display,
+    /// Acknowledgements that cannot wait for the next round.
+    acks: VecDeque<(PeerId, Vec<u8>)>,
     /// For the reliable channel.
     messages: VecDeque<(PeerId, Vec<u8>)>,
     /// Pieces of blobs, for a stream of their own.
@@ -186,7 +193,7 @@ impl Session {
         let tag = MemberTag(random.next_u32() | 1);
         let number = match entry {
             Entry::Found => 0,
-            Entry::Join => NUMBER_NONE,
+            Entry::Join | Entry::Watch => NUMBER_NONE,
             Entry::Seat(number) => number.min(NUMBER_NONE - 1),
         };
         let store = Store::new(&kinds, config.interval, random.next_u64());
@@ -208,6 +215,8 @@ impl Session {
             too_soon_at: Micros::ZERO,
             met: VecDeque::new(),
             vouched: Vec::new(),
+            parted: VecDeque::new(),
+            onlooker: entry == Entry::Watch,
             highest: 0,
             objects_made: 0,
             epoch: random.next_u32() >> 1 | 1,
@@ -222,6 +231,7 @@ impl Session {
             bits_max_of_all,
             decoder: Decoder::default(),
             display: Display::default(),
+            acks: VecDeque::new(),
             messages: VecDeque::new(),
             pieces: VecDeque::new(),
             blobs: Blobs::default(),
@@ -413,6 +423,11 @@ impl Session {
     /// Whether this machine is a member yet.
     pub fn is_admitted(&self) -> bool {
         self.me.member.number != NUMBER_NONE
+    }
+
+    /// Whether this machine only looks on: see [`Entry::Watch`].
+    pub fn is_onlooker(&self) -> bool {
+        self.onlooker
     }
 
     /// How much of what the present members hold has arrived: for a newcomer's progress bar.

@@ -13,6 +13,11 @@ use crate::rule::Rule;
 use crate::store::Place;
 use crate::version::{Record, Version};
 
+/// An acknowledgement names 128 packets: if more come between two rounds, some would never be acknowledged, and what was in them
+/// would be told again and again. Twice as often as needed, because acknowledgements get lost, too.
+const ACKNOWLEDGE_AFTER: u32 = 64;
+/// Acknowledgements that wait to be sent; nobody sends so much between two rounds.
+const ACKS_MAX: usize = 64;
 /// Refused deletions kept for a link; honest peers cause a few.
 const REFUSED_MAX: usize = 4_096;
 
@@ -35,6 +40,9 @@ impl Session {
             self.stats.packets_dropped += 1;
             return;
         };
+        if state.onlooker && (header.records > 0 || header.inputs) {
+            return self.fault(peer, PeerFault::OnlooksOnly);
+        }
         let tick = widen(state.their_tick, header.tick);
         let newest = state.received.acks().0;
         // Before the first packet the tick is that of a hello, which may have overtaken it.
@@ -71,13 +79,18 @@ impl Session {
             state.received_at = now;
             state.their_tick = tick;
         }
+        state.heard_at = self.now;
         state.received.note(seq);
+        state.unacknowledged += 1;
         state.clock.note(now, tick, header.phase);
         state.note_arrival();
         state.owes_ack |= header.records > 0 || header.inputs;
         self.stats.packets_received += 1;
         if let Err(fault) = self.commit_inputs(link).and_then(|()| self.commit(link, arrival)) {
-            self.fault(peer, fault);
+            return self.fault(peer, fault);
+        }
+        if self.links[link].unacknowledged >= ACKNOWLEDGE_AFTER && self.acks.len() < ACKS_MAX {
+            self.acknowledge_at_once(link);
         }
     }
 

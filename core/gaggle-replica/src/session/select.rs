@@ -33,9 +33,11 @@ impl Session {
         let mut selected = std::mem::take(&mut self.links[index].selected);
         candidates.clear();
         selected.clear();
-        self.gather(index, &mut candidates);
-
         let mut room = (self.links[index].budget - HEADER_BYTES_MAX as i64) * 256;
+        if !self.select_plain(index, room, &mut selected) {
+            self.gather(index, &mut candidates);
+        }
+
         let needed: i64 = candidates.iter().map(|candidate| i64::from(candidate.size)).sum();
         let all_fit = needed <= room;
         if !all_fit {
@@ -68,32 +70,39 @@ impl Session {
                 }
             }
         }
-        selected.sort_unstable();
+        if !selected.is_sorted() {
+            selected.sort_unstable();
+        }
         self.links[index].selected = selected;
         self.links[index].selected_next = 0;
         self.round.candidates = candidates;
     }
 
+    /// As a rule everything on the list has just changed, is known, and fits: then nothing more is to be looked at. Whether
+    /// it was so.
+    fn select_plain(&mut self, index: usize, room: i64, selected: &mut Vec<(u16, Place)>) -> bool {
+        let link = &self.links[index];
+        if link.due.len() as i64 * i64::from(link.record_size) > room {
+            return false;
+        }
+        for &place in &link.due {
+            let out = &link.out[place as usize];
+            match out.handle {
+                Some(handle) if out.phase == Phase::Due && out.changed_tick == self.tick && out.known => {
+                    selected.push((handle, place));
+                }
+                _ => {
+                    selected.clear();
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     /// Everything that is due, and takes from the list what is not any more.
     fn gather(&mut self, index: usize, candidates: &mut Vec<Candidate>) {
-        let link = &self.links[index];
-        let record_size = link.record_size;
-        // As a rule everything on the list has just changed and is known, and nothing more is to be looked at.
-        let is_plain = |place: Place| {
-            let out = &link.out[place as usize];
-            out.phase == Phase::Due && out.changed_tick == self.tick && out.known
-        };
-        if link.due.iter().all(|&place| is_plain(place)) {
-            let plain = |&place: &Place| Candidate {
-                priority: 0,
-                place,
-                size: record_size,
-                is_new: false,
-                taken: false,
-            };
-            candidates.extend(link.due.iter().map(plain));
-            return;
-        }
+        let record_size = self.links[index].record_size;
         let mut due = std::mem::take(&mut self.links[index].due);
         due.retain(|&place| {
             let out = &self.links[index].out[place as usize];

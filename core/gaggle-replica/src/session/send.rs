@@ -96,6 +96,7 @@ impl Session {
     pub fn tick_with(&mut self, now: Micros, interest: Option<&mut dyn Interest>) {
         self.note_now(now);
         self.found_if_nobody_else_does();
+        self.watch_over_links();
         self.keep_house();
         self.ask_for_blobs();
         let interval = self.config.interval;
@@ -131,7 +132,7 @@ impl Session {
             link.next_tick();
             let most = rate * 2 * interval / 1_000_000;
             link.budget = (link.budget + rate * elapsed.get() as i64 / 1_000_000).min(most);
-            if link.their_epoch != 0 && link.present.is_some() && self.is_admitted() {
+            if link.their_epoch != 0 && link.present.is_some() && (self.is_admitted() || self.onlooker) {
                 self.round.waiting.push(self.links[index].peer);
                 self.send_pieces(index, elapsed);
                 self.give_up_lost(index);
@@ -226,6 +227,10 @@ impl Session {
 
     /// The next thing to send, if any is left in this round.
     pub fn next_packet(&mut self) -> Option<Outgoing<'_>> {
+        if let Some((to, bytes)) = self.acks.pop_front() {
+            self.round.bytes = bytes;
+            return Some(Outgoing { to, reliable: false, stream: 0, bytes: &self.round.bytes });
+        }
         if let Some((to, bytes)) = self.messages.pop_front() {
             self.round.bytes = bytes;
             return Some(Outgoing { to, reliable: true, stream: MESSAGE_STREAM, bytes: &self.round.bytes });
@@ -258,18 +263,14 @@ impl Session {
         }
     }
 
-    /// Writes one packet with as many of the selected as fit.
-    fn write_packet(&mut self, index: usize) {
-        let mut bytes = std::mem::take(&mut self.round.bytes);
-        bytes.clear();
-        bytes.resize(self.config.packet_bytes_max, 0);
+    /// The head of the next packet, without anything in it.
+    fn header(&self, index: usize) -> Header {
         let link = &self.links[index];
         let (ack, acks) = link.received.acks();
         let held = self.now.since(link.received_at).get() / HELD_UNIT_US;
-        let seq = link.sent.next_seq();
-        let mut header = Header {
+        Header {
             mark: mark(link.epoch, link.their_epoch),
-            seq: seq as u16,
+            seq: link.sent.next_seq() as u16,
             tick: self.tick as u16,
             phase: self.round.phase,
             ack: ack as u16,
@@ -278,7 +279,33 @@ impl Session {
             records: 0,
             ack_words: link.ack_words(),
             acks,
-        };
+        }
+    }
+
+    /// Acknowledges what came without waiting for the next round, after which it could not be named any more.
+    pub(super) fn acknowledge_at_once(&mut self, index: usize) {
+        let header = self.header(index);
+        let mut bytes = vec![0; header.bytes()];
+        header.write(&mut bytes);
+        let link = &mut self.links[index];
+        link.sent.packet(self.tick, self.now, 0, 0);
+        link.sent_at = self.now;
+        link.unacknowledged = 0;
+        link.budget -= bytes.len() as i64;
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += bytes.len() as u64;
+        let peer = link.peer;
+        self.acks.push_back((peer, bytes));
+    }
+
+    /// Writes one packet with as many of the selected as fit.
+    fn write_packet(&mut self, index: usize) {
+        let mut bytes = std::mem::take(&mut self.round.bytes);
+        bytes.clear();
+        bytes.resize(self.config.packet_bytes_max, 0);
+        let link = &self.links[index];
+        let seq = link.sent.next_seq();
+        let mut header = self.header(index);
         let head = header.bytes();
         let input_size = self.kinds.input().map(|entry| entry.size).filter(|_| self.owes_inputs(index));
         let least = head + if input_size.is_some() { INPUT_BITS_MAX / 8 } else { 64 };
@@ -291,24 +318,18 @@ impl Session {
             inputs = written.expect("there is room for inputs in every packet");
         }
         let before_records = w.written();
-        let mut before = -1;
-        let mut base = None;
-        while let Some((handle, place)) = self.next_selected(index) {
-            // Only near the end of a packet it matters how large a record can be.
-            let is_tight = w.left() < self.bits_max_of_all && w.left() < self.bits_max(index, place);
-            if header.records == RECORDS_MAX || is_tight {
+        let mut line = Line { seq, before: -1, base: None, records: 0 };
+        loop {
+            self.write_updates(&mut w, index, &mut line);
+            let Some((handle, place)) = self.next_selected(index) else { break };
+            if line.records == RECORDS_MAX || w.left() < self.bits_max(index, place) {
                 break;
             }
             self.links[index].selected_next += 1;
-            let written = if self.is_plain(index, place) {
-                self.write_update(&mut w, index, place, (before, handle), &mut base, seq)
-            } else {
-                self.write_record(&mut w, index, place, (before, handle), &mut base, seq)
-            };
-            written.expect("there was room for the largest record");
-            before = i32::from(handle);
-            header.records += 1;
+            self.write_record(&mut w, index, place, handle, &mut line)
+                .expect("there was room for the largest record");
         }
+        header.records = line.records;
         let record_bytes = w.written() - before_records;
         let body = w.finish().len();
         header.write(&mut bytes);
@@ -317,6 +338,7 @@ impl Session {
         link.sent.packet(self.tick, self.now, usize::from(header.records), inputs);
         link.sent_at = self.now;
         link.owes_ack = false;
+        link.unacknowledged = 0;
         link.budget -= bytes.len() as i64;
         if header.records > 4 {
             let mean = ((record_bytes << 5) / usize::from(header.records)) as u32;
@@ -348,53 +370,41 @@ impl Session {
         RECORD_HEAD_BITS + kind.layout.bits_max() + if told { 0 } else { RECORD_ABOUT_BITS }
     }
 
-    /// Whether a receiver knows all about an object of ours but its new value, as nearly always.
-    #[inline]
-    fn is_plain(&self, index: usize, place: Place) -> bool {
-        let (out, object) = (&self.links[index].out[place as usize], &self.store[place]);
-        let mine = |record: &Record| record.version.holder == self.me.member && !record.gone;
-        out.changed_tick == self.tick
-            && out.known
-            && out.acked_stamp == object.stamp
-            && out.newest < self.tick
-            && object.captured == self.tick
-            && object.record.as_ref().is_some_and(mine)
-    }
-
-    /// A record of an object that [is plain](Session::is_plain).
-    #[inline]
-    fn write_update(
-        &mut self,
-        w: &mut BitWriter<'_>,
-        index: usize,
-        place: Place,
-        (before, handle): (i32, u16),
-        base: &mut Option<Base>,
-        seq: u32,
-    ) -> Result<(), BufferFull> {
-        let mut head = Register::default();
-        write_handle(&mut head, before, handle)?;
+    /// Records of objects of which a receiver knows everything but the new value, as nearly always: as many as follow one
+    /// another and surely fit.
+    fn write_updates(&mut self, w: &mut BitWriter<'_>, index: usize, line: &mut Line) {
         let shared = self.links.len() > 1;
-        let Session { links, store, round, stats, tick, .. } = self;
-        let link = &mut links[index];
-        let out = &mut link.out[place as usize];
-        let told = Told { tick: *tick, newer: out.newest, older: out.older_for(*tick - out.newest) };
-        told.write(
-            w,
-            head,
-            (store, place),
-            if shared { Some(&mut round.copies) } else { None },
-            base,
-            stats,
-        )?;
-        stats.updates_sent += 1;
-        out.introduced = true;
-        out.closing = false;
-        out.told_in = seq;
-        out.note_sent(*tick);
-        let object = &store[place];
-        link.sent.record(SentRecord::new(place, handle, object.identity, Some(object.stamp)));
-        Ok(())
+        let Session { links, store, round, stats, tick, me, bits_max_of_all, .. } = self;
+        let (link, tick) = (&mut links[index], *tick);
+        while let Some(&(handle, place)) = link.selected.get(link.selected_next) {
+            let (out, object) = (&mut link.out[place as usize], &store[place]);
+            let mine = |record: &Record| record.version.holder == me.member && !record.gone;
+            let is_plain = out.changed_tick == tick
+                && out.handle == Some(handle)
+                && out.known
+                && out.acked_stamp == object.stamp
+                && out.newest < tick
+                && object.captured == tick
+                && !object.dirty
+                && object.record.as_ref().is_some_and(mine);
+            if !is_plain || line.records == RECORDS_MAX || w.left() < *bits_max_of_all {
+                return;
+            }
+            link.selected_next += 1;
+            let told = Told { tick, newer: out.newest, older: out.older_for(tick - out.newest) };
+            let copies = if shared { Some((&mut round.copies, &*out)) } else { None };
+            let mut head = Register::default();
+            let written = write_handle(&mut head, line.before, handle)
+                .and_then(|()| told.write(w, head, (store, place), copies, &mut line.base, stats));
+            written.expect("there was room for the largest record");
+            stats.updates_sent += 1;
+            out.introduced = true;
+            out.closing = false;
+            out.told_in = line.seq;
+            out.note_sent(tick);
+            link.sent.record(SentRecord::new(place, handle, object.identity, Some(object.stamp)));
+            line.wrote(handle);
+        }
     }
 
     fn write_record(
@@ -402,12 +412,13 @@ impl Session {
         w: &mut BitWriter<'_>,
         index: usize,
         place: Place,
-        (before, handle): (i32, u16),
-        base: &mut Option<Base>,
-        seq: u32,
+        handle: u16,
+        line: &mut Line,
     ) -> Result<(), BufferFull> {
         let mut head = Register::default();
-        write_handle(&mut head, before, handle)?;
+        write_handle(&mut head, line.before, handle)?;
+        line.wrote(handle);
+        let seq = line.seq;
         let (stamp, identity) = (self.store[place].stamp, self.store[place].identity);
         let told = |close| SentRecord::new(place, handle, identity, if close { None } else { Some(stamp) });
         let wanted = self.wants(index, place);
@@ -425,7 +436,7 @@ impl Session {
         };
         self.stats.updates_sent += 1;
         if record.version.holder == self.me.member {
-            self.write_own(w, head, index, place, &record, base)?;
+            self.write_own(w, head, index, place, &record, &mut line.base)?;
         } else {
             head.write(w)?;
             self.write_relay(w, index, place, &record)?;
@@ -474,7 +485,7 @@ impl Session {
         let newer = Some(out.newest).filter(|&tick| tick != NEVER && tick < self.tick);
         let older = newer.and_then(|newer| out.older_for(self.tick - newer));
         let told = Told { tick: self.tick, newer: newer.unwrap_or(NEVER), older };
-        let copies = if self.links.len() > 1 { Some(&mut self.round.copies) } else { None };
+        let copies = if self.links.len() > 1 { Some((&mut self.round.copies, out)) } else { None };
         told.write(w, head, (&self.store, place), copies, base, &mut self.stats)
     }
 
@@ -500,6 +511,25 @@ impl Session {
     }
 }
 
+/// How far a packet is written.
+struct Line {
+    /// The number of the packet.
+    seq: u32,
+    /// The handle of the record before, −1 at first.
+    before: i32,
+    /// What the record before is built on.
+    base: Option<Base>,
+    records: u16,
+}
+
+impl Line {
+    #[inline]
+    fn wrote(&mut self, handle: u16) {
+        self.before = i32::from(handle);
+        self.records += 1;
+    }
+}
+
 /// A value of ours that is told in a tick, and the ticks of the values it is to be built on.
 struct Told {
     tick: u32,
@@ -515,12 +545,11 @@ impl Told {
         w: &mut BitWriter<'_>,
         mut head: Register,
         (store, place): (&Store, Place),
-        copies: Option<&mut Copies>,
+        copies: Option<(&mut Copies, &crate::link::Outgoing)>,
         base: &mut Option<Base>,
         stats: &mut SessionStats,
     ) -> Result<(), BufferFull> {
-        let key = (self.newer, self.older.unwrap_or(NEVER));
-        let kept = copies.as_ref().and_then(|copies| copies.get(place, self.tick, key)).copied();
+        let kept = copies.as_ref().and_then(|(copies, out)| copies.usable(place, self.tick, out)).copied();
         let copy = match kept {
             Some(copy) => copy,
             None => {
@@ -530,8 +559,8 @@ impl Told {
                     Form::Absolute.write(w)?;
                     return store.write_whole(w, place, false);
                 };
-                if let Some(copies) = copies {
-                    copies.put(place, self.tick, key, copy);
+                if let Some((copies, _)) = copies.filter(|_| copy.bits.is_whole()) {
+                    copies.put(place, self.tick, copy);
                 }
                 copy
             }

@@ -174,6 +174,19 @@ impl World {
         }
     }
 
+    /// A machine says goodbye to everybody and goes.
+    pub fn part(&mut self, index: usize) {
+        for other in 0..self.machines.len() {
+            if std::mem::take(&mut self.machines[other].starts[index]) != 0
+                && let Some(session) = &mut self.machines[other].session
+            {
+                session.handle_goodbye(self.now, peer(index));
+            }
+            self.machines[index].starts[other] = 0;
+        }
+        self.machines[index].session = None;
+    }
+
     pub fn is_linked(&self, a: usize, b: usize) -> bool {
         self.machines[a].starts[b] != 0
     }

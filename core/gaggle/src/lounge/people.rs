@@ -71,6 +71,13 @@ impl<S, O: Outside> Lounge<S, O> {
         members.filter_map(|member| Some((member.peer, member.slot?)))
     }
 
+    /// Those in the room who have no chair, but only look on.
+    pub(crate) fn onlookers(&self) -> impl Iterator<Item = PeerId> + '_ {
+        let room = self.client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let members = room.into_iter().flat_map(|room| &room.members);
+        members.filter(|member| member.slot.is_none()).map(|member| member.peer)
+    }
+
     /// Whether somebody is still in the room, as far as the lobby said.
     pub(crate) fn has_seat(&self, peer: PeerId) -> bool {
         let room = self.client.as_ref().and_then(Client::room);

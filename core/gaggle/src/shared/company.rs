@@ -37,8 +37,9 @@ impl Joining {
     /// Notes what has arrived. Whether that is all.
     fn is_complete(&mut self, now: Micros, others_expected: usize) -> bool {
         let arrival = self.session.arrival();
-        let others = self.session.roster().len().saturating_sub(1);
-        if !self.session.is_admitted() || others == 0 {
+        let ourselves = usize::from(self.session.is_admitted());
+        let others = self.session.roster().len().saturating_sub(ourselves);
+        if !(self.session.is_admitted() || self.session.is_onlooker()) || others == 0 {
             return false;
         }
         let known = u64::from(arrival.known) * 90 / u64::from(arrival.announced.max(1));
@@ -93,12 +94,20 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         Player::new(chair.index() as u8)
     }
 
+    /// We are in the room and have no chair.
+    fn looks_on(&self) -> bool {
+        self.lounge.me().is_some_and(|me| self.lounge.is_onlooker(me))
+    }
+
     /// What is on the screen is the world of the room from now on, into which others come.
     pub(super) fn found(&mut self) {
         let Some(player) = self.seat_number() else { return };
         self.unlink();
         self.joining = None;
         self.stood_up = false;
+        if self.is_watching() {
+            self.begin_alone();
+        }
         self.session.become_player(player);
         self.vouch();
         let now = self.lounge.now;
@@ -127,10 +136,14 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     }
 
     fn join_until(&mut self, give_up_at: Option<Micros>) {
-        let Some(player) = self.seat_number() else { return };
+        let (player, entry) = match self.seat_number() {
+            Some(player) => (player, Entry::Join),
+            None if self.looks_on() => (Player::at(0), Entry::Watch),
+            None => return,
+        };
         let Lounge { config, rng, now, .. } = &mut self.lounge;
-        let session = new_session::<W>(config, player, Entry::Join, rng)
-            .expect("the settings held for the world alone");
+        let session =
+            new_session::<W>(config, player, entry, rng).expect("the settings held for the world alone");
         self.joining = Some(Joining { session, give_up_at, percent: 0, arrived: (0, 0), arrived_at: *now });
         self.vouch();
     }
@@ -152,7 +165,14 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     pub(super) fn regard_others(&mut self) {
         self.vouch();
         let alone = self.lounge.seat.is_some() && !self.lounge.has_others();
-        if alone && self.stood_up {
+        if self.looks_on() {
+            let nobody_left = self.is_watching() && self.session.roster().is_empty();
+            if !alone && self.joining.is_none() && (nobody_left || !self.is_watching()) {
+                // Somebody to look at.
+                self.lounge.renew_links();
+                self.begin_joining();
+            }
+        } else if alone && self.stood_up {
             // Whoever comes next needs somebody to come to.
             self.stood_up = false;
             self.lounge.renew_links();
@@ -169,6 +189,12 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             self.session.vouch(peer, player);
             if let Some(joining) = &mut self.joining {
                 joining.session.vouch(peer, player);
+            }
+        }
+        for peer in self.lounge.onlookers().filter(|peer| Some(*peer) != me) {
+            self.session.vouch_onlooker(peer);
+            if let Some(joining) = &mut self.joining {
+                joining.session.vouch_onlooker(peer);
             }
         }
     }
@@ -201,6 +227,10 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
                 let parting = if is_silent { Parting::Silence } else { Parting::Goodbye };
                 Some(Event::Went { peer, name: self.lounge.name(peer), parting })
             }
+            WorldEvent::Interrupted { peer, .. } => {
+                Some(Event::Interrupted { peer, name: self.lounge.name(peer) })
+            }
+            WorldEvent::Resumed { peer, .. } => Some(Event::Resumed { peer, name: self.lounge.name(peer) }),
             WorldEvent::LeadChanged { player } => {
                 self.peer_of(player).map(|peer| Event::LeadChanged { peer, name: self.lounge.name(peer) })
             }
@@ -214,7 +244,8 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// Follows an attempt to come in until it worked or has taken too long.
     pub(super) fn follow_joining(&mut self) {
         let now = self.lounge.now;
-        let others_expected = self.lounge.chairs().count().saturating_sub(1);
+        let me = self.lounge.me();
+        let others_expected = self.lounge.chairs().filter(|(peer, _)| Some(*peer) != me).count();
         let Some(joining) = &mut self.joining else { return };
         joining.session.tick(now);
         // What happens before we are there is nothing to us: all that lasts is in the objects.
@@ -251,6 +282,6 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         while self.session.next_event().is_some() {}
         self.together = true;
         self.world.enter(&mut self.session);
-        self.lounge.push(Event::Together);
+        self.lounge.push(if self.is_watching() { Event::Watching } else { Event::Together });
     }
 }
