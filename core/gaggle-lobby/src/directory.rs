@@ -205,7 +205,7 @@ impl Directory {
             return Reply::Refused(node_out_of_date());
         }
         let Some(id) = self.index.room_of(peer) else {
-            let Some((claims, settings)) = ticket else { return Reply::NoSeat };
+            let Some((claims, settings)) = ticket else { return Reply::NoSeat { why: None } };
             let watch = claims.slot.is_none();
             let newcomer = Newcomer { peer, player, name, palette: 0, watch };
             return self.restore(now, newcomer, link, &claims, settings);
@@ -240,19 +240,30 @@ impl Directory {
         claims: &Claims,
         settings: Json,
     ) -> Reply {
+        let no_seat = |why: &Refusal| {
+            let text = format!("the ticket brings no seat: {}", why.text);
+            Reply::NoSeat { why: Some(Refusal::new(RefusalCode::BadTicket, text)) }
+        };
+        // Tickets are kept by those who left, too: whoever collects them gets no more seats than anybody.
+        if let Err(refusal) = self.check_newcomer(&newcomer, link) {
+            return no_seat(&refusal);
+        }
         if let Some(room) = self.rooms.get_mut(&claims.room) {
-            if room.restore_member(now, claims, newcomer, link).is_err() {
-                return Reply::NoSeat;
+            if let Err(refusal) = room.restore_member(now, &self.rules, claims, newcomer, link) {
+                return no_seat(&refusal);
             }
             self.publish(claims.room);
         } else {
             // A watcher alone is no room.
-            if claims.slot.is_none() || self.rooms.len() >= self.rules.rooms_max {
-                return Reply::NoSeat;
+            if claims.slot.is_none() {
+                return Reply::NoSeat { why: None };
+            }
+            if self.rooms.len() >= self.rules.rooms_max {
+                return no_seat(&too_many_rooms());
             }
             let code = Some(claims.code).filter(|code| !self.index.has_code(*code));
             let Some(code) = code.or_else(|| self.index.free_code(claims.seed.0)) else {
-                return Reply::NoSeat;
+                return no_seat(&no_code_is_free());
             };
             // Settings are the member's word unless they match what the ticket was signed with.
             let settings =
@@ -305,13 +316,11 @@ impl Directory {
             return Reply::Refused(refusal);
         }
         if self.rooms.len() >= self.rules.rooms_max {
-            let text = "there are as many rooms as this server can hold";
-            return Reply::Refused(Refusal::new(RefusalCode::ServerFull, text));
+            return Reply::Refused(too_many_rooms());
         }
         if self.index.has_code(new.code) {
             let Some(code) = self.index.free_code(new.seed.0) else {
-                let text = "no room code is free";
-                return Reply::Refused(Refusal::new(RefusalCode::ServerFull, text));
+                return Reply::Refused(no_code_is_free());
             };
             new.code = code;
         }
@@ -455,9 +464,20 @@ impl Directory {
     }
 
     fn seated(&self, id: RoomId, seated: SeatedReply) -> Reply {
-        let room = self.copy(id).expect("somebody was just seated there");
-        Reply::Seated { room, seated }
+        match self.copy(id) {
+            Some(room) => Reply::Seated { room, seated },
+            // What seated somebody has ended the room: one person's bad luck, not everybody's end.
+            None => Reply::Refused(Refusal::new(RefusalCode::NoSuchRoom, "the room was closed")),
+        }
     }
+}
+
+fn too_many_rooms() -> Refusal {
+    Refusal::new(RefusalCode::ServerFull, "there are as many rooms as this server can hold")
+}
+
+fn no_code_is_free() -> Refusal {
+    Refusal::new(RefusalCode::ServerFull, "no room code is free")
 }
 
 fn node_out_of_date() -> Refusal {

@@ -184,6 +184,8 @@ record! {
         banned: Vec<PlayerId>,
         /// When the match was over.
         finished_at: Option<Micros>,
+        /// When the room was made again from a ticket.
+        reopened_at: Option<Micros>,
     }
 }
 
@@ -231,6 +233,7 @@ impl Room {
             stored_round: 0,
             banned: Vec::new(),
             finished_at: None,
+            reopened_at: None,
         };
         Room { view, seats: BTreeMap::new(), state, change: RoomChange::default() }
     }
@@ -273,7 +276,7 @@ impl Room {
             status: view.status,
             players,
             seats: view.seats,
-            watchers: view.members.len() as u8 - players,
+            watchers: view.watchers().count() as u8,
             open: self.is_open(),
             host: host.name.clone(),
         })

@@ -7,7 +7,7 @@ use gaggle_kit::{PeerId, Slot};
 
 use crate::MessageError;
 use crate::id::{PlayerId, RoomCode, RoomId, Seed};
-use crate::json::{Raw, Value, record, tagged, write_string};
+use crate::json::{Raw, Value, compact, record, tagged, write_string};
 use crate::label::{DisplayName, Label};
 use crate::word::words;
 
@@ -292,6 +292,11 @@ impl RoomView {
         self.members.iter().filter(|member| member.slot.is_some())
     }
 
+    /// Those who only watch.
+    pub fn watchers(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| member.slot.is_none())
+    }
+
     /// Seats nobody has.
     pub fn seats_free(&self) -> u8 {
         self.seats.saturating_sub(self.players().count() as u8)
@@ -411,12 +416,12 @@ impl RoomView {
 pub struct Json(Box<str>);
 
 impl Json {
-    /// Checks that the text is one JSON value.
+    /// Checks that the text is one JSON value, and leaves white space out.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it is not, or has more than 12 levels.
     pub fn new(text: &str) -> Result<Json, MessageError> {
-        Raw::parse(text).map(|raw| Json(raw.text().into()))
+        compact(Raw::parse(text)?, "value").map(Json)
     }
 
     /// A string as a JSON value.
@@ -438,7 +443,7 @@ impl Json {
         Raw::parse(&self.0).ok()?.string().map(|text| text.into_owned())
     }
 
-    /// The text, without white space around it.
+    /// The text, without white space between its parts.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -458,8 +463,8 @@ impl Default for Json {
 
 /// Missing means an empty object.
 impl Value for Json {
-    fn read(raw: Raw<'_>, _field: &'static str) -> Result<Json, MessageError> {
-        Ok(Json(raw.text().into()))
+    fn read(raw: Raw<'_>, field: &'static str) -> Result<Json, MessageError> {
+        compact(raw, field).map(Json)
     }
 
     fn blank() -> Json {

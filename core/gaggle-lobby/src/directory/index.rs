@@ -44,10 +44,16 @@ pub(super) struct Index {
     deadlines: BTreeSet<(Micros, RoomId)>,
     /// Fewest free seats first: people are put where most people are.
     open: BTreeMap<FindKey, BTreeSet<(u8, RoomId)>>,
-    listed: BTreeMap<Label, BTreeMap<RoomId, Listing>>,
+    listed: BTreeMap<Label, Listed>,
     stamp: u64,
-    /// When each game's list changed last.
-    stamps: BTreeMap<Label, u64>,
+}
+
+/// The list of one game.
+#[derive(Debug, Default)]
+struct Listed {
+    rooms: BTreeMap<RoomId, Listing>,
+    /// When it changed last. A list that is empty is forgotten, and new when it is not any more.
+    stamp: u64,
 }
 
 /// What the index holds about one room.
@@ -117,7 +123,8 @@ impl Index {
     }
 
     pub(super) fn list(&self, game: &Label, mode: &Label, build: &Label, all: bool, stamp: u64) -> Reply {
-        let current = self.stamps.get(game).copied().unwrap_or(0);
+        let listed = self.listed.get(game);
+        let current = listed.map_or(0, |listed| listed.stamp);
         if stamp == current && stamp != 0 {
             return Reply::Listings { stamp, rooms: None };
         }
@@ -126,7 +133,7 @@ impl Index {
                 && (build.is_empty() || listing.build == *build)
                 && (all || listing.open)
         };
-        let listed = self.listed.get(game).into_iter().flat_map(BTreeMap::values).filter(fits);
+        let listed = listed.into_iter().flat_map(|listed| listed.rooms.values()).filter(fits);
         let mut rooms: Vec<Listing> = listed.cloned().collect();
         // Those one can join first, and among them those with most people.
         rooms.sort_by_key(|listing| (!listing.open, listing.seats - listing.players, listing.id));
@@ -150,15 +157,17 @@ impl Index {
             members,
         };
         let known = self.entries.remove(&id);
-        let listed_before = self.listed.get(&view.game).and_then(|listed| listed.get(&id));
+        let listed_before = self.listed.get(&view.game).and_then(|listed| listed.rooms.get(&id));
         if listed_before != listing.as_ref() {
-            self.stamp += 1;
-            self.stamps.insert(view.game.clone(), self.stamp);
-            let listed = self.listed.entry(view.game.clone()).or_default();
             match listing {
-                Some(listing) => listed.insert(id, listing),
-                None => listed.remove(&id),
-            };
+                Some(listing) => {
+                    self.stamp += 1;
+                    let listed = self.listed.entry(view.game.clone()).or_default();
+                    listed.stamp = self.stamp;
+                    listed.rooms.insert(id, listing);
+                }
+                None => self.unlist(&view.game, id),
+            }
         }
         if let Some(known) = known {
             self.take_out(id, &known);
@@ -166,7 +175,8 @@ impl Index {
         self.by_code.insert(entry.code, id);
         for (peer, player) in &entry.members {
             let before = self.by_peer.insert(*peer, id);
-            assert_eq!(before, None, "nobody is in two rooms");
+            // Where it is not true after all it is one person's trouble, and should not be everybody's.
+            debug_assert_eq!(before, None, "nobody is in two rooms");
             *self.seats_of.entry(*player).or_default() += 1;
         }
         for node in &entry.nodes {
@@ -183,21 +193,26 @@ impl Index {
     pub(super) fn forget(&mut self, id: RoomId) {
         let Some(entry) = self.entries.remove(&id) else { return };
         self.take_out(id, &entry);
-        let game = &entry.key.game;
-        if let Some(listed) = self.listed.get_mut(game) {
-            listed.remove(&id);
+        self.unlist(&entry.key.game, id);
+    }
+
+    fn unlist(&mut self, game: &Label, id: RoomId) {
+        let Some(listed) = self.listed.get_mut(game) else { return };
+        if listed.rooms.remove(&id).is_some() {
             self.stamp += 1;
-            self.stamps.insert(game.clone(), self.stamp);
-            if listed.is_empty() {
-                self.listed.remove(game);
-            }
+            listed.stamp = self.stamp;
+        }
+        if listed.rooms.is_empty() {
+            self.listed.remove(game);
         }
     }
 
     fn take_out(&mut self, id: RoomId, entry: &Entry) {
         self.by_code.remove(&entry.code);
         for (peer, player) in &entry.members {
-            self.by_peer.remove(peer);
+            if self.by_peer.get(peer) == Some(&id) {
+                self.by_peer.remove(peer);
+            }
             let seats = self.seats_of.get_mut(player).expect("every member is counted");
             *seats -= 1;
             if *seats == 0 {

@@ -231,7 +231,10 @@ pub enum Reply {
         seated: SeatedReply,
     },
     /// They have none.
-    NoSeat,
+    NoSeat {
+        /// Why a ticket they showed brings them none.
+        why: Option<Refusal>,
+    },
     /// They look for people of their skill: ask again in a second.
     Searching {
         /// How many do.

@@ -5,7 +5,7 @@
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -53,7 +53,7 @@ pub(super) struct Seekers(pub(super) BTreeMap<PeerId, Seeker>);
 
 impl Seekers {
     /// Those a match can be made of, the nearest in skill first.
-    fn candidates(&self, seeker: &Seeker, is_alive: impl Fn(Link) -> bool) -> Vec<PeerId> {
+    fn candidates(&self, seeker: &Seeker, may_enter: impl Fn(&Seeker) -> bool) -> Vec<PeerId> {
         let key = key_of(&seeker.new);
         let Skill { rating, range, .. } = seeker.skill;
         let distance = |other: &Seeker| other.skill.rating.abs_diff(rating);
@@ -63,11 +63,12 @@ impl Seekers {
             .filter(|other| key_of(&other.new) == key && other.new.seats == seeker.new.seats)
             .filter(|other| distance(other) <= u64::from(range.min(other.skill.range)))
             // Two tabs of one person are no match.
-            .filter(|other| other.newcomer.player != seeker.newcomer.player && is_alive(other.link))
+            .filter(|other| other.newcomer.player != seeker.newcomer.player && may_enter(other))
             .map(|other| (distance(other), other.newcomer.player, other.newcomer.peer))
             .collect();
         others.sort_unstable();
-        others.dedup_by_key(|(_, player, _)| *player);
+        let mut people = BTreeSet::new();
+        others.retain(|(_, player, _)| people.insert(*player));
         others.into_iter().map(|(.., peer)| peer).collect()
     }
 
@@ -95,13 +96,15 @@ impl Directory {
             }
         }
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
+            // Whoever hears this looks no more.
+            self.seekers.0.remove(&newcomer.peer);
             return Reply::Refused(refusal);
         }
         self.seekers.0.retain(|_, seeker| seeker.until > now);
         let seeker = Seeker { newcomer, link, new, skill, until: now + FORGOTTEN_AFTER };
-        let nodes = &self.nodes;
-        let is_alive = |link: Link| nodes.get(&link.node).is_some_and(|lease| lease.epoch == link.epoch);
-        let mut others = self.seekers.candidates(&seeker, is_alive);
+        // Those who looked a moment ago may have a seat, or too many, by now.
+        let may_enter = |other: &Seeker| self.check_newcomer(&other.newcomer, other.link).is_ok();
+        let mut others = self.seekers.candidates(&seeker, may_enter);
         let wanted = usize::from(seeker.new.seats) - 1;
         let is_enough = others.len() >= wanted || (skill.patient && !others.is_empty());
         if !is_enough || self.rooms.len() >= self.rules.rooms_max {

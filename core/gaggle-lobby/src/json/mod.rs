@@ -1,14 +1,16 @@
 //! JSON as the lobby needs it: checked in one pass, read by borrowing, written straight into a string.
 //!
-//! Values a message carries for others (settings, signals) pass through as they stand, never built
+//! Values a message carries for others (settings, signals) pass through without white space, never built
 //! into a tree. Depth, fields and items are bounded before anything is allocated.
 //!
 //! What it does not do: floating-point numbers (they pass through unread), trees, streaming.
 
+mod compact;
 mod read;
 mod record;
 mod write;
 
+pub(crate) use compact::compact;
 pub(crate) use read::{Object, Raw};
 pub(crate) use record::{Record, Value, record, tagged};
 pub(crate) use write::{ObjectWriter, write_hex, write_string, write_u64};

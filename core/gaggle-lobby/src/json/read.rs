@@ -8,7 +8,7 @@ use super::MessageError;
 use super::record::Value;
 
 /// Deeper values are refused: the scanner recurses, and no message needs more.
-const DEPTH_MAX: usize = 16;
+pub(super) const DEPTH_MAX: usize = 16;
 /// More fields than any object of the protocol has, with room for those of later versions.
 const FIELDS_MAX: usize = 32;
 
@@ -357,7 +357,7 @@ impl<'a> Scanner<'a> {
 
 /// How many bytes from here on mean themselves inside a string. Most of what passes through a server is the
 /// inside of strings, so eight bytes are looked at together.
-fn plain_length(bytes: &[u8]) -> usize {
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const TOPS: u64 = ONES << 7;
     // Per byte, the top bit says whether it is below `limit`; bytes with their own top bit set never are.

@@ -153,7 +153,13 @@ impl Node {
                 // The directory cannot be asked at the moment: nobody can be let in.
                 self.disconnect(now, connection, refusal);
             }
-            _ => self.welcome(now, connection, SeatState::None, None),
+            reply => {
+                // Who has no seat by their ticket is told, and welcome all the same.
+                if let Reply::NoSeat { why: Some(refusal) } = reply {
+                    self.refuse(now, connection, None, refusal);
+                }
+                self.welcome(now, connection, SeatState::None, None);
+            }
         }
     }
 

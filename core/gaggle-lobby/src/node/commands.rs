@@ -30,7 +30,7 @@ impl Node {
         if let Phase::Known(session) = &mut known.phase {
             session.touched_at = now;
         }
-        if known.busy || matches!(known.phase, Phase::Verifying(..)) {
+        if known.must_wait() {
             let id = envelope.id;
             if let Err(refusal) = known.wait(envelope) {
                 self.refuse(now, connection, id, refusal);
@@ -60,7 +60,12 @@ impl Node {
     pub(super) fn go_on(&mut self, now: Micros, connection: ConnectionId) {
         let Some(known) = self.connections.get_mut(&connection) else { return };
         known.busy = false;
-        while let Some(known) = self.connections.get_mut(&connection).filter(|known| !known.busy)
+        self.take_up_waiting(now, connection);
+    }
+
+    /// Takes up what was said, until something has to be waited for again.
+    pub(super) fn take_up_waiting(&mut self, now: Micros, connection: ConnectionId) {
+        while let Some(known) = self.connections.get_mut(&connection).filter(|known| !known.must_wait())
             && let Some(envelope) = known.waiting.pop_front()
         {
             self.handle_message(now, connection, envelope);

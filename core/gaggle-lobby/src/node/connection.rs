@@ -125,6 +125,11 @@ impl Connection {
         is_offence && self.strikes.take(now, STRIKES).is_err()
     }
 
+    /// Whether what it says has to wait, because something it said before is not decided yet.
+    pub(super) fn must_wait(&self) -> bool {
+        self.busy || matches!(self.phase, Phase::Verifying(..))
+    }
+
     /// Keeps a message until the one before is done.
     pub(super) fn wait(&mut self, envelope: Envelope<ClientMessage>) -> Result<(), Refusal> {
         if self.waiting.len() >= WAITING_MAX {

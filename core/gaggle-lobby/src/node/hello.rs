@@ -54,11 +54,10 @@ impl Node {
                 let player = secret::account(&identity.issuer, &identity.subject);
                 self.identified(now, connection, id, *hello, player, identity.name, None);
             }
-            Err(refusal) => {
-                self.refuse(now, connection, id, refusal);
-                self.go_on(now, connection);
-            }
+            Err(refusal) => self.refuse(now, connection, id, refusal),
         }
+        // Whoever is known now has to wait for a seat; whoever was refused may have said hello again.
+        self.take_up_waiting(now, connection);
     }
 
     /// It is known which person it is: finds out which machine, and takes up the greeting.

@@ -51,10 +51,7 @@ impl Room {
             return Err(Refusal::new(RefusalCode::Kicked, "the host of this room sent you away"));
         }
         if newcomer.watch {
-            let watchers = self.view.members.len() - self.view.players().count();
-            if watchers >= rules.watchers_max {
-                return Err(Refusal::new(RefusalCode::RoomFull, "as many as may are watching already"));
-            }
+            self.check_watchers(rules)?;
             self.seat(newcomer, None, link, None);
             return Ok(());
         }
@@ -79,6 +76,7 @@ impl Room {
         room.seats.clear();
         room.state.cast.clear();
         room.take_epoch(claims);
+        room.state.reopened_at = Some(now);
         let slot = claims.slot.or(Some(Slot::at(0)));
         room.seat(newcomer, slot, link, Some(claims.epoch));
         room.change = super::RoomChange::default();
@@ -88,10 +86,11 @@ impl Room {
     /// Seats somebody again whom the room does not know, but who has a ticket for it.
     ///
     /// # Errors
-    /// If the ticket is too old, or somebody else has the seat and no other is free.
+    /// If the ticket is too old, the host has sent them away or locked the room, or no seat is free.
     pub fn restore_member(
         &mut self,
         now: Micros,
+        rules: &Rules,
         claims: &Claims,
         newcomer: Newcomer,
         link: Link,
@@ -102,14 +101,23 @@ impl Room {
         if self.state.banned.contains(&newcomer.player) {
             return Err(Refusal::new(RefusalCode::Kicked, "the host of this room sent you away"));
         }
+        // Those who were here when the server lost its memory come back past the lock, as long as their seats
+        // would have been kept. Whoever comes later has left, or was given up.
+        let is_reopened = self.state.reopened_at.is_some_and(|at| now < at + rules.grace);
+        if self.view.locked && !is_reopened {
+            return Err(room_locked());
+        }
         let slot = match claims.slot {
-            None => None,
+            None => {
+                self.check_watchers(rules)?;
+                None
+            }
             Some(slot) if !self.taken_slots().contains(slot) && slot.number() < self.view.seats => Some(slot),
             Some(_) => Some(self.lowest_free_slot().ok_or_else(room_full)?),
         };
         // A newer ticket than those the room was made again by: whoever came with an older one may have
-        // been sent away since.
-        if claims.epoch > self.view.epoch {
+        // been sent away since. Only a player's: without players there is no room.
+        if claims.epoch > self.view.epoch && slot.is_some() {
             let outdated = |seat: &Seat| seat.restored.is_some_and(|epoch| epoch < claims.epoch);
             let outdated: Vec<PeerId> =
                 self.seats.iter().filter(|(_, seat)| outdated(seat)).map(|(peer, _)| *peer).collect();
@@ -120,6 +128,13 @@ impl Room {
             outdated.into_iter().for_each(|peer| self.remove(now, peer, LeaveReason::Kicked));
         } else {
             self.seat(newcomer, slot, link, Some(claims.epoch));
+        }
+        Ok(())
+    }
+
+    fn check_watchers(&self, rules: &Rules) -> Result<(), Refusal> {
+        if self.view.watchers().count() >= rules.watchers_max {
+            return Err(Refusal::new(RefusalCode::RoomFull, "as many as may are watching already"));
         }
         Ok(())
     }
@@ -139,7 +154,7 @@ impl Room {
     pub(super) fn objection_to_join(&self) -> Option<Refusal> {
         let refuse = |code, text: &str| Some(Refusal::new(code, text));
         if self.view.locked {
-            refuse(RefusalCode::RoomLocked, "the host has locked this room")
+            Some(room_locked())
         } else if self.lowest_free_slot().is_none() {
             Some(room_full())
         } else {
@@ -319,6 +334,10 @@ impl Room {
             self.state.cast.remove(at);
         }
     }
+}
+
+fn room_locked() -> Refusal {
+    Refusal::new(RefusalCode::RoomLocked, "the host has locked this room")
 }
 
 fn room_full() -> Refusal {

@@ -10,8 +10,10 @@ use gaggle_lobby::directory::{Directory, Reply, Request, Wish};
 use gaggle_lobby::message::client::{Create, Find, Join, Leave, Ready};
 use gaggle_lobby::room::{Link, NewRoom, Newcomer};
 use gaggle_lobby::view::Json;
-use gaggle_lobby::{NodeId, PlayerId, RoomCode, RoomId, Seed, SessionId};
+use gaggle_lobby::{NodeId, PlayerId, RefusalCode, RoomCode, RoomId, Seed, SessionId};
 
+use world::checker::Checker;
+use world::rude::RudeTally;
 use world::{Delays, SECOND, World, guest};
 
 #[test]
@@ -50,6 +52,9 @@ fn thousands_of_clients_survive_the_crash_of_every_node() {
     world.run_for(SECOND);
 }
 
+/// So many misbehave.
+const RUDE: usize = 12;
+
 /// People come, go, vanish and return; nodes crash and start again; then all is well and must be right.
 fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     let delays = Delays { socket: Micros::from_millis(80), directory: Micros::from_millis(10) };
@@ -57,11 +62,14 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     for _ in 0..clients {
         world.add_guest();
     }
+    (0..RUDE).for_each(|_| world.add_rude());
     for round in 0..rounds {
         for _ in 0..clients / 10 {
             let client = world.prng.below(clients as u32) as usize;
             disturb(&mut world, client);
         }
+        (0..RUDE).for_each(|number| world.misbehave(number));
+        Checker::check_bounds(&world.directory, &world.rules);
         if round % 10 == 5 {
             let slot = world.prng.below(3) as usize;
             if world.is_node_up(slot) {
@@ -86,6 +94,7 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
             world.start_node(slot);
         }
     }
+    world.send_rude_away();
     // Longer than any grace time, backoff or missing pong.
     world.run_for(Micros::from_secs(150));
     let machines: Vec<_> = world.running_clients();
@@ -106,6 +115,12 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     assert!(world.checker.returns > clients as u64 / 4);
     assert!(world.checker.seats_given_up > 10);
     assert!(world.checker.host_changes > 10);
+    println!("  {:?}", world.rude_tally);
+    let RudeTally { seats, seats_by_ticket, tokens, searches, refused } = &world.rude_tally;
+    assert!(*seats > 10 && *seats_by_ticket > 3 && *tokens > 10 && *searches > 3);
+    for code in [RefusalCode::BadToken, RefusalCode::BadTicket, RefusalCode::BadMessage] {
+        assert!(refused.contains_key(&code), "nobody was refused for {code}: {refused:?}");
+    }
     world
 }
 

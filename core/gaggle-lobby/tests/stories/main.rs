@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 
+mod attackers;
 mod people;
 mod rooms;
 mod server;

@@ -309,7 +309,7 @@ fn settings_are_the_game_s_own_and_reach_everybody() {
     let host = server.player(1);
     let other = server.player(2);
     server.say(host, r#"{"type":"settings","settings":{"lava": true, "waves":[1,2.5e3]}}"#);
-    assert_eq!(server.room_of(other).settings.as_str(), r#"{"lava": true, "waves":[1,2.5e3]}"#);
+    assert_eq!(server.room_of(other).settings.as_str(), r#"{"lava":true,"waves":[1,2.5e3]}"#);
     assert_eq!(code(&server.say(host, r#"{"type":"settings","settings":[1]}"#)), RefusalCode::BadSettings);
     let large = format!(r#"{{"type":"settings","settings":{{"a":"{}"}}}}"#, "x".repeat(5_000));
     assert_eq!(code(&server.say(host, &large)), RefusalCode::BadSettings);

@@ -19,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) directory: Directory,
     pub(crate) records: Vec<MatchRecord>,
     pub(crate) queries: Vec<Query>,
+    /// What the directory was asked.
+    pub(crate) asked: Vec<Request>,
     /// What storage knows of people's skill; questions wait while it knows nobody.
     pub(crate) ratings: BTreeMap<PlayerId, i64>,
     /// Whether matches get stored.
@@ -51,6 +53,7 @@ impl Server {
             directory: Directory::new(rules),
             records: Vec::new(),
             queries: Vec::new(),
+            asked: Vec::new(),
             ratings: BTreeMap::new(),
             storage_works: true,
             heard: BTreeMap::new(),
@@ -169,6 +172,7 @@ impl Server {
                 self.closed.insert(connection, code);
             }
             Output::Ask { ask, request } => {
+                self.asked.push((*request).clone());
                 let reply = self.directory.handle_request(self.now, *request);
                 while let Some((_, notice)) = self.directory.poll_notice() {
                     self.node.handle_notice(self.now, notice);

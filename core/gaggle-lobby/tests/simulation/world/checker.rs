@@ -7,7 +7,7 @@ use gaggle_lobby::client::{Client, Event};
 use gaggle_lobby::directory::{Directory, Notice, Reply, Request};
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::{LeaveReason, RoomEvent};
-use gaggle_lobby::{MatchRecord, RoomId};
+use gaggle_lobby::{MatchRecord, PlayerId, RoomId};
 
 /// Books kept apart from the code they check.
 #[derive(Default)]
@@ -46,7 +46,9 @@ impl Checker {
             if seated.created {
                 self.rooms_created += 1;
             }
-            if let (Request::Find { wish, .. }, true) = (request, seated.created) {
+            if let (Request::Find { wish, .. }, true) = (request, seated.created)
+                && wish.skill.is_none()
+            {
                 // Whoever was sent away from an open room may have to get a new one; nobody is in that test.
                 let same = |open: &&gaggle_lobby::room::Room| {
                     let view = open.view();
@@ -92,6 +94,17 @@ impl Checker {
             }
         }
         self.check_room(directory, *room);
+    }
+
+    /// That nobody has more seats than one may have, and no room more watchers.
+    pub(crate) fn check_bounds(directory: &Directory, rules: &Rules) {
+        let mut seats: BTreeMap<PlayerId, usize> = BTreeMap::new();
+        for room in directory.rooms() {
+            assert!(room.view().watchers().count() <= rules.watchers_max, "a crowd: {:?}", room.view());
+            room.view().members.iter().for_each(|member| *seats.entry(member.player).or_default() += 1);
+        }
+        let most = seats.values().max().copied().unwrap_or(0);
+        assert!(most <= rules.seats_per_player_max, "somebody has {most} seats");
     }
 
     /// Capacity, slots, host, and that nobody is in two rooms.

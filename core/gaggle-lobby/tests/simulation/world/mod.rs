@@ -4,6 +4,7 @@
 //! in `checker.rs`, which keeps its own books.
 
 pub(crate) mod checker;
+pub(crate) mod rude;
 mod twin;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,11 +12,13 @@ use std::collections::{BTreeMap, VecDeque};
 use gaggle_kit::{Micros, Prng};
 use gaggle_lobby::client::{Client, ClientConfig, Event, Output as ClientOutput};
 use gaggle_lobby::directory::{Directory, Entry, Notice, Reply, Request};
-use gaggle_lobby::node::{AskId, ConnectionId, NoIce, Node, NodeConfig, NodeMessage, Output};
-use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::{NodeId, TicketSigner};
+use gaggle_lobby::message::server::OwnBest;
+use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, NodeMessage, Output};
+use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
+use gaggle_lobby::{NodeId, Refusal, TicketSigner};
 
 use checker::Checker;
+use rude::{Rude, RudeTally};
 use twin::Twin;
 
 /// 2027-01-15, so that tickets have believable times.
@@ -62,6 +65,8 @@ enum Happening {
     Reply { slot: usize, node: NodeId, ask: AskId, reply: Reply },
     Notice { node: NodeId, notice: Notice },
     Tell { node: NodeId, message: NodeMessage },
+    Verified { slot: usize, node: NodeId, connection: ConnectionId, identity: Result<Identity, Refusal> },
+    Answered { slot: usize, node: NodeId, ask: AskId, answer: Box<OwnBest> },
     WakeClient(usize),
     WakeNode(usize, NodeId),
     WakeDirectory,
@@ -77,6 +82,9 @@ pub(crate) struct World {
     pub(crate) prng: Prng,
     pub(crate) checker: Checker,
     pub(crate) steps: u64,
+    rude: Vec<Rude>,
+    pub(crate) rude_tally: RudeTally,
+    rude_owners: BTreeMap<ConnectionId, usize>,
     delays: Delays,
     directory_wake_at: Option<Micros>,
     nodes: Vec<Option<SimNode>>,
@@ -104,6 +112,9 @@ impl World {
             prng: Prng::new(seed),
             checker: Checker::default(),
             steps: 0,
+            rude: Vec::new(),
+            rude_tally: RudeTally::default(),
+            rude_owners: BTreeMap::new(),
             delays,
             directory_wake_at: None,
             nodes: (0..nodes).map(|_| None).collect(),
@@ -253,20 +264,7 @@ impl World {
 
     fn happen(&mut self, happening: Happening) {
         match happening {
-            Happening::Connected { slot, connection, client } => {
-                let address = format!("10.{}.{}.1", client / 256, client % 256).parse().unwrap();
-                if self.nodes[slot].is_none() {
-                    self.later(
-                        Micros::ZERO,
-                        (1, connection.0),
-                        Happening::ClosedAtClient { client, connection },
-                    );
-                    return;
-                }
-                self.owners.insert(connection, (client, slot));
-                self.later(self.delays.socket, (1, connection.0), Happening::Opened { client, connection });
-                self.with_live_node(slot, |node, now| node.handle_connected(now, connection, address));
-            }
+            Happening::Connected { slot, connection, client } => self.connected(slot, connection, client),
             Happening::Opened { client, connection } => {
                 if self.is_current(client, connection) {
                     self.with_client(client, |machine, now| machine.handle_open(now));
@@ -301,9 +299,7 @@ impl World {
             }
             Happening::Ask { slot, node, ask, request } => self.ask_directory(slot, node, ask, *request),
             Happening::Reply { slot, node, ask, reply } => {
-                if self.nodes[slot].as_ref().is_some_and(|known| known.id == node) {
-                    self.with_live_node(slot, |machine, now| machine.handle_reply(now, ask, reply));
-                }
+                self.with_node(slot, node, |machine, now| machine.handle_reply(now, ask, reply));
             }
             Happening::Notice { node, notice } => {
                 if let Some(slot) = self.slot_of(node) {
@@ -314,6 +310,13 @@ impl World {
                 if let Some(slot) = self.slot_of(node) {
                     self.with_live_node(slot, |machine, now| machine.handle_node_message(now, message));
                 }
+            }
+            Happening::Verified { slot, node, connection, identity } => {
+                self.with_node(slot, node, |machine, now| machine.handle_verified(now, connection, identity));
+            }
+            Happening::Answered { slot, node, ask, answer } => {
+                let answer = Ok((*answer).into());
+                self.with_node(slot, node, |machine, now| machine.handle_answer(now, ask, answer));
             }
             Happening::WakeClient(client) => {
                 self.clients[client].wake_at = None;
@@ -329,6 +332,17 @@ impl World {
             }
             Happening::WakeDirectory => self.wake_directory(),
         }
+    }
+
+    fn connected(&mut self, slot: usize, connection: ConnectionId, client: usize) {
+        let address = format!("10.{}.{}.1", client / 256, client % 256).parse().unwrap();
+        if self.nodes[slot].is_none() {
+            self.later(Micros::ZERO, (1, connection.0), Happening::ClosedAtClient { client, connection });
+            return;
+        }
+        self.owners.insert(connection, (client, slot));
+        self.later(self.delays.socket, (1, connection.0), Happening::Opened { client, connection });
+        self.with_live_node(slot, |node, now| node.handle_connected(now, connection, address));
     }
 
     fn wake_directory(&mut self) {
@@ -376,6 +390,13 @@ impl World {
         }
     }
 
+    /// What comes for a node that is not there any more reaches nobody.
+    fn with_node(&mut self, slot: usize, id: NodeId, call: impl FnOnce(&mut Node, Micros)) {
+        if self.slot_of(id) == Some(slot) {
+            self.with_live_node(slot, call);
+        }
+    }
+
     fn with_live_node(&mut self, slot: usize, call: impl FnOnce(&mut Node, Micros)) {
         if let Some(node) = &mut self.nodes[slot] {
             call(&mut node.machine, self.now);
@@ -395,33 +416,42 @@ impl World {
             due.filter(|at| node.wake_at.is_none_or(|planned| *at < planned)).map(|at| at.max(self.now));
         node.wake_at = wake_at.or(node.wake_at);
         for output in outputs {
-            match output {
-                Output::Send { connection, text } => {
+            let rude = match &output {
+                Output::Send { connection, .. } | Output::Close { connection, .. } => {
+                    self.rude_owners.get(connection).copied()
+                }
+                _ => None,
+            };
+            match (output, rude) {
+                (Output::Send { text, .. }, Some(number)) => self.rude_hears(number, &text),
+                (Output::Close { connection, .. }, Some(number)) => self.rude_closed(number, connection),
+                (Output::Send { connection, text }, None) => {
                     if let Some(&(client, _)) = self.owners.get(&connection) {
                         let happening = Happening::ToClient { client, connection, text: text.to_string() };
                         self.later(self.delays.socket, (1, connection.0), happening);
                     }
                 }
-                Output::Ping { connection } => {
+                (Output::Ping { connection }, _) => {
                     if let Some(&(client, slot)) = self.owners.get(&connection) {
                         let happening = Happening::Ping { client, slot, connection };
                         self.later(self.delays.socket, (1, connection.0), happening);
                     }
                 }
-                Output::Close { connection, .. } => {
+                (Output::Close { connection, .. }, None) => {
                     if let Some((client, _)) = self.owners.remove(&connection) {
                         let happening = Happening::ClosedAtClient { client, connection };
                         self.later(self.delays.socket, (1, connection.0), happening);
                     }
                 }
-                Output::Ask { ask, request } => {
+                (Output::Ask { ask, request }, _) => {
                     let happening = Happening::Ask { slot, node: id, ask, request };
                     self.later(self.delays.directory, (2, id.0), happening);
                 }
-                Output::Tell { node, message } => {
+                (Output::Tell { node, message }, _) => {
                     self.later(self.delays.directory, (5, id.0), Happening::Tell { node, message });
                 }
-                Output::Verify { .. } | Output::Query { .. } => panic!("nobody in this world asks for that"),
+                (Output::Verify { connection, .. }, _) => self.verify(slot, id, connection),
+                (Output::Query { ask, query }, _) => self.query(slot, id, ask, query),
             }
         }
         if let Some(at) = wake_at {
@@ -504,7 +534,18 @@ pub(crate) fn guest(number: usize) -> ClientConfig {
     }
 }
 
-/// Rules without rates: in these worlds everybody is busy.
+/// Rules without rates: in these worlds everybody is busy. And with few seats for one person, so that it is noticed if
+/// somebody gets more.
 pub(crate) fn generous() -> Rules {
-    Rules { rates: Rates::unlimited(), connections_per_address_max: 1_000, ..Rules::default() }
+    let duel = ModeRules { seats: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+    let mut ranked = GameRules::default();
+    ranked.modes.insert("duel".parse().unwrap(), duel);
+    Rules {
+        rates: Rates::unlimited(),
+        connections_per_address_max: 1_000,
+        seats_per_player_max: 3,
+        watchers_max: 4,
+        games: BTreeMap::from([("ranked".parse().unwrap(), ranked)]),
+        ..Rules::default()
+    }
 }

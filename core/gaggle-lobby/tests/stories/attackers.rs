@@ -1,0 +1,281 @@
+//! Stories about people who do what no client of ours does, to get what is not theirs or to bring the server down.
+
+use gaggle_lobby::directory::{Directory, Entry, Snapshot};
+use gaggle_lobby::node::ConnectionId;
+use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
+use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
+
+use crate::server::{CREATE, LEAVE, Server, code, hello, join, seat, welcome};
+
+const FIND_DUEL: &str = r#"{"type":"find","id":5,"game":"ranked","mode":"duel"}"#;
+const START: &str = r#"{"type":"start"}"#;
+
+#[test]
+fn hellos_sent_all_at_once_are_taken_one_after_another() {
+    let mut server = Server::new();
+    let connection = server.connect();
+    let token = r#"{"type":"hello","token":"x"}"#;
+    for text in [token, token, r#"{"type":"touch"}"#, token] {
+        assert!(server.say(connection, text).is_empty());
+    }
+    let refused = || Err(Refusal::new(RefusalCode::BadToken, "no"));
+    server.verified(connection, refused());
+    assert_eq!(code(&server.hear(connection)), RefusalCode::BadToken);
+    // The second was taken up and is being checked, and the rest goes on waiting.
+    server.verified(connection, refused());
+    let heard = server.hear(connection);
+    assert!(
+        matches!(&heard[..], [ServerMessage::Refused(token), ServerMessage::Refused(touch)]
+            if token.code == RefusalCode::BadToken && touch.code == RefusalCode::OutOfOrder),
+        "{heard:?}"
+    );
+    server.verified(connection, refused());
+    assert_eq!(code(&server.hear(connection)), RefusalCode::BadToken);
+    welcome(&server.say(connection, &hello(1)));
+}
+
+#[test]
+fn a_watcher_s_newer_ticket_ends_no_room() {
+    let mut server = Server::new();
+    let player = server.guest(1);
+    let made = seat(&server.say(player, CREATE));
+    let watcher = server.guest(2);
+    let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, made.room.code);
+    seat(&server.say(watcher, &watch));
+    server.say(player, START);
+    let newer = ticket_in(&server.hear(watcher));
+    server.say(player, LEAVE);
+    assert_eq!(server.directory.room_count(), 0);
+    server.close(player);
+    server.close(watcher);
+
+    let player = server.connect();
+    let returned = seat(&server.say(player, &with_ticket(1, "", &made.ticket)));
+    assert_eq!((returned.room.id, returned.room.epoch), (made.room.id, 1));
+    let watcher = server.connect();
+    let watching = seat(&server.say(watcher, &with_ticket(2, "", &newer)));
+    assert_eq!((watching.slot, watching.room.epoch), (None, 1));
+    assert_eq!(server.room_of(player).members.len(), 2);
+}
+
+#[test]
+fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let code = seat(&server.say(host, CREATE)).room.code;
+    let guest = server.guest(2);
+    let ticket = seat(&server.say(guest, &join(code))).ticket;
+    server.say(guest, LEAVE);
+    server.close(guest);
+    server.say(host, r#"{"type":"access","locked":true}"#);
+    let guest = server.connect();
+    assert_eq!(ticket_refusal(&server.say(guest, &with_ticket(2, "", &ticket))), LOCKED);
+    server.close(guest);
+    server.say(host, r#"{"type":"access","locked":false}"#);
+    let guest = server.connect();
+    assert!(seat(&server.say(guest, &with_ticket(2, "", &ticket))).returned);
+}
+
+const LOCKED: &str = "the ticket brings no seat: the host has locked this room";
+
+#[test]
+fn a_room_that_was_locked_when_the_server_forgot_it_takes_its_members_back_for_a_while() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let code = seat(&server.say(host, CREATE)).room.code;
+    let guests: Vec<ConnectionId> = (2..4).map(|number| server.guest(number)).collect();
+    guests.iter().for_each(|guest| drop(seat(&server.say(*guest, &join(code)))));
+    server.say(host, r#"{"type":"access","locked":true}"#);
+    let tickets: Vec<String> =
+        [host, guests[0], guests[1]].iter().map(|who| new_ticket(&mut server, *who)).collect();
+    for connection in [host, guests[0], guests[1]] {
+        server.say(connection, LEAVE);
+        server.close(connection);
+    }
+    let back = |server: &mut Server, number: u32| {
+        let connection = server.connect();
+        let heard = server.say(connection, &with_ticket(number, "", &tickets[number as usize - 1]));
+        server.say(connection, r#"{"type":"touch"}"#);
+        heard
+    };
+    assert!(seat(&back(&mut server, 1)).room.locked);
+    assert_eq!(seat(&back(&mut server, 2)).room.members.len(), 2);
+    server.wait_secs(61);
+    assert_eq!(ticket_refusal(&back(&mut server, 3)), LOCKED);
+}
+
+#[test]
+fn tickets_bring_no_more_watchers_than_may_watch() {
+    let mut server = Server::new();
+    let host = server.guest(0);
+    let code = seat(&server.say(host, CREATE)).room.code;
+    let watch = format!(r#"{{"type":"join","code":"{code}","watch":true}}"#);
+    let tickets: Vec<String> = (1..=40)
+        .map(|number| {
+            let watcher = server.guest(number);
+            let ticket = seat(&server.say(watcher, &watch)).ticket;
+            server.say(watcher, LEAVE);
+            server.close(watcher);
+            ticket
+        })
+        .collect();
+    let mut refused = 0;
+    for (number, ticket) in (1..).zip(&tickets) {
+        let connection = server.connect();
+        let heard = server.say(connection, &with_ticket(number, "", ticket));
+        refused += usize::from(matches!(heard[0], ServerMessage::Refused(_)));
+    }
+    assert_eq!(refused, 8);
+    assert_eq!(server.room_of(host).members.len(), 33);
+}
+
+#[test]
+fn tickets_bring_nobody_more_seats_than_one_may_have() {
+    let mut server = Server::new();
+    let tickets: Vec<String> = (0..12)
+        .map(|tab| {
+            let connection = server.connect();
+            server.say(connection, &with_ticket(1, &format!("tab-{tab}"), ""));
+            let ticket = seat(&server.say(connection, CREATE)).ticket;
+            server.say(connection, LEAVE);
+            server.close(connection);
+            ticket
+        })
+        .collect();
+    let refusals: Vec<String> = tickets
+        .iter()
+        .enumerate()
+        .map(|(tab, ticket)| {
+            let connection = server.connect();
+            server.say(connection, &with_ticket(1, &format!("tab-{tab}"), ticket))
+        })
+        .filter(|heard| matches!(heard[0], ServerMessage::Refused(_)))
+        .map(|heard| ticket_refusal(&heard))
+        .collect();
+    assert_eq!(refusals, ["the ticket brings no seat: you have 8 seats in rooms already"; 4]);
+    assert_eq!(server.directory.room_count(), 8);
+}
+
+#[test]
+fn who_was_refused_while_looking_is_put_into_no_second_room() {
+    let mut server = Server::with_rules(ranked());
+    let seeker = tab(&mut server, 1, 0);
+    assert!(matches!(server.say(seeker, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
+    let others: Vec<ConnectionId> = (1..=8).map(|number| tab(&mut server, 1, number)).collect();
+    others.iter().for_each(|other| drop(seat(&server.say(*other, CREATE))));
+    server.wait_secs(1);
+    assert_eq!(code(&server.hear(seeker)), RefusalCode::TooMany);
+    server.say(others[0], LEAVE);
+    let made = seat(&server.say(seeker, CREATE));
+
+    let other = tab(&mut server, 2, 0);
+    assert!(matches!(server.say(other, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
+    assert_eq!(server.room_of(seeker).id, made.room.id);
+    assert_eq!(server.directory.room_count(), 8);
+}
+
+#[test]
+fn who_has_as_many_seats_as_one_may_have_is_matched_with_nobody() {
+    let mut server = Server::with_rules(ranked());
+    let seeker = tab(&mut server, 1, 0);
+    assert!(matches!(server.say(seeker, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
+    for number in 1..=8 {
+        let other = tab(&mut server, 1, number);
+        seat(&server.say(other, CREATE));
+    }
+    // Before the one who looks has asked again.
+    let other = tab(&mut server, 2, 0);
+    assert!(matches!(server.say(other, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
+}
+
+#[test]
+fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_look() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+    let create = |settings: &str| {
+        format!(r#"{{"type":"create","game":"gander","mode":"team","settings":{settings}}}"#)
+    };
+    let refused = server.say(host, &create(&deep(15)));
+    assert!(
+        matches!(&refused[..], [ServerMessage::Refused(refused)] if refused.code == RefusalCode::BadMessage
+            && refused.text == "field settings must be a value of at most 12 levels"),
+        "{refused:?}"
+    );
+    let made = seat(&server.say(host, &create(&deep(12))));
+    let guest = server.guest(2);
+    let host_peer = made.peer;
+    seat(&server.say(guest, &join(made.room.code)));
+    server.say(host, "{\"type\":\"settings\",\"settings\":{ \"a\" :\n\t[ 1 ] }}");
+    assert_eq!(server.room_of(guest).settings.as_str(), r#"{"a":[1]}"#);
+    server.close(host);
+    let signal = |data: &str| format!(r#"{{"type":"signal","to":"{host_peer}","data":{data}}}"#);
+    assert_eq!(code(&server.say(guest, &signal(&deep(13)))), RefusalCode::BadMessage);
+    assert!(server.say(guest, &signal(&deep(12))).is_empty());
+    assert!(server.say(guest, &signal("[ 1,\n\t2 ]")).is_empty());
+    let snapshot = server.directory.snapshot();
+    assert_eq!(Snapshot::from_text(&snapshot.to_text()).as_ref(), Ok(&snapshot));
+    let restored = Directory::from_snapshot(Rules::default(), snapshot.clone());
+    assert_eq!(restored.snapshot(), snapshot);
+    assert!(server.asked.len() > 5, "requests are looked at");
+    for request in &server.asked {
+        let entry = Entry::Request(Box::new(request.clone()));
+        assert_eq!(Entry::from_text(&entry.to_text(server.now), server.now).as_ref(), Ok(&entry));
+    }
+}
+
+/// Rules with a mode in which two of like skill are looked for.
+fn ranked() -> Rules {
+    let mode = ModeRules { seats: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+    let mut game = GameRules::default();
+    game.modes.insert("duel".parse().unwrap(), mode);
+    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    rules.games.insert("ranked".parse().unwrap(), game);
+    rules
+}
+
+/// A tab of somebody, all of whom are of the same skill.
+fn tab(server: &mut Server, number: u32, tab: u32) -> ConnectionId {
+    let connection = server.connect();
+    let player = welcome(&server.say(connection, &with_ticket(number, &format!("tab-{tab}"), ""))).player;
+    server.ratings.insert(player, 1_500);
+    connection
+}
+
+/// A `hello` with what is given of a seat and a ticket.
+fn with_ticket(number: u32, tab: &str, ticket: &str) -> String {
+    let mut text = hello(number);
+    text.pop();
+    if !tab.is_empty() {
+        text.push_str(&format!(r#","seat":"{tab}""#));
+    }
+    if !ticket.is_empty() {
+        text.push_str(&format!(r#","ticket":"{ticket}""#));
+    }
+    text.push('}');
+    text
+}
+
+fn ticket_in(heard: &[ServerMessage]) -> String {
+    let ticket = heard.iter().find_map(|message| match message {
+        ServerMessage::NewTicket(new) => Some(new.ticket.clone()),
+        _ => None,
+    });
+    ticket.unwrap_or_else(|| panic!("no ticket: {heard:?}"))
+}
+
+fn new_ticket(server: &mut Server, connection: ConnectionId) -> String {
+    ticket_in(&server.say(connection, r#"{"type":"ticket"}"#))
+}
+
+/// Why a ticket brings no seat, to somebody who is welcome all the same.
+fn ticket_refusal(heard: &[ServerMessage]) -> String {
+    match heard {
+        [ServerMessage::Refused(refused), ServerMessage::Welcome(_)]
+            if refused.code == RefusalCode::BadTicket =>
+        {
+            refused.text.clone()
+        }
+        other => panic!("the ticket was not refused: {other:?}"),
+    }
+}
