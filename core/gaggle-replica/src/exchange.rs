@@ -1,6 +1,6 @@
 //! Moves what a session sends and receives over a transport. Decides nothing.
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, Event, Goodbye, LeftReason, Transport};
 
 use crate::Session;
@@ -16,8 +16,20 @@ pub const BLOB_STREAM: u8 = 1;
 pub struct Exchange;
 
 impl Exchange {
-    /// Hands everything that arrived to the session.
+    /// Hands everything that arrived to the session. Streams it does not use are not listened to.
     pub fn receive(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session) {
+        self.receive_with(now, transport, session, |_, _, _| {});
+    }
+
+    /// The same for a game that has reliable streams of its own: what arrives in one goes to `other`, with who sent it and the
+    /// stream's number. Take numbers from 16 on.
+    pub fn receive_with(
+        &mut self,
+        now: Micros,
+        transport: &mut impl Transport,
+        session: &mut Session,
+        mut other: impl FnMut(PeerId, u8, &[u8]),
+    ) {
         while let Some(event) = transport.poll(now) {
             match event {
                 Event::Joined { peer } => session.handle_linked(now, peer),
@@ -31,7 +43,9 @@ impl Exchange {
                 Event::Message { peer, channel: Channel::Reliable(MESSAGE_STREAM | BLOB_STREAM), bytes } => {
                     session.handle_message(now, peer, bytes);
                 }
-                Event::Message { .. } => {}
+                Event::Message { peer, channel: Channel::Reliable(stream), bytes } => {
+                    other(peer, stream, bytes);
+                }
             }
         }
     }

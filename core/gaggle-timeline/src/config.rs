@@ -17,15 +17,15 @@ pub enum LatePolicy {
     },
 }
 
-/// Numbers to tune. What has no sensible default (who plays, in which seat) is an argument of
+/// Numbers to tune: begin with [`rollback`](SessionConfig::rollback), [`lockstep`](SessionConfig::lockstep) or the default, which
+/// is rollback with a window of 8. What has no sensible default (who plays, in which seat) is an argument of
 /// [`Session::new`](crate::Session::new) instead.
 ///
 /// ```
-/// use gaggle_timeline::{LatePolicy, SessionConfig};
-/// let lockstep = SessionConfig {
-///     late: LatePolicy::Stall { window_frames: 0 },
-///     ..SessionConfig::default()
-/// };
+/// use gaggle_timeline::SessionConfig;
+/// let strategy = SessionConfig { frames_per_second: 30, ..SessionConfig::lockstep() };
+/// let brawler = SessionConfig { input_delay_limits: (1, 3), ..SessionConfig::rollback(10) };
+/// assert_eq!((strategy.window_frames(), brawler.window_frames()), (0, 10));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionConfig {
@@ -196,6 +196,23 @@ pub enum SessionError {
 pub(crate) const PACKET_OVERHEAD_BYTES: usize = 81;
 
 impl SessionConfig {
+    /// Nothing is ever guessed and nothing rolled back: every frame waits for everybody's input. The input delay adapts to
+    /// whatever the network takes, up to a quarter of a second at 60 frames a second, so that nobody has to wait.
+    pub fn lockstep() -> SessionConfig {
+        SessionConfig { input_delay_limits: (1, 15), guessed_quarters: 0, ..SessionConfig::rollback(0) }
+    }
+
+    /// Up to this many frames are played on guessed input, and again when a guess was wrong.
+    pub fn rollback(window_frames: u32) -> SessionConfig {
+        SessionConfig { late: LatePolicy::Stall { window_frames }, ..SessionConfig::default() }
+    }
+
+    /// How much guessing the adapting delay may leave: a frame less than there is in the window, because machines tick at
+    /// different moments of a frame. In lockstep that is a frame of delay beyond what the way takes.
+    pub(crate) fn guessing_quarters(&self) -> i64 {
+        i64::from(self.guessed_quarters).min(4 * (i64::from(self.window_frames()) - 1))
+    }
+
     /// Frames that may be simulated on guesses.
     pub fn window_frames(&self) -> u32 {
         match self.late {
@@ -223,7 +240,7 @@ impl SessionConfig {
     }
 
     /// What all peers must have in common besides the game, as one number.
-    pub(crate) fn settings_fingerprint<I: Input>(&self, slot_count: usize) -> u64 {
+    pub fn settings_fingerprint<I: Input>(&self, slot_count: usize) -> u64 {
         let parts = [
             u64::from(self.frames_per_second),
             u64::from(self.window_frames()),

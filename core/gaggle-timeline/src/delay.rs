@@ -24,11 +24,11 @@ pub(crate) struct DelayControl {
 }
 
 impl DelayControl {
-    pub(crate) fn new(initial: u32, limits: (u32, u32), frame: Micros, guessed_quarters: u32) -> Self {
+    pub(crate) fn new(initial: u32, limits: (u32, u32), frame: Micros, guessed_quarters: i64) -> Self {
         DelayControl {
             limits,
             frame_us: frame.get() as i64,
-            guessed_quarters: guessed_quarters.into(),
+            guessed_quarters,
             target: initial,
             unhappy: None,
             fixed: false,

@@ -257,27 +257,37 @@ pub enum PeerFault {
 }
 
 /// What is behind a desync.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DesyncCause {
     /// From equal states and equal inputs two machines computed different states: the tick is not
     /// deterministic.
+    #[error(
+        "frame {frame} came out differently from equal states and inputs, so the tick is not deterministic"
+    )]
     Tick {
         /// The first frame that differs.
         frame: Frame,
     },
     /// Simulated again, both machines agree: our state was changed outside the tick, or depends on
     /// something that is not in it.
+    #[error(
+        "our state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
+    )]
     OursChanged {
         /// The compared frame, at which simulating again gives another state than we had.
         frame: Frame,
     },
     /// The same on the other machine.
+    #[error(
+        "their state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
+    )]
     TheirsChanged {
         /// The compared frame.
         frame: Frame,
     },
     /// What is needed to find out is gone, or the other side does not answer the same way.
+    #[error("the cause could not be found any more")]
     Unknown,
 }
 

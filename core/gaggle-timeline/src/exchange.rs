@@ -29,12 +29,24 @@ struct Linked {
 }
 
 impl Exchange {
-    /// Hands everything that arrived to the session.
+    /// Hands everything that arrived to the session. Streams it does not use are not listened to.
     pub fn receive<I: Input>(
         &mut self,
         now: Micros,
         transport: &mut impl Transport,
         session: &mut Session<I>,
+    ) {
+        self.receive_with(now, transport, session, |_, _, _| {});
+    }
+
+    /// The same for a game that has reliable streams of its own: what arrives in one goes to `other`, with who sent it and the
+    /// stream's number. Take numbers from 16 on.
+    pub fn receive_with<I: Input>(
+        &mut self,
+        now: Micros,
+        transport: &mut impl Transport,
+        session: &mut Session<I>,
+        mut other: impl FnMut(PeerId, u8, &[u8]),
     ) {
         while let Some(event) = transport.poll(now) {
             match event {
@@ -60,7 +72,9 @@ impl Exchange {
                     channel: Channel::Reliable(MESSAGE_STREAM | TRANSFER_STREAM),
                     bytes,
                 } => session.handle_message(now, peer, bytes),
-                Event::Message { .. } => {}
+                Event::Message { peer, channel: Channel::Reliable(stream), bytes } => {
+                    other(peer, stream, bytes);
+                }
             }
         }
         for linked in self.linked.iter_mut().filter(|linked| linked.heard) {

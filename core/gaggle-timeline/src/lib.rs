@@ -41,7 +41,8 @@
 //! # Coming and going
 //!
 //! Nobody waits in a lobby: one machine founds a match and plays at once, others join while it runs, and whoever
-//! leaves, crashes or sleeps stops nobody. There is no host and no server; what is agreed is agreed by those who play.
+//! leaves or falls asleep stops nobody; after a crash the others wait until it is given up
+//! ([`dead_after`](SessionConfig::dead_after), less the window). There is no host and no server; what is agreed is agreed by those who play.
 //!
 //! ```
 //! # use gaggle_kit::{Micros, Slot, State};
@@ -169,7 +170,3 @@ pub use snapshots::{SNAPSHOTS_EXTRA, Snapshots};
 pub use stats::{PeerStats, SessionStats};
 pub use sync_test::{Nondeterminism, SyncTest, check_determinism};
 pub use timeline::Timeline;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

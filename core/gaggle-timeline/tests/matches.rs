@@ -96,6 +96,21 @@ fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
 }
 
 #[test]
+fn lockstep_finds_the_delay_it_needs() {
+    for latency in [20, 50, 100] {
+        let mut world = World::configured(3, 3, &SessionConfig::lockstep());
+        world.weather(Weather::calm(latency)).run_to_frame(300);
+        let before: Vec<u64> = world.machines.iter().map(|m| m.stalled).collect();
+        world.run_to_frame(1_200);
+        for (index, machine) in world.machines.iter().enumerate() {
+            assert_eq!(machine.timeline.session().stats().rollbacks, 0);
+            assert_eq!(machine.stalled - before[index], 0, "machine {index} waits at {latency} ms");
+        }
+        world.settle().expect_agreement();
+    }
+}
+
+#[test]
 fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
     let config = SessionConfig {
         late: LatePolicy::Stall { window_frames: 0 },

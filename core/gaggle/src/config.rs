@@ -54,12 +54,15 @@ pub struct RoomConfig<S = SessionConfig> {
     pub client: ClientConfig,
     /// The rules of the match. [`SessionConfig::game_fingerprint`] keeps versions of a game apart.
     pub session: S,
+    /// Keep the match on the screen as a [replay](crate::Room::replay) and note its [states](crate::Room::marks): every confirmed
+    /// frame is played once more for it, and up to 8 MiB are kept. Default no; a [`SharedRoom`](crate::SharedRoom) records nothing.
+    pub record: bool,
     /// Coming into a running match must work within this time, or we go on alone. Default 15 s.
     pub join_within: Micros,
 }
 
 impl RoomConfig {
-    /// A room for so many players of a game.
+    /// A room for this many players of a game. Say which [version](RoomConfig::version) of it, too.
     ///
     /// # Errors
     /// If the name cannot be one.
@@ -68,14 +71,34 @@ impl RoomConfig {
         Ok(RoomConfig::with(game.parse()?, seats, session))
     }
 
-    /// Which build peers must have in common, as the lobby calls it.
-    pub fn build(&self) -> Label {
-        build_label(self.session.game_fingerprint)
+    /// Only those meet whose version is the same. Change it whenever a rule of the game changes: machines that play by
+    /// different rules come apart. Most give their crate's version.
+    ///
+    /// ```
+    /// use gaggle::RoomConfig;
+    /// let config = RoomConfig::new("tug-of-war", 2)?.version(env!("CARGO_PKG_VERSION"));
+    /// # Ok::<(), gaggle::ParseLabelError>(())
+    /// ```
+    #[must_use]
+    pub fn version(mut self, version: &str) -> RoomConfig {
+        self.session.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
+        self
+    }
+
+    /// What peers must have in common, as the lobby calls it: the version of the game, and the settings of the match.
+    pub(crate) fn build<I: gaggle_kit::Input>(&self) -> Label {
+        let parts =
+            [self.session.game_fingerprint, self.session.settings_fingerprint::<I>(self.session.slots)];
+        let mut bytes = [0; 16];
+        for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
+            chunk.copy_from_slice(&part.to_le_bytes());
+        }
+        build_label(gaggle_kit::fnv1a_64(&bytes))
     }
 }
 
 impl RoomConfig<gaggle_replica::SessionConfig> {
-    /// A room for so many players of a world of shared objects, and who may hold what in it.
+    /// A room for this many players of a world of shared objects, and who may hold what in it.
     ///
     /// # Errors
     /// If the name cannot be one.
@@ -97,6 +120,7 @@ impl<S> RoomConfig<S> {
             local_players: 1,
             client: ClientConfig::default(),
             session,
+            record: false,
             join_within: Micros::from_secs(15),
         }
     }

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use gaggle_kit::PeerId;
+use gaggle_kit::{Frame, PeerId};
 use gaggle_lobby::client::RequestId;
+use gaggle_lobby::view::LeaveReason;
 use gaggle_lobby::{Refusal, RoomCode, ServerMessage};
+use gaggle_timeline::DesyncCause;
 
 /// How somebody's part in a match ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +32,8 @@ pub enum Event {
     },
     /// We are not in the room any more and play alone.
     Unseated {
-        /// Why, in words.
-        why: String,
+        /// Why.
+        reason: LeaveReason,
     },
     /// Another tab or machine has our seat. See [`Room::take_over`](crate::Room::take_over).
     Elsewhere,
@@ -100,12 +102,34 @@ pub enum Event {
     },
     /// Another part of a split match goes on instead of ours.
     HistoryChanged,
-    /// Our game differed from the others' and was mended, or theirs is being mended.
+    /// Two machines computed different games from the same inputs: a bug in the game. Whoever is alone with theirs takes the
+    /// others'.
     Desync {
         /// With whom.
         peer: PeerId,
         /// What they are called.
         name: String,
+        /// The frame that was compared. Up to a second before the games may have parted.
+        frame: Frame,
+    },
+    /// Where the games of an [`Event::Desync`] part, and what could be found out about it.
+    DesyncLocated {
+        /// With whom.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+        /// What was found.
+        cause: DesyncCause,
+    },
+    /// Somebody whose game differed has taken the others'. If it was us, [`Room::take_bundle`](crate::Room::take_bundle) has
+    /// both games, to see which fields differ.
+    Recovered {
+        /// Who; perhaps us.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+        /// The frame up to which what they had computed was wrong or in doubt.
+        frame: Frame,
     },
 }
 
@@ -115,7 +139,7 @@ impl fmt::Display for Event {
             Event::Key(_) => f.write_str("the server knows you now"),
             Event::Seated { code, returned: false } => write!(f, "you are in room {code}"),
             Event::Seated { code, returned: true } => write!(f, "welcome back to room {code}"),
-            Event::Unseated { why } => write!(f, "{why}, you play alone"),
+            Event::Unseated { reason } => write!(f, "{}, you play alone", why(*reason)),
             Event::Elsewhere => f.write_str("another tab of yours has this seat"),
             Event::ServerLost => f.write_str("the server is out of reach, the game goes on"),
             Event::ServerBack => f.write_str("the server is back"),
@@ -128,12 +152,24 @@ impl fmt::Display for Event {
             Event::Watching => f.write_str("you are watching"),
             Event::Came { name, .. } => write!(f, "{name} dropped in"),
             Event::Went { name, parting: Parting::Goodbye, .. } => write!(f, "{name} left"),
-            Event::Went { name, parting: Parting::Silence, .. } => write!(f, "{name} is lost"),
+            Event::Went { name, parting: Parting::Silence, .. } => write!(f, "lost contact with {name}"),
             Event::Interrupted { name, .. } => write!(f, "waiting for {name}"),
             Event::Resumed { name, .. } => write!(f, "{name} is back"),
             Event::LeadChanged { name, .. } => write!(f, "{name} leads now"),
             Event::HistoryChanged => f.write_str("another part of the match went on"),
-            Event::Desync { name, .. } => write!(f, "{name} sees another game; it is being mended"),
+            Event::Desync { name, .. } => write!(f, "out of sync with {name}, repairing"),
+            Event::DesyncLocated { name, cause, .. } => write!(f, "out of sync with {name}: {cause}"),
+            Event::Recovered { name, .. } => write!(f, "{name} is in sync again"),
         }
+    }
+}
+
+fn why(reason: LeaveReason) -> &'static str {
+    match reason {
+        LeaveReason::Left => "you left the room",
+        LeaveReason::Kicked => "the host sent you away",
+        LeaveReason::Lost => "your seat was given away",
+        LeaveReason::Silent => "the server had not heard from you for long",
+        _ => "the room was closed",
     }
 }

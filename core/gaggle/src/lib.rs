@@ -7,7 +7,9 @@
 
 mod config;
 mod event;
+mod held;
 mod lounge;
+mod mailbox;
 mod nowhere;
 mod online;
 mod outside;
@@ -20,8 +22,9 @@ mod world;
 pub use config::{RoomConfig, SharedConfig, Wish};
 pub use event::{Event, Parting};
 pub use lounge::Person;
+pub use mailbox::MESSAGE_BYTES_MAX;
 pub use nowhere::{Nowhere, Silence};
-pub use online::{MakeLinks, Online};
+pub use online::{MakeLinks, Online, OnlineConfig};
 pub use outside::{LinksSetup, LobbyNews, Outside};
 pub use room::{Room, Stage};
 pub use shared::SharedRoom;
@@ -31,4 +34,12 @@ pub use gaggle_kit::{self as kit, Angle, Fixed, Frame, Input, Micros, PeerId, Pr
 pub use gaggle_link as link;
 pub use gaggle_lobby::{self as lobby, ParseLabelError, RoomCode};
 pub use gaggle_replica as replica;
-pub use gaggle_timeline::{self as timeline, Game, Inputs, SessionConfig};
+pub use gaggle_timeline::{self as timeline, Bundle, Game, Inputs, SessionConfig, check_determinism};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/RECIPES.md")]
+struct Recipes;

@@ -3,10 +3,35 @@
 use std::fmt;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Links, Path};
+use gaggle_link::sim::Conditions;
+use gaggle_link::{Links, LinksConfig, Path, PathConfig};
 use gaggle_lobby::client::{Socket, SocketEvent};
 
 use crate::outside::{LinksSetup, LobbyNews, Outside};
+
+/// How links may run. The default is the best way there is, and the network as it is.
+///
+/// ```
+/// use gaggle::OnlineConfig;
+/// use gaggle::link::{Path, sim::Conditions};
+/// let hidden = OnlineConfig { only: Some(Path::Relay), ..OnlineConfig::default() };
+/// let far_away = OnlineConfig { conditions: Conditions::latency_ms(120), ..OnlineConfig::default() };
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OnlineConfig {
+    /// This way and no other: for players who hide their address, and for tests.
+    pub only: Option<Path>,
+    /// Makes a good network feel like a bad one.
+    pub conditions: Conditions,
+}
+
+impl OnlineConfig {
+    /// What links are made with.
+    pub fn links(&self) -> LinksConfig {
+        let paths = self.only.map_or_else(PathConfig::default, PathConfig::only);
+        LinksConfig { paths, conditions: self.conditions, ..LinksConfig::default() }
+    }
+}
 
 /// Makes links for a seat in a room.
 pub type MakeLinks = Box<dyn FnMut(&LinksSetup<'_>) -> Links>;

@@ -4,6 +4,9 @@ use gaggle_kit::{Micros, Slot};
 use gaggle_link::Transport;
 use gaggle_timeline::{Exchange, Game, Pace, Session, Timeline};
 
+use crate::held::Held;
+use crate::mailbox::Mailbox;
+
 /// Ticks made up for in one go.
 const MAKE_UP_AT_ONCE: u32 = 4;
 
@@ -28,8 +31,9 @@ impl<G: Game> Play<G> {
         self.timeline.session_mut()
     }
 
-    pub(crate) fn receive(&mut self, now: Micros, links: &mut impl Transport) {
-        self.exchange.receive(now, links, self.timeline.session_mut());
+    pub(crate) fn receive(&mut self, now: Micros, links: &mut impl Transport, mailbox: &mut Mailbox) {
+        let other = |peer, stream, bytes: &[u8]| mailbox.receive(peer, stream, bytes);
+        self.exchange.receive_with(now, links, self.timeline.session_mut(), other);
     }
 
     pub(crate) fn send(&mut self, now: Micros, links: &mut impl Transport) {
@@ -53,14 +57,14 @@ impl<G: Game> Play<G> {
     }
 
     /// One frame, with what the players at this machine do.
-    pub(crate) fn tick(&mut self, now: Micros, inputs: &[G::Input]) {
+    pub(crate) fn tick(&mut self, now: Micros, players: &mut [Held<G::Input>]) {
         let slots: [Option<Slot>; Slot::COUNT_MAX] = {
             let mut own = self.session().local_slots().into_iter();
             std::array::from_fn(|_| own.next())
         };
-        for (slot, input) in slots.into_iter().flatten().zip(inputs) {
+        for (slot, player) in slots.into_iter().flatten().zip(players) {
             // Only fails for slots that are not local, and these are.
-            let _ = self.session_mut().set_input(slot, *input);
+            let _ = self.session_mut().set_input(slot, player.take());
         }
         self.timeline.tick(now);
     }

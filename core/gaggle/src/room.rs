@@ -9,14 +9,18 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet};
-use gaggle_link::Transport;
+use gaggle_link::{SendError, Transport};
 use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
-use gaggle_timeline::{Game, Incarnation, MatchId, Seat, Session, SessionConfig, SessionError, SessionStats};
+use gaggle_timeline::{
+    Bundle, Game, Incarnation, MatchId, Seat, Session, SessionConfig, SessionError, SessionStats,
+};
 
 use crate::config::{RoomConfig, Wish};
 use crate::event::Event;
+use crate::held::Held;
 use crate::lounge::{Errand, Lounge};
+use crate::mailbox::{self, Mailbox};
 use crate::outside::Outside;
 use crate::play::Play;
 use crate::recording::Recording;
@@ -52,7 +56,44 @@ struct Joining<G: Game> {
 /// finds a room, comes into the match there without anybody pausing, and goes on alone when everybody has left or the
 /// network is gone.
 ///
-/// It does nothing by itself: sockets are behind [`Outside`], which `gaggle-native` and `gaggle-browser` provide.
+/// It does nothing by itself: sockets are behind [`Outside`], which `gaggle-native` and `gaggle-browser` provide. Here is one
+/// without any, as in a test:
+///
+/// ```
+/// use gaggle::{Game, Input, Inputs, Micros, Nowhere, Room, RoomConfig, Slot, State};
+///
+/// #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
+/// struct Pad { right: bool, #[input(one_shot)] jump: bool }
+///
+/// #[derive(Clone, State)]
+/// struct Runner { x: i32, jumps: u32 }
+///
+/// impl Game for Runner {
+///     type Input = Pad;
+///     fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
+///         let pad = inputs.get(Slot::at(0));
+///         self.x += i32::from(pad.right) * 10;
+///         self.jumps += u32::from(pad.jump);
+///     }
+/// }
+///
+/// let config = RoomConfig::new("runner", 2)?.version("1.0");
+/// let mut room = Room::open(Micros::ZERO, config, Nowhere::default(), Runner { x: 0, jumps: 0 }, 7)?;
+/// for shown in 1..=144 {
+///     // A display of 144 Hz, and a jump in one of its frames.
+///     room.set_input(0, Pad { right: true, jump: shown == 70 });
+///     room.update(Micros::new(shown * 1_000_000 / 144));
+///     while let Some(event) = room.next_event() {
+///         println!("{event}");
+///     }
+///     // Between two frames of the game the display shows something in between.
+///     let (before, now) = (room.before().x, room.game().x);
+///     let drawn_at = before + (now - before) * room.thousandths() as i32 / 1_000;
+///     assert!((before..=now).contains(&drawn_at));
+/// }
+/// assert_eq!(room.game().jumps, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Room<G: Game, O: Outside> {
     lounge: Lounge<SessionConfig, O>,
     /// What is on the screen.
@@ -66,9 +107,12 @@ pub struct Room<G: Game, O: Outside> {
     /// We left the match on the screen, to come back.
     stood_up: bool,
     recording: Option<Recording<G>>,
-    inputs: Vec<G::Input>,
+    players: Vec<Held<G::Input>>,
     /// Those in the match of whom nothing is heard at the moment.
     silent: BTreeSet<PeerId>,
+    mailbox: Mailbox,
+    /// Where we sat in the match of this room before we stood up.
+    old_slots: Option<SlotSet>,
 }
 
 impl<G: Game, O: Outside> fmt::Debug for Room<G, O> {
@@ -83,7 +127,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// would begin with.
     ///
     /// # Errors
-    /// Says which setting cannot be.
+    /// If a setting is out of its range; the error names it.
     pub fn open(
         now: Micros,
         config: RoomConfig,
@@ -95,7 +139,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = (0..config.local_players).map(Slot::at).collect();
         let session = solo_session(&config.session, nobody, slots, 0, &mut rng)?;
-        let build = config.build();
+        let build = config.build::<G::Input>();
         let mut room = Room {
             before: game.clone(),
             shown: Play::new(now, session, game),
@@ -104,7 +148,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             resting: false,
             stood_up: false,
             recording: None,
-            inputs: vec![G::Input::default(); config.local_players],
+            players: vec![Held::default(); config.local_players],
+            mailbox: Mailbox::default(),
+            old_slots: None,
             silent: BTreeSet::new(),
             lounge: Lounge::new(now, config, build, outside, rng),
         };
@@ -116,7 +162,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// up if it is not as wished.
     ///
     /// # Errors
-    /// Says which setting cannot be; then nothing has changed.
+    /// If a setting is out of its range; the error names it, and nothing has changed.
     pub fn start(&mut self, game: G, local_players: usize, wish: Wish) -> Result<(), SessionError> {
         let Lounge { config, rng, .. } = &mut self.lounge;
         let nobody = PeerId::from_u128(rng.next_u64().into());
@@ -124,7 +170,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let session = solo_session(&config.session, nobody, slots, 0, rng)?;
         self.leave();
         (self.lounge.config.local_players, self.lounge.config.wish) = (local_players, wish);
-        self.inputs = vec![G::Input::default(); local_players];
+        self.players = vec![Held::default(); local_players];
         self.show(Play::new(self.lounge.now, session, game));
         self.lounge.look_for_others(true);
         Ok(())
@@ -156,11 +202,30 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         &self.lounge.config
     }
 
-    /// What a player at this machine does from now on. Players are counted from 0.
+    /// What a player at this machine does now; players are counted from 0. It counts until something else is done; a press in
+    /// between that is [`one_shot`](gaggle_kit::Input) counts exactly once, however short it was and whatever the display's rate.
     pub fn set_input(&mut self, player: usize, input: G::Input) {
-        if let Some(held) = self.inputs.get_mut(player) {
-            *held = input;
+        if let Some(held) = self.players.get_mut(player) {
+            held.set(input);
         }
+    }
+
+    /// Sends something to one of the others, or to everybody there is a link to: chat, emotes, readiness, whatever is no part
+    /// of the match. It arrives once and in order, and means what the game makes of it: see [`Room::next_message`].
+    ///
+    /// # Errors
+    /// If it is larger than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX), or a peer is not linked or does not keep up. Alone
+    /// there is nobody to refuse it.
+    pub fn send(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
+        match self.lounge.outside.links() {
+            Some(links) => mailbox::send(self.lounge.now, links, to, bytes),
+            None => to.map_or(Ok(()), |peer| Err(SendError::NotJoined { peer })),
+        }
+    }
+
+    /// The next thing somebody [sent](Room::send), and who. Anybody in the room may send anything: read it with care.
+    pub fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+        self.mailbox.next()
     }
 
     /// Does everything that is due: hears the others, plays the frames whose time has come, answers. Returns how many
@@ -175,8 +240,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         if self.resting && !self.stood_up {
             self.stand_up();
         }
-        self.send();
-        Recording::keep_up(&mut self.recording, &self.shown.timeline);
+        self.send_packets();
+        if self.lounge.config.record {
+            Recording::keep_up(&mut self.recording, &self.shown.timeline);
+        }
         ticks
     }
 
@@ -195,12 +262,28 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.shown.timeline.confirmed_game()
     }
 
-    /// The match on the screen as a replay file, from where we came in to about a second ago.
+    /// After an [`Event::Recovered`] of this machine: what it had, what it took over, and the inputs between. Write
+    /// [`Bundle::encode`] to a file, or [look](Bundle::look) at once which fields differ. Told once.
+    pub fn take_bundle(&mut self) -> Option<Bundle> {
+        self.shown.timeline.take_bundle()
+    }
+
+    /// The input delay from now on, in frames; `None` lets it adapt to the network again.
+    ///
+    /// # Errors
+    /// If it is outside [`SessionConfig::input_delay_limits`].
+    pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
+        self.shown.session_mut().set_input_delay(frames)
+    }
+
+    /// The match on the screen as a replay file, from where we came in to about a second ago. None unless
+    /// [`RoomConfig::record`] is set.
     pub fn replay(&self) -> Option<&[u8]> {
         self.recording.as_ref().map(Recording::bytes).filter(|bytes| !bytes.is_empty())
     }
 
-    /// Hashes of final states, one a second, the latest last: equal frames of one match have equal hashes everywhere.
+    /// Hashes of final states, one a second, the latest last: equal frames of one match have equal hashes everywhere. None
+    /// unless [`RoomConfig::record`] is set.
     pub fn marks(&self) -> Vec<(Frame, u64)> {
         self.recording.iter().flat_map(Recording::marks).collect()
     }
@@ -241,6 +324,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.lounge.next_event()
     }
 
+    /// What machines must have in common to meet, as the lobby calls it: the version of the game and the settings of the match.
+    pub fn build(&self) -> &Label {
+        &self.lounge.build
+    }
+
     /// The lobby, to look at rooms and to ask for more; none while offline.
     pub fn lobby(&mut self) -> Option<&mut Client> {
         self.lounge.client.as_mut()
@@ -264,6 +352,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             return;
         }
         self.resting = true;
+        self.players.iter_mut().for_each(Held::let_go);
         self.joining = None;
         self.stand_up();
     }
@@ -284,6 +373,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Leaves the room and goes on alone. Say this when the page is closed, too: then nobody waits.
     pub fn leave(&mut self) {
         self.stand_up();
+        self.old_slots = None;
         self.resting = false;
         if self.lounge.give_up_seat() {
             self.go_solo();
@@ -342,21 +432,22 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn stand_up(&mut self) {
         if self.has_company() && !self.is_watching() {
             self.stood_up = true;
+            self.old_slots = Some(self.own_slots()).filter(|slots| !slots.is_empty());
             self.shown.session_mut().leave();
-            self.shown.tick(self.lounge.now, &self.inputs);
-            self.send();
+            self.shown.tick(self.lounge.now, &mut self.players);
+            self.send_packets();
         }
     }
 
     fn receive(&mut self) {
         let Some(links) = self.lounge.outside.links() else { return };
         match &mut self.joining {
-            Some(joining) => joining.play.receive(self.lounge.now, links),
-            None => self.shown.receive(self.lounge.now, links),
+            Some(joining) => joining.play.receive(self.lounge.now, links, &mut self.mailbox),
+            None => self.shown.receive(self.lounge.now, links, &mut self.mailbox),
         }
     }
 
-    fn send(&mut self) {
+    fn send_packets(&mut self) {
         let Some(links) = self.lounge.outside.links() else { return };
         match &mut self.joining {
             Some(joining) => joining.play.send(self.lounge.now, links),
@@ -377,11 +468,12 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         };
         for _ in 0..ticks {
             self.before.copy_from(self.shown.timeline.game());
-            self.shown.tick(self.lounge.now, &self.inputs);
+            self.shown.tick(self.lounge.now, &mut self.players);
         }
         if let Some(joining) = &mut self.joining {
             for _ in 0..joining.play.ticks_due(self.lounge.now) {
-                joining.play.tick(self.lounge.now, &self.inputs);
+                // What is pressed now is pressed in the game on the screen.
+                joining.play.tick(self.lounge.now, &mut []);
             }
         }
         ticks
@@ -390,10 +482,12 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Comes into the match others play in the room, while the game at hand goes on.
     fn begin_joining(&mut self) {
         let Some(peer) = self.lounge.me() else { return };
+        let wanted = self.wanted_slots(peer);
         let Lounge { config, rng, now, .. } = &mut self.lounge;
         let incarnation = Incarnation(rng.next_u32());
-        let session = match config.wish {
-            Wish::Watch(_) => Session::watch(config.session.clone(), peer, incarnation),
+        let session = match (&config.wish, wanted) {
+            (Wish::Watch(_), _) => Session::watch(config.session.clone(), peer, incarnation),
+            (_, Some(slots)) => Session::rejoin(config.session.clone(), peer, slots, incarnation),
             _ => Session::join(config.session.clone(), peer, config.local_players, incarnation),
         };
         let session = session.expect("the settings held for the match alone");
@@ -418,7 +512,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let nobody = PeerId::from_u128(self.lounge.rng.next_u64().into());
         self.together = false;
         self.stood_up = false;
+        self.old_slots = None;
         self.joining = None;
+        self.mailbox.clear();
         self.start_over_as(nobody, 0);
     }
 
@@ -437,6 +533,18 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.recording = None;
         self.silent.clear();
         self.shown = play;
+    }
+
+    /// Where we sat before, or else where the lobby gave us a chair: it keeps that for whoever crashed or reloaded, so both are
+    /// the same place unless several play at this machine.
+    fn wanted_slots(&self, me: PeerId) -> Option<SlotSet> {
+        let config = &self.lounge.config;
+        let chair = self.lounge.chairs().find(|(peer, _)| *peer == me).map(|(_, slot)| SlotSet::of(slot));
+        let fits = |slots: &SlotSet| {
+            slots.len() == config.local_players
+                && slots.iter().all(|slot| slot.index() < config.session.slots)
+        };
+        self.old_slots.filter(fits).or(chair.filter(fits))
     }
 
     fn own_slots_or_first(&self) -> SlotSet {

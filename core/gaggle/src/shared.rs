@@ -7,8 +7,8 @@ mod company;
 
 use std::fmt;
 
-use gaggle_kit::{Input, Micros, PeerId, Prng};
-use gaggle_link::{Goodbye, Transport};
+use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_link::{Goodbye, SendError, Transport};
 use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
 use gaggle_replica::{Entry, Exchange, Player, Session, SessionConfig, SessionError, SessionStats};
@@ -16,7 +16,9 @@ use gaggle_timeline::Pace;
 
 use crate::config::{SharedConfig, Wish, build_label};
 use crate::event::Event;
+use crate::held::Held;
 use crate::lounge::{Errand, Lounge};
+use crate::mailbox::{self, Mailbox};
 use crate::outside::Outside;
 use crate::room::Stage;
 use crate::world::World;
@@ -91,9 +93,8 @@ pub struct SharedRoom<W: World, O: Outside> {
     stood_up: bool,
     /// Somebody is here although we rest, since when.
     knocked: Option<Micros>,
-    input: W::Input,
-    /// What was done since the last step.
-    done: Option<W::Input>,
+    held: Held<W::Input>,
+    mailbox: Mailbox,
 }
 
 impl<W: World, O: Outside> fmt::Debug for SharedRoom<W, O> {
@@ -135,8 +136,8 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             resting: false,
             stood_up: false,
             knocked: None,
-            input: W::Input::default(),
-            done: None,
+            held: Held::default(),
+            mailbox: Mailbox::default(),
         };
         room.begin();
         room.lounge.look_for_others(false);
@@ -154,7 +155,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.leave();
         self.lounge.config.wish = wish;
         (self.world, self.session) = (world, session);
-        (self.input, self.done) = (W::Input::default(), None);
+        self.held.let_go();
         self.begin();
         self.lounge.look_for_others(true);
         Ok(())
@@ -188,8 +189,24 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
 
     /// What the player does now. It counts until something else is done; a press in between is not lost, however short.
     pub fn set_input(&mut self, input: W::Input) {
-        self.input = input;
-        self.done = Some(self.done.map_or(input, |earlier| W::Input::merge(earlier, input)));
+        self.held.set(input);
+    }
+
+    /// As [`Room::send`](crate::Room::send): chat, emotes, whatever is no part of the world. What the world's authority should
+    /// judge is a [signal](gaggle_replica::Session::signal) instead.
+    ///
+    /// # Errors
+    /// If it is larger than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX), or a peer is not linked or does not keep up.
+    pub fn send(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
+        match self.lounge.outside.links() {
+            Some(links) => mailbox::send(self.lounge.now, links, to, bytes),
+            None => to.map_or(Ok(()), |peer| Err(SendError::NotJoined { peer })),
+        }
+    }
+
+    /// As [`Room::next_message`](crate::Room::next_message).
+    pub fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+        self.mailbox.next()
     }
 
     /// Does everything that is due: hears the others, plays the steps whose time has come, answers. Returns how many steps
@@ -208,13 +225,12 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             self.pace.ticks_due(now, 1_000_000)
         };
         for _ in 0..steps {
-            let done = self.done.take().unwrap_or_else(|| self.input.repeat());
-            self.session.sample_input(done);
+            self.session.sample_input(self.held.take());
             self.world.step(&mut self.session);
         }
         self.session.tick_with(now, self.world.interest());
         self.follow_joining();
-        self.send();
+        self.send_packets();
         self.leave_to_others();
         steps
     }
@@ -387,10 +403,11 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     fn receive(&mut self) {
         let Some(links) = self.lounge.outside.links() else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
-        Exchange.receive(self.lounge.now, links, session);
+        let other = |peer, stream, bytes: &[u8]| self.mailbox.receive(peer, stream, bytes);
+        Exchange.receive_with(self.lounge.now, links, session, other);
     }
 
-    fn send(&mut self) {
+    fn send_packets(&mut self) {
         let Some(links) = self.lounge.outside.links() else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
         Exchange.send(self.lounge.now, links, session);

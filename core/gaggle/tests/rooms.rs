@@ -355,3 +355,90 @@ fn by_its_code_a_room_of_another_mode_is_joined_too() {
     expect_one_match(&mut town, &[0, 1]);
     assert_eq!(town.room(1).config().mode.as_str(), "versus");
 }
+
+#[test]
+fn whoever_comes_back_sits_where_it_sat_although_a_lower_place_is_free() {
+    let mut town = Town::of(3);
+    for house in 0..3 {
+        town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    let slots = town.room(2).own_slots();
+    town.room(0).leave();
+    town.step();
+    town.crash(0).run_ms(2_000);
+    assert_eq!(town.room(1).game().here.count_ones(), 2, "the first place is free");
+    town.room(2).rest();
+    town.run_ms(3_000);
+    town.room(2).wake();
+    town.run_until("it sits again", 3_000, |town| town.is_together(2));
+    assert_eq!(town.room(2).own_slots(), slots, "after a rest");
+    town.run_ms(1_000).crash(2).run_ms(700);
+    town.open(2).run_until("it is back", 5_000, |town| town.is_together(2));
+    assert_eq!(town.room(2).own_slots(), slots, "after a crash");
+    expect_one_match(&mut town, &[1, 2]);
+}
+
+#[test]
+fn other_versions_and_other_settings_never_meet() {
+    let mut town = Town::of(3);
+    let mut slower = House::settings(2);
+    slower.session.frames_per_second = 30;
+    town.open(0).run_ms(500).open_with(1, House::settings(1).version("2")).open_with(2, slower).run_ms(3_000);
+    for house in 0..3 {
+        assert!(town.is_together(house), "{}", town.describe());
+        assert_eq!(town.room(house).people().len(), 1, "{}", town.describe());
+    }
+}
+
+#[test]
+fn players_say_things_to_each_other_beside_the_match() {
+    let mut town = Town::of(3);
+    for house in 0..3 {
+        town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    let ids: Vec<_> = (0..3).map(|house| own_id(&mut town, house)).collect();
+    town.room(0).send(None, b"good evening").expect("everybody is linked");
+    town.room(0).send(Some(ids[1]), b"only you").expect("it is linked");
+    let huge = vec![0; gaggle::MESSAGE_BYTES_MAX + 1];
+    assert!(town.room(0).send(None, &huge).is_err());
+    town.run_ms(500);
+    let heard = |town: &mut Town, house: usize| -> Vec<_> {
+        std::iter::from_fn(|| town.room(house).next_message()).collect()
+    };
+    assert_eq!(heard(&mut town, 1), [(ids[0], b"good evening".to_vec()), (ids[0], b"only you".to_vec())]);
+    assert_eq!(heard(&mut town, 2), [(ids[0], b"good evening".to_vec())]);
+    assert_eq!(heard(&mut town, 0), []);
+    expect_one_match(&mut town, &[0, 1, 2]);
+}
+
+fn own_id(town: &mut Town, house: usize) -> gaggle::PeerId {
+    town.room(house).people().into_iter().find(|person| person.is_self).expect("it is in the room").peer
+}
+
+#[test]
+fn a_machine_that_computes_something_else_is_told_mended_and_explained() {
+    let mut town = Town::of(3);
+    for house in 0..3 {
+        town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    // Long enough that a frame computed wrongly is not computed again.
+    presses::BROKEN.set(Some(2));
+    town.run_ms(300);
+    presses::BROKEN.set(None);
+    town.run_ms(6_000);
+    let me = own_id(&mut town, 2);
+    for house in 0..3 {
+        assert!(
+            count(&town, house, |event| matches!(event, Event::Desync { .. })) >= 1,
+            "{}",
+            town.describe()
+        );
+        let recovered = |event: &Event| matches!(event, Event::Recovered { peer, .. } if *peer == me);
+        assert_eq!(count(&town, house, recovered), 1, "{}", town.describe());
+    }
+    assert!(count(&town, 2, |event| matches!(event, Event::DesyncLocated { .. })) >= 1);
+    let bundle = town.room(2).take_bundle().expect("what it had and what it took over");
+    let view = bundle.look::<Presses>().expect("a whole bundle");
+    assert!(view.differences.iter().any(|field| field.contains("counts[3]")), "{view:?}");
+    expect_one_match(&mut town, &[0, 1, 2]);
+}

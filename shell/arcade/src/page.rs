@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gaggle::Micros;
-use gaggle::Online;
+use gaggle::{Micros, Online, OnlineConfig};
 use gaggle_browser::LobbySocket;
 use gaggle_scene::Heard;
 use wasm_bindgen::Clamped;
@@ -57,8 +56,8 @@ pub(crate) fn start() -> Result<(), JsValue> {
     let now = gaggle_browser::now();
     let address = window.location();
     let params = Params::parse(&address.search().unwrap_or_default());
-    let (path, conditions) = (params.path, params.conditions);
-    let outside = move || gaggle_browser::online(path, conditions);
+    let ways = OnlineConfig { only: params.path, conditions: params.conditions };
+    let outside = move || gaggle_browser::online_with(ways);
     let opening = Opening {
         seed: gaggle_browser::random_seed(),
         calm,

@@ -1,5 +1,6 @@
 //! What happens online, in the arcade's own words: calm, short, never blaming.
 
+use gaggle::lobby::view::LeaveReason;
 use gaggle::{Event, Parting};
 
 /// A line for the corner of the screen.
@@ -18,6 +19,16 @@ fn warning(text: impl Into<String>) -> Option<Line> {
     Some(Line { text: text.into(), warn: true })
 }
 
+fn parting_words(reason: LeaveReason) -> &'static str {
+    match reason {
+        LeaveReason::Left => "You left the room.",
+        LeaveReason::Kicked => "The host sent you away.",
+        LeaveReason::Lost => "Your seat was given away.",
+        LeaveReason::Silent => "The server had not heard from you for long.",
+        _ => "The room was closed.",
+    }
+}
+
 /// The line for an event; none for what nobody needs to read. Whoever only `watches` reads other words.
 pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool) -> Option<Line> {
     match event {
@@ -31,6 +42,7 @@ pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool) -> Optio
         Event::LeadChanged { name, .. } => line(format!("{name} keeps the count now.")),
         Event::HistoryChanged => warning("We had parted. This is how it went on."),
         Event::Desync { .. } => warning("We disagreed for a moment. Mending it."),
+        Event::Recovered { .. } => line("We agree again."),
         Event::ServerLost if has_company => {
             warning("The lobby is out. This match goes on; new players can't find it.")
         }
@@ -40,7 +52,7 @@ pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool) -> Optio
         Event::Watching => line("You look on. Enter takes a seat."),
         Event::Unseated { .. } if watches => line("They have all flown off."),
         Event::JoinFailed if watches => warning("Could not reach them. There is nothing to see."),
-        Event::Unseated { why } => warning(format!("You fly alone: {why}.")),
+        Event::Unseated { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
         Event::JoinFailed => warning("Could not reach them. You fly alone."),
         Event::Elsewhere => warning("Another tab of yours flies here. T takes over."),
         Event::Refused(refusal) => warning(format!("{}.", refusal.text.trim_end_matches('.'))),

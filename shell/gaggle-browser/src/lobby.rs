@@ -39,13 +39,18 @@ impl LobbySocket {
 
     /// A socket to the lobby of the server this page came from.
     pub fn here() -> LobbySocket {
-        let location = web_sys::window().map(|window| window.location());
-        let part = |read: fn(&web_sys::Location) -> Result<String, JsValue>| {
-            location.as_ref().and_then(|location| read(location).ok()).unwrap_or_default()
-        };
-        let scheme = if part(web_sys::Location::protocol) == "https:" { "wss" } else { "ws" };
-        LobbySocket::new(&format!("{scheme}://{}/lobby", part(web_sys::Location::host)))
+        LobbySocket::new(&format!("{}/lobby", own_server()))
     }
+}
+
+/// The server this page came from, as `wss://play.example`.
+pub(crate) fn own_server() -> String {
+    let location = web_sys::window().map(|window| window.location());
+    let part = |read: fn(&web_sys::Location) -> Result<String, JsValue>| {
+        location.as_ref().and_then(|location| read(location).ok()).unwrap_or_default()
+    };
+    let scheme = if part(web_sys::Location::protocol) == "https:" { "wss" } else { "ws" };
+    format!("{scheme}://{}", part(web_sys::Location::host))
 }
 
 impl Socket for LobbySocket {

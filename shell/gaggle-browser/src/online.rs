@@ -1,24 +1,36 @@
 //! A page online: the lobby of the server it came from, and links by whatever way there is.
 
-use gaggle::link::sim::Conditions;
-use gaggle::link::{LinksConfig, Path, PathConfig};
-use gaggle::{LinksSetup, Online};
+use gaggle::{LinksSetup, Online, OnlineConfig};
 
+use crate::lobby::own_server;
 use crate::{IceServer, LobbySocket, Servers, links};
 
 /// What a [`Room`](gaggle::Room) in a page needs of the world: the lobby and the relay of the server the page came from.
-/// `only` is for players who hide their address and for tests; `conditions` makes a good network feel like a bad one.
-pub fn online(only: Option<Path>, conditions: Conditions) -> Online<LobbySocket> {
+pub fn online() -> Online<LobbySocket> {
+    online_with(OnlineConfig::default())
+}
+
+/// As [`online`], by certain ways only, or as if the network were worse.
+pub fn online_with(config: OnlineConfig) -> Online<LobbySocket> {
+    make_online(own_server(), config)
+}
+
+/// As [`online_with`], for a page that came from somewhere else than its server, which is called `wss://play.example`. The server
+/// must allow the page's origin.
+pub fn online_at(server: &str, config: OnlineConfig) -> Online<LobbySocket> {
+    make_online(server.trim_end_matches('/').to_string(), config)
+}
+
+fn make_online(server: String, config: OnlineConfig) -> Online<LobbySocket> {
+    let socket = LobbySocket::new(&format!("{server}/lobby"));
     let make = move |setup: &LinksSetup<'_>| {
         let servers = Servers {
             ice: setup.ice.iter().map(ice_server).collect(),
-            relay: setup.relay.map(|relay| relay_url(&relay.socket)),
+            relay: setup.relay.map(|relay| relay_url(&server, &relay.socket)),
         };
-        let paths = only.map_or_else(PathConfig::default, PathConfig::only);
-        let config = LinksConfig { paths, conditions, ..LinksConfig::default() };
-        links(setup.local, setup.ticket, &servers, config, setup.seed)
+        links(setup.local, setup.ticket, &servers, config.links(), setup.seed)
     };
-    Online::new(LobbySocket::here(), Box::new(make))
+    Online::new(socket, Box::new(make))
 }
 
 fn ice_server(server: &gaggle::lobby::message::server::IceServer) -> IceServer {
@@ -29,15 +41,9 @@ fn ice_server(server: &gaggle::lobby::message::server::IceServer) -> IceServer {
     }
 }
 
-/// A relay's address may be a path of the server the page came from.
-fn relay_url(socket: &str) -> String {
-    if !socket.starts_with('/') {
-        return socket.to_string();
-    }
-    let Some(location) = web_sys::window().map(|window| window.location()) else { return socket.to_string() };
-    let secure = location.protocol().is_ok_and(|protocol| protocol == "https:");
-    let host = location.host().unwrap_or_default();
-    format!("{}://{host}{socket}", if secure { "wss" } else { "ws" })
+/// A relay's address may be a path of the server that tells it.
+fn relay_url(server: &str, socket: &str) -> String {
+    if socket.starts_with('/') { format!("{server}{socket}") } else { socket.to_string() }
 }
 
 /// A random number from the browser.

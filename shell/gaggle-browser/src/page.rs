@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gaggle::link::sim::Conditions;
 use gaggle::{Game, Online, Room, RoomConfig, Wish};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
@@ -112,8 +111,7 @@ fn begin<G: Game + Clone + 'static>(
     if let Some(code) = asked.or(before.as_deref()).and_then(|code| code.parse().ok()) {
         config.wish = Wish::Code(code);
     }
-    let outside = online(None, Conditions::PERFECT);
-    let room = Room::open(now(), config, outside, game, random_seed()).map_err(|error| error.to_string())?;
+    let room = Room::open(now(), config, online(), game, random_seed()).map_err(|error| error.to_string())?;
     let table = Table {
         room,
         keys: Keys::default(),

@@ -7,9 +7,8 @@
 use std::time::Duration;
 
 use gaggle::link::Path;
-use gaggle::link::sim::Conditions;
-use gaggle::{Room, RoomConfig, Stage};
-use gaggle_native::{Clock, online, random_seed};
+use gaggle::{OnlineConfig, Room, RoomConfig, Stage};
+use gaggle_native::{Clock, online_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -24,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.mode = "team".parse()?;
     config.client.name = Some("Auk the bot".to_string());
     let (clock, seed) = (Clock::start(), random_seed()?);
-    let outside = online(&server, only, Conditions::PERFECT)?;
+    let outside = online_with(&server, OnlineConfig { only, ..OnlineConfig::default() })?;
     let mut room = Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed)?;
 
     let mut told = (Stage::Solo, Vec::new());

@@ -11,7 +11,6 @@ use std::error::Error;
 use std::io::{Write, stdin, stdout};
 use std::{sync::mpsc, thread, time::Duration};
 
-use gaggle::link::sim::Conditions;
 use gaggle::replica::{Kind, Kinds, ObjectId, Policy, Session};
 use gaggle::{RoomConfig, SharedRoom, World};
 use gaggle_native::{Clock, online, random_seed};
@@ -105,7 +104,7 @@ fn draw(session: &Session) -> String {
 fn main() -> Result<(), Box<dyn Error>> {
     let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());
     let (clock, config) = (Clock::start(), RoomConfig::shared("leaf-pond", 8, Policy::Open)?);
-    let outside = online(&server, None, Conditions::PERFECT)?;
+    let outside = online(&server)?;
     let mut room = SharedRoom::open(clock.now(), config, outside, Pond, random_seed()?)?;
 
     // Reading a line waits, and nothing else here may.

@@ -5,13 +5,12 @@
 //! cargo run -p gaggle-native --example tug_of_war
 //! ```
 //!
-//! Every Enter pulls. Close one terminal in the middle of it and start it again.
+//! Every Enter pulls; Ctrl+D leaves, and the other plays on. Start it again in the middle of the match and you are back in it.
 
 use std::error::Error;
 use std::io::{Write, stdin, stdout};
 use std::{sync::mpsc, thread, time::Duration};
 
-use gaggle::link::sim::Conditions;
 use gaggle::{Game, Inputs, Micros, Room, RoomConfig, Slot, State};
 use gaggle_native::{Clock, online, random_seed};
 
@@ -31,8 +30,8 @@ impl Game for TugOfWar {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());
-    let (clock, config) = (Clock::start(), RoomConfig::new("tug-of-war", 2)?);
-    let outside = online(&server, None, Conditions::PERFECT)?;
+    let (clock, config) = (Clock::start(), RoomConfig::new("tug-of-war", 2)?.version("1"));
+    let outside = online(&server)?;
     let mut room = Room::open(clock.now(), config, outside, TugOfWar::default(), random_seed()?)?;
 
     // Reading a line waits, and nothing else here may.

@@ -1,22 +1,23 @@
 //! A native program online: a server's lobby, and links by whatever way there is.
 
-use gaggle::link::sim::Conditions;
-use gaggle::link::{LinksConfig, Path, PathConfig};
-use gaggle::{LinksSetup, Online};
+use gaggle::{LinksSetup, Online, OnlineConfig};
 
 use crate::lobby::ParseLobbyUrlError;
 use crate::{LobbySocket, Servers, links};
 
 /// What a [`Room`](gaggle::Room) needs of the world: the lobby and the relay of this server, as `wss://play.example`.
-/// `only` is for players who hide their address and for tests; `conditions` makes a good network feel like a bad one.
 ///
 /// # Errors
 /// If it is no address of a server.
-pub fn online(
-    server: &str,
-    only: Option<Path>,
-    conditions: Conditions,
-) -> Result<Online<LobbySocket>, ParseLobbyUrlError> {
+pub fn online(server: &str) -> Result<Online<LobbySocket>, ParseLobbyUrlError> {
+    online_with(server, OnlineConfig::default())
+}
+
+/// As [`online`], by certain ways only, or as if the network were worse.
+///
+/// # Errors
+/// If it is no address of a server.
+pub fn online_with(server: &str, config: OnlineConfig) -> Result<Online<LobbySocket>, ParseLobbyUrlError> {
     let socket = LobbySocket::new(server)?;
     let origin = socket.origin();
     let make = move |setup: &LinksSetup<'_>| {
@@ -24,9 +25,7 @@ pub fn online(
             stun: setup.ice.iter().flat_map(|server| server.urls.iter().cloned()).collect(),
             relay: setup.relay.map(|relay| relay_url(&origin, &relay.socket)),
         };
-        let paths = only.map_or_else(PathConfig::default, PathConfig::only);
-        let config = LinksConfig { paths, conditions, ..LinksConfig::default() };
-        links(setup.local, setup.ticket, &servers, config, setup.seed)
+        links(setup.local, setup.ticket, &servers, config.links(), setup.seed)
     };
     Ok(Online::new(socket, Box::new(make)))
 }

@@ -5,9 +5,8 @@
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::link::sim::Conditions;
-use gaggle::{Game, Inputs, Online, Room, RoomConfig, Slot, Stage, State};
-use gaggle_native::{Clock, LobbySocket, online, random_seed};
+use gaggle::{Game, Inputs, Online, OnlineConfig, Room, RoomConfig, Slot, Stage, State};
+use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 /// Everybody's presses, summed.
@@ -30,7 +29,9 @@ type Player = Room<Counter, Online<LobbySocket>>;
 
 fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player {
     let config = RoomConfig::new("counter", 2).unwrap();
-    let outside = online(&format!("ws://{}", server.address()), only, Conditions::PERFECT).unwrap();
+    let outside =
+        online_with(&format!("ws://{}", server.address()), OnlineConfig { only, ..OnlineConfig::default() })
+            .unwrap();
     Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
 }
 

@@ -8,10 +8,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::link::sim::Conditions;
 use gaggle::lobby::RefusalCode;
-use gaggle::{Event, Game, Inputs, Online, Room, RoomConfig, Slot, SlotSet, Stage, State};
-use gaggle_native::{Clock, LobbySocket, online, random_seed};
+use gaggle::{Event, Game, Inputs, Online, OnlineConfig, Room, RoomConfig, Slot, SlotSet, Stage, State};
+use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,7 +42,8 @@ impl Player {
     fn open(server: SocketAddr, clock: &Clock, only: Option<Path>, key: Option<String>) -> Player {
         let mut config = RoomConfig::new("counter", 2).unwrap();
         (config.client.key, config.client.seat) = (key.clone(), Some("desk".to_string()));
-        let outside = online(&format!("ws://{server}"), only, Conditions::PERFECT).unwrap();
+        let outside =
+            online_with(&format!("ws://{server}"), OnlineConfig { only, ..OnlineConfig::default() }).unwrap();
         let room =
             Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
         Player { room, key, events: Vec::new() }

@@ -202,14 +202,7 @@ impl<S, O: Outside> Lounge<S, O> {
     fn lose_seat(&mut self, reason: LeaveReason) -> Option<Errand> {
         self.seat.take()?;
         self.outside.close_links(self.now);
-        let why = match reason {
-            LeaveReason::Left => "you left the room",
-            LeaveReason::Kicked => "the host sent you away",
-            LeaveReason::Lost => "your seat was given away",
-            LeaveReason::Silent => "the server had not heard of you for long",
-            _ => "the room was closed",
-        };
-        self.push(Event::Unseated { why: why.to_string() });
+        self.push(Event::Unseated { reason });
         Some(Errand::GoSolo)
     }
 

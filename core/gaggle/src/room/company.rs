@@ -66,7 +66,11 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
                 self.recording = None;
                 Some(Event::HistoryChanged)
             }
-            MatchEvent::Desync { peer, .. } => Some(Event::Desync { peer, name: name(peer) }),
+            MatchEvent::Desync { peer, frame, .. } => Some(Event::Desync { peer, name: name(peer), frame }),
+            MatchEvent::DesyncLocated { peer, cause } => {
+                Some(Event::DesyncLocated { peer, name: name(peer), cause })
+            }
+            MatchEvent::Recovered { peer, frame } => Some(Event::Recovered { peer, name: name(peer), frame }),
             _ => None,
         };
         if let Some(event) = told {

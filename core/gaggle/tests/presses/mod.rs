@@ -1,5 +1,6 @@
 //! The smallest game on one timeline, and what its players must have in common.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle::{Event, Room, RoomConfig, Stage, State};
@@ -16,12 +17,22 @@ pub(crate) struct Presses {
     pub(crate) counts: [u32; 4],
 }
 
+thread_local! {
+    /// Whose machine computes something else.
+    pub(crate) static BROKEN: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Whose machine is computing.
+    static COMPUTING: Cell<usize> = const { Cell::new(0) };
+}
+
 impl Game for Presses {
     type Input = u8;
 
     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
         self.frame += 1;
         self.here = 0;
+        if BROKEN.get() == Some(COMPUTING.get()) {
+            self.counts[3] += 1_000;
+        }
         for (index, count) in self.counts.iter_mut().enumerate() {
             if inputs.present(Slot::at(index)) {
                 self.here |= 1 << index;
@@ -39,7 +50,7 @@ impl Resident for House {
 
     fn settings(house: usize) -> RoomConfig {
         let client = town::client_config(house);
-        RoomConfig { client, ..RoomConfig::new("presses", 4).expect("a label") }
+        RoomConfig { client, record: true, ..RoomConfig::new("presses", 4).expect("a label") }
     }
 
     fn move_in(now: Micros, config: RoomConfig, doorstep: Doorstep, seed: u64) -> House {
@@ -51,6 +62,7 @@ impl Resident for House {
     fn play(&mut self, now: Micros, house: usize) {
         let beat = now.get() / FRAME.get() / (3 + house as u64);
         self.set_input(0, (beat % 2) as u8);
+        COMPUTING.set(house);
         self.update(now);
     }
 

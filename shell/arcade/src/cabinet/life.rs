@@ -94,7 +94,7 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
     }
 
     fn build(&self) -> Label {
-        self.config().build()
+        Room::build(self).clone()
     }
 
     fn seat_of(&self, peer: PeerId) -> Option<usize> {

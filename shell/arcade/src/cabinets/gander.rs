@@ -55,6 +55,7 @@ impl<O: Outside> GanderCabinet<O> {
         let Parts { now, seed, view, client, outside } = parts;
         let mut config = RoomConfig::new(ABOUT.name, SEATS as u8).expect("a name made of letters");
         config.session.game_fingerprint = gander::FINGERPRINT;
+        config.record = true;
         config.wish = Wish::Look;
         config.client = client;
         let game = Gander::new(Setup::default(), seed);

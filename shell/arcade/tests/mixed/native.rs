@@ -6,9 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use gaggle::link::Path;
-use gaggle::link::sim::Conditions;
-use gaggle::{Event, Online, Room, RoomCode, RoomConfig, Stage, Wish};
-use gaggle_native::{Clock, LobbySocket, online, random_seed};
+use gaggle::{Event, Online, OnlineConfig, Room, RoomCode, RoomConfig, Stage, Wish};
+use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -96,11 +95,12 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
     let (clock, seed) = (Clock::start(), random_seed().unwrap());
     let mut config = RoomConfig::new("gander", SEATS as u8).unwrap();
     config.session.game_fingerprint = gander::FINGERPRINT;
+    config.record = true;
     config.mode = "team".parse().unwrap();
     let code: RoomCode = known.lock().unwrap().code.parse().unwrap();
     config.wish = Wish::Code(code);
     config.client.key = known.lock().unwrap().key.clone();
-    let outside = online(server, only, Conditions::PERFECT).unwrap();
+    let outside = online_with(server, OnlineConfig { only, ..OnlineConfig::default() }).unwrap();
     let mut room =
         Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed).unwrap();
     let mut bot: Option<Bot> = None;

@@ -14,7 +14,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::link::sim::Conditions;
 use gaggle::{Game, Inputs, Room, RoomConfig, Slot, Stage, State};
 use gaggle_native::{Clock, online, random_seed};
 use gaggle_server::{BackgroundServer, Config};
@@ -84,7 +83,7 @@ impl Drop for Player {
 
 fn play(server: &str, seen: &Seen) {
     let (clock, config) = (Clock::start(), RoomConfig::new("counter", 2).unwrap());
-    let outside = online(server, None, Conditions::PERFECT).unwrap();
+    let outside = online(server).unwrap();
     let mut room =
         Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
     while !seen.stop.load(Ordering::Relaxed) {

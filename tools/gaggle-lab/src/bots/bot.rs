@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use gaggle::link::sim::Conditions;
-use gaggle::{Online, Room, RoomConfig, Stage};
-use gaggle_native::{Clock, LobbySocket, online, random_seed};
+use gaggle::{Online, OnlineConfig, Room, RoomConfig, Stage};
+use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -31,9 +30,11 @@ impl Player {
             RoomConfig::new("gander", options.players as u8).map_err(|error| error.to_string())?;
         config.session.slots = SEATS;
         config.session.game_fingerprint = gander::FINGERPRINT;
+        config.record = true;
         config.mode = options.mode.clone();
         config.client.name = Some(format!("Auk {number}"));
-        let outside = online(&options.server, options.path, Conditions::PERFECT);
+        let outside =
+            online_with(&options.server, OnlineConfig { only: options.path, ..OnlineConfig::default() });
         let outside = outside.map_err(|error| error.to_string())?;
         let clock = Clock::start();
         let game = Gander::new(Setup::default(), seed);

@@ -1,0 +1,29 @@
+//! What a player at this machine does, between the moments somebody looks at the keys and the frames that are played.
+
+use gaggle_kit::Input;
+
+/// One player's input. It is said as often as the display shows something, and taken once per frame of the game: what is held
+/// goes on, and a press in between is neither lost nor counted twice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Held<I> {
+    now: I,
+    /// What was done since a frame last took it.
+    done: Option<I>,
+}
+
+impl<I: Input> Held<I> {
+    pub(crate) fn set(&mut self, input: I) {
+        self.now = input;
+        self.done = Some(self.done.map_or(input, |earlier| I::merge(earlier, input)));
+    }
+
+    /// For the next frame.
+    pub(crate) fn take(&mut self) -> I {
+        self.done.take().unwrap_or_else(|| self.now.repeat())
+    }
+
+    /// The player does nothing any more.
+    pub(crate) fn let_go(&mut self) {
+        *self = Held { now: I::default(), done: None };
+    }
+}
