@@ -36,6 +36,10 @@ pub struct Cost {
 pub trait Meter {
     /// One measurement with this seed.
     fn lap(&self, seed: u64) -> Cost;
+
+    /// Plays so many frames after the warm-up, and then makes the calls of these frames on games alone so
+    /// many times: for whoever counts from outside.
+    fn exercise(&self, frames: u64, replays: u64);
 }
 
 /// Measures all in turn, so that a busy neighbour hurts everybody alike; the medians, in order.
@@ -93,12 +97,30 @@ impl<C: Contestant> Meter for Course<C> {
         let ticks = tallies.iter().map(|tally| tally.calls.ticks).sum::<u64>() as f64;
         // Per frame of the match: a library that stalls has the cost of waiting, too.
         let advanced = tallies.iter().map(|tally| tally.advanced).sum::<u64>() as f64;
-        let game_ns = replay::<C>(&setup, &log, warm_up);
+        let mut alone = Alone::<C>::new(&setup);
+        alone.play(&log[..warm_up]);
+        let start = cpu_time();
+        alone.play(&log[warm_up..]);
+        let game_ns = (cpu_time() - start).as_nanos() as f64;
         Cost {
             total_ns: total_ns / advanced,
             net_ns: (total_ns - game_ns) / advanced,
             allocations: allocations / advanced,
             ticks: ticks / advanced,
+        }
+    }
+
+    fn exercise(&self, frames: u64, replays: u64) {
+        if replays == 0 {
+            let mut game = Match::<C>::new(&self.setup, self.weather);
+            game.run(WARM_UP_FRAMES + frames);
+            return;
+        }
+        let (log, warm_up) = calls::<C>(&self.setup, self.weather, frames);
+        let mut alone = Alone::<C>::new(&self.setup);
+        for _ in 0..replays {
+            // Only what follows the warm-up: that is what two matches of different length differ by.
+            alone.play(&log[warm_up..]);
         }
     }
 }
@@ -114,29 +136,32 @@ fn calls<C: Contestant>(setup: &Setup, weather: Weather, frames: u64) -> (Vec<(u
     (log.take(), warm_up)
 }
 
-/// Makes the calls on games alone; the nanoseconds after the warm-up.
-fn replay<C: Contestant>(setup: &Setup, log: &[(usize, Call)], warm_up: usize) -> f64 {
-    let snapshots = setup.window + 2;
-    let mut games: Vec<C::Game> = (0..setup.players).map(|_| C::Game::new()).collect();
-    let mut kept: Vec<Vec<C::Game>> = (0..setup.players).map(|_| vec![C::Game::new(); snapshots]).collect();
-    let inputs: Vec<<C::Game as Game>::Input> = (0..setup.players as u64).map(Pressed::from_number).collect();
-    let mut play = |calls: &[(usize, Call)]| {
+/// Games without a library, on which the calls of a match are made again.
+struct Alone<C: Contestant> {
+    games: Vec<C::Game>,
+    kept: Vec<Vec<C::Game>>,
+    inputs: Vec<<C::Game as Game>::Input>,
+}
+
+impl<C: Contestant> Alone<C> {
+    fn new(setup: &Setup) -> Alone<C> {
+        Alone {
+            games: (0..setup.players).map(|_| C::Game::new()).collect(),
+            kept: (0..setup.players).map(|_| vec![C::Game::new(); setup.window + 2]).collect(),
+            inputs: (0..setup.players as u64).map(Pressed::from_number).collect(),
+        }
+    }
+
+    fn play(&mut self, calls: &[(usize, Call)]) {
         for &(peer, call) in calls {
+            let (game, kept) = (&mut self.games[peer], &mut self.kept[peer]);
+            let snapshots = kept.len();
             match call {
-                Call::Tick => games[peer].tick(black_box(&inputs).iter().copied()),
-                Call::Save(frame) => {
-                    C::keep(&mut kept[peer][frame as usize % snapshots], &games[peer]);
-                }
-                Call::Load(frame) => {
-                    games[peer].clone_from(&kept[peer][frame as usize % snapshots]);
-                }
+                Call::Tick => game.tick(black_box(&self.inputs).iter().copied()),
+                Call::Save(frame) => C::keep(&mut kept[frame as usize % snapshots], game),
+                Call::Load(frame) => game.clone_from(&kept[frame as usize % snapshots]),
             }
         }
-    };
-    play(&log[..warm_up]);
-    let start = cpu_time();
-    play(&log[warm_up..]);
-    let taken = cpu_time() - start;
-    black_box(&games);
-    taken.as_nanos() as f64
+        black_box(&self.games);
+    }
 }

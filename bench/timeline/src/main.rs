@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use bench_report::{CountingAllocator, Report};
 use bench_timeline::rows;
+use bench_timeline::rows::instructions::Counted;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -11,8 +12,9 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// A part of the report.
 type Rows = fn(&mut Report);
 
-const PARTS: [(&str, Rows); 8] = [
+const PARTS: [(&str, Rows); 9] = [
     ("cpu", rows::cpu::rows),
+    ("instructions", rows::instructions::rows),
     ("traffic", rows::traffic::rows),
     ("stalls", rows::stalls::rows),
     ("questions", rows::questions::rows),
@@ -23,6 +25,10 @@ const PARTS: [(&str, Rows); 8] = [
 ];
 
 fn main() -> ExitCode {
+    if let Some(counted) = Counted::asked_for() {
+        counted.run();
+        return ExitCode::SUCCESS;
+    }
     let mut report = Report::from_args();
     // Naming parts runs only those: `timeline stalls traffic`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();

@@ -77,6 +77,8 @@ pub struct Link<C> {
     random: Prng,
     /// By name.
     peers: Vec<Peer>,
+    /// The peer, by index, the next packet is probably for or from.
+    next_peer: usize,
     joined: Vec<PeerId>,
     news: VecDeque<News>,
     /// The datagram looked at.
@@ -125,6 +127,7 @@ impl<C: Carrier> Link<C> {
             config,
             random: Prng::new(seed),
             peers: Vec::new(),
+            next_peer: 0,
             joined: Vec::new(),
             news: VecDeque::new(),
             datagram: Vec::new(),
@@ -160,6 +163,17 @@ impl<C: Carrier> Link<C> {
         self.peers.binary_search_by_key(&peer, |peer| peer.id)
     }
 
+    /// As [`find`](Link::find), for packets: those of one frame mostly go out and come in in the order of their peers,
+    /// so the next one is looked at first.
+    fn find_next(&mut self, peer: PeerId) -> Result<usize, usize> {
+        let index = match self.peers.get(self.next_peer) {
+            Some(next) if next.id == peer => self.next_peer,
+            _ => self.find(peer)?,
+        };
+        self.next_peer = if index + 1 < self.peers.len() { index + 1 } else { 0 };
+        Ok(index)
+    }
+
     fn next(&mut self, now: Micros) -> Option<Found> {
         self.notice_time(now);
         loop {
@@ -189,7 +203,7 @@ impl<C: Carrier> Link<C> {
                     }
                 }
                 CarrierEvent::Datagram { peer } => {
-                    if let Ok(index) = self.find(peer)
+                    if let Ok(index) = self.find_next(peer)
                         && let Some(found) = self.handle_datagram(now, index)
                     {
                         return Some(found);
@@ -451,7 +465,7 @@ impl<C: Carrier> Transport for Link<C> {
 
     fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
         let now = now.max(self.now);
-        let index = self.find(to).map_err(|_| SendError::NotJoined { peer: to })?;
+        let index = self.find_next(to).map_err(|_| SendError::NotJoined { peer: to })?;
         match channel {
             Channel::Unreliable => self.send_unreliable(now, index, bytes),
             Channel::Reliable(stream) => self.send_reliable(now, index, stream, bytes),

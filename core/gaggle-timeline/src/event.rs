@@ -251,6 +251,14 @@ pub enum PeerFault {
         /// What we sent.
         newest: Frame,
     },
+    /// It says that it has more or fewer players than it has seats.
+    #[error("says that it has {players} players, although it sits in {seats} seats")]
+    PlayersChanged {
+        /// What it says.
+        players: u8,
+        /// What the roster says.
+        seats: u8,
+    },
     /// It gave itself other rules in the middle of a match.
     #[error("announced itself differently a second time")]
     AnnouncedTwice,

@@ -48,6 +48,8 @@ impl Exchange {
         session: &mut Session<I>,
         mut other: impl FnMut(PeerId, u8, &[u8]),
     ) {
+        // Packets of one frame mostly come in the order of their senders.
+        let mut next = 0;
         while let Some(event) = transport.poll(now) {
             match event {
                 Event::Joined { peer } => {
@@ -63,8 +65,13 @@ impl Exchange {
                 }
                 Event::Message { peer, channel: Channel::Unreliable, bytes } => {
                     session.handle_packet(now, peer, bytes);
-                    if let Some(linked) = self.linked.iter_mut().find(|linked| linked.peer == peer) {
+                    let is_sender = |linked: &Linked| linked.peer == peer;
+                    if !self.linked.get(next).is_some_and(is_sender) {
+                        next = self.linked.iter().position(is_sender).unwrap_or(next);
+                    }
+                    if let Some(linked) = self.linked.get_mut(next).filter(|linked| linked.peer == peer) {
                         linked.heard = true;
+                        next += 1;
                     }
                 }
                 Event::Message {

@@ -141,6 +141,13 @@ impl<I: Input> Ledger<I> {
         self.tracks.binary_search_by(|track| track.row.stream.cmp(&stream)).ok()
     }
 
+    /// As [`track_index`](Ledger::track_index), if entries of the stream are of so many players: whoever says otherwise is
+    /// not taken at its word.
+    pub(crate) fn track_of(&self, stream: StreamId, players: u8) -> Option<usize> {
+        let track = self.track_index(stream)?;
+        (self.tracks[track].row.slots.len() == usize::from(players)).then_some(track)
+    }
+
     /// Up to which frame everybody else's input is held.
     pub(crate) fn horizon(&self) -> Frame {
         self.tracks.iter().map(Track::horizon).min().unwrap_or(Frame::NEVER)
@@ -165,13 +172,13 @@ impl<I: Input> Ledger<I> {
 
     /// Entries of the own stream are written; those that count go into the table.
     pub(crate) fn emit(&mut self, next: Frame, delay: u32) {
-        let (table, own) = (&mut self.table, self.own);
+        let (table, own) = (&mut self.table, self.own.as_ref());
         self.local.emit(next, delay, |frame, entry| put_own(table, own, frame, entry));
     }
 
     /// As [`emit`](Ledger::emit), for entries nobody could have played.
     pub(crate) fn emit_neutral(&mut self, count: u32) {
-        let (table, own) = (&mut self.table, self.own);
+        let (table, own) = (&mut self.table, self.own.as_ref());
         self.local.fill_neutral(count, |frame, entry| put_own(table, own, frame, entry));
     }
 
@@ -204,17 +211,18 @@ impl<I: Input> Ledger<I> {
         Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
     }
 
-    /// Takes entries told as runs after `base`, up to `last`. The sender's slots and what is held of it
-    /// are those of `track`.
+    /// Takes entries told as runs after `base`, up to `last`, each of `entry_bytes`. The sender's slots and what is
+    /// held of it are those of `track`.
     pub(crate) fn take_runs(
         &mut self,
         track: usize,
         base: Frame,
         last: Frame,
+        entry_bytes: usize,
         runs: &Runs<'_>,
     ) -> Result<(), PeerFault> {
-        let Track { row, have, since } = self.tracks[track];
-        let entry_bytes = row.slots.len() * I::SIZE;
+        let Track { row, have, since } = &self.tracks[track];
+        let (have, since) = (*have, *since);
         for (nth, slot) in row.slots.iter().enumerate() {
             let mut column = self.table.column(slot);
             let mut input = if base < row.first { I::default() } else { *column.cell(base) };
@@ -331,7 +339,7 @@ impl<I: Input> Ledger<I> {
             let had = old_own.is_some_and(|old| old.first == own.first && old.slots == own.slots);
             let first = own.first.max(self.local.oldest()).number();
             for frame in (first..=self.local.newest().number()).map(Frame::new).filter(|_| !had) {
-                put_own(&mut self.table, self.own, frame, self.local.entry(frame));
+                put_own(&mut self.table, self.own.as_ref(), frame, self.local.entry(frame));
             }
         }
         for track in 0..self.tracks.len() {
@@ -377,7 +385,7 @@ impl<I: Input> Ledger<I> {
 }
 
 /// An own entry that counts goes into the table.
-fn put_own<I: Input>(table: &mut InputTable<I>, own: Option<Row>, frame: Frame, entry: &[I]) {
+fn put_own<I: Input>(table: &mut InputTable<I>, own: Option<&Row>, frame: Frame, entry: &[I]) {
     if let Some(row) = own.filter(|row| row.counts_at(frame)) {
         for (slot, input) in row.slots.iter().zip(entry) {
             *table.cell_mut(frame, slot) = *input;

@@ -99,6 +99,11 @@ impl<'a> Sayings<'a> {
         Sayings { bytes: out }
     }
 
+    /// What [`write`](Sayings::write) left there; nothing at all if it is empty.
+    pub(crate) fn written(bytes: &'a [u8]) -> Sayings<'a> {
+        Sayings { bytes }
+    }
+
     fn decode(r: &mut ByteReader<'a>, carried: u8) -> Result<Sayings<'a>, DecodeError> {
         let all = r.clone().rest();
         let count = r.u8("entries that say anything")?;
@@ -161,7 +166,8 @@ pub(crate) fn complete(low: u16, near: Frame) -> i64 {
 
 impl<'a> Packet<'a> {
     /// Appends the packet.
-    #[inline]
+    // Always inline: where a packet is known to have no blocks, nothing is left of them.
+    #[inline(always)]
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let runs = &self.runs;
         let counted = !runs.dense && runs.changes >= CHANGES_FOLLOW;

@@ -4,7 +4,8 @@
 //! comes in, `send.rs` what goes out, `requests.rs` what the game must do, `checks.rs` comparing states,
 //! `recovery.rs` making a wrong one good,
 //! `presence.rs` what follows from who is there, `standing.rs` what others are told of us, `joining.rs` coming
-//! in, `donating.rs` helping others in, `watching.rs` only looking on, `liveness.rs` who is heard, `relaying.rs` those who cannot hear each other.
+//! in, `donating.rs` helping others in, `watching.rs` only looking on, `liveness.rs` who is heard,
+//! `pacing.rs` which frame to be at and how fast to run, `relaying.rs` those who cannot hear each other.
 
 mod checks;
 mod donating;
@@ -13,6 +14,7 @@ mod entry;
 mod hostile;
 mod joining;
 mod liveness;
+mod pacing;
 mod presence;
 mod receive;
 mod recovery;
@@ -33,11 +35,12 @@ use crate::membership::{self, Membership, Mode, Settings};
 use crate::remote::{Handshake, Remote};
 use crate::roster::{Incarnation, Row, StreamId};
 use crate::stats::{PeerStats, SessionStats};
-use crate::time_sync::{FRAME_Q16, Speed, frames_to_make_up};
+use crate::time_sync::{FRAME_Q16, Speed};
 
 use checks::Checks;
 use donating::Donations;
 use joining::Joining;
+use pacing::MakeUp;
 use recovery::Recovery;
 use relaying::Relaying;
 use requests::Plan;
@@ -95,6 +98,8 @@ pub struct Session<I: Input> {
     held_news: bool,
     /// Sorted by peer, as everything every machine must do in the same order.
     remotes: Vec<Remote>,
+    /// Whose packet probably comes next.
+    next_sender: usize,
     rng: Prng,
     /// Up to which frame everybody else's input is held, as far as the last tick knew.
     horizon: Frame,
@@ -152,17 +157,6 @@ pub struct Session<I: Input> {
     ticked_at: Micros,
 }
 
-/// Ticks this machine has to make up for.
-#[derive(Debug, Default)]
-struct MakeUp {
-    owed: u32,
-    /// What others say of us is worth nothing before this: it was measured before we caught up.
-    measure_from: Micros,
-}
-
-/// After catching up, reports made before it are still under way for about so long.
-const MAKE_UP_PAUSE: Micros = Micros::from_millis(500);
-
 /// How a tick went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
@@ -210,6 +204,7 @@ impl<I: Input> Session<I> {
             ledger: Ledger::new(me, players, frames, slot_count),
             held_news: false,
             remotes: Vec::new(),
+            next_sender: 0,
             rng: Prng::stream(seed, incarnation.0.into()),
             horizon: Frame::START,
             running: false,
@@ -228,7 +223,7 @@ impl<I: Input> Session<I> {
             ticks: 0,
             stalled_ticks: 0,
             standstill: (Frame::START, Micros::ZERO),
-            speed: Speed::new(config.frames_per_second),
+            speed: Speed::new(config.frames_per_second, pacing::TIME_TICKS as u32),
             delay: DelayControl::new(
                 config.input_delay_frames,
                 config.input_delay_limits,
@@ -378,40 +373,6 @@ impl<I: Input> Session<I> {
         if target >= next { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// Writes local entries and says which frame to be at after this tick.
-    fn pace(&mut self, next: Frame, waits: bool) -> Frame {
-        let observes = self.membership.mode() != Mode::Member;
-        if !observes && !self.catching_up {
-            // What we do in the next frame is told even while we wait for it: with neither window nor
-            // delay everybody would wait for everybody.
-            if !waits || self.ledger.local.newest() < next {
-                self.emit(next);
-            }
-            return next;
-        }
-        self.pace_frame = self.pace_frame.next().max(next);
-        if let Some(present) = self.present_frame()
-            && present.distance(self.pace_frame) > 2
-        {
-            self.pace_frame = present;
-        }
-        // While others stand still they are not where they would be by the clock. An observer learns late what is
-        // confirmed, but holds what others will confirm.
-        let until = match observes {
-            true => {
-                let (confirmed, reach) = (self.membership.confirmed(), self.config.reach_frames());
-                self.horizon.clamp(confirmed, confirmed.saturating_add(3 * reach)).saturating_add(reach)
-            }
-            false => self.membership.emit_until(),
-        };
-        self.pace_frame = self.pace_frame.min(until.saturating_sub(self.delay.target()));
-        if !observes || self.joining.has_begun() {
-            self.emit(self.pace_frame);
-        }
-        self.catching_up = !observes && next < self.pace_frame;
-        self.pace_frame
-    }
-
     /// The local players leave: their last input is the next one, and everybody knows it is. Go on ticking and
     /// sending until [`is_over`](Session::is_over).
     pub fn leave(&mut self) {
@@ -445,24 +406,6 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// The input delay from now on; `None` lets it adapt again. Changes without a stall and without
-    /// losing or doubling a press.
-    ///
-    /// # Errors
-    /// If it is outside [`SessionConfig::input_delay_limits`], which all peers rely on.
-    pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
-        let (min, max) = self.config.input_delay_limits;
-        let max = max.max(self.config.input_delay_frames);
-        if let Some(frames) = frames
-            && !(min.min(self.config.input_delay_frames)..=max).contains(&frames)
-        {
-            let (min, max) = (min.into(), max.into());
-            return Err(SessionError::Setting { setting: "input delay", value: frames.into(), min, max });
-        }
-        self.delay.fix(frames);
-        Ok(())
-    }
-
     /// The next thing to tell people.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop()
@@ -471,23 +414,6 @@ impl<I: Input> Session<I> {
     /// The next peer whose link should be closed, and what to tell it: it plays by other rules or broke them.
     pub fn next_refused(&mut self) -> Option<(PeerId, Goodbye)> {
         self.refused.pop()
-    }
-
-    /// How fast to run, in millionths of the game's own pace: 950,000 to 1,050,000.
-    pub fn speed_ppm(&self) -> u32 {
-        self.speed.ppm()
-    }
-
-    /// Ticks to make now besides those that are due, at most `limit`: this machine slept and is far
-    /// behind everybody. 0 as a rule.
-    pub fn take_ticks_to_make_up(&mut self, limit: u32) -> u32 {
-        let ticks = self.make_up.owed.min(limit);
-        self.make_up.owed -= ticks;
-        if ticks > 0 {
-            self.remotes.iter_mut().for_each(|remote| remote.advantage.shift(ticks.into()));
-            self.make_up.measure_from = self.now + MAKE_UP_PAUSE;
-        }
-        ticks
     }
 
     /// The state the live simulation is at, after the requests are drained.
@@ -598,6 +524,17 @@ impl<I: Input> Session<I> {
         })
     }
 
+    /// As [`remote_index`](Session::remote_index), for packets: those of one frame mostly come in the order of their
+    /// senders, so the next one is looked at first.
+    fn sender_index(&mut self, peer: PeerId) -> Option<usize> {
+        let index = match self.remotes.get(self.next_sender) {
+            Some(remote) if remote.peer == peer => self.next_sender,
+            _ => self.remote_index(peer)?,
+        };
+        self.next_sender = if index + 1 < self.remotes.len() { index + 1 } else { 0 };
+        Some(index)
+    }
+
     fn remote_index(&self, peer: PeerId) -> Option<usize> {
         // Few enough that looking at all of them is faster than searching.
         self.remotes.iter().position(|remote| remote.peer == peer)
@@ -630,6 +567,12 @@ impl<I: Input> Session<I> {
 
     /// Entries after `before` are written: what they say besides inputs is decided now.
     fn write_own(&mut self, before: Frame) {
+        if self.membership.is_at_rest() {
+            // Nothing is said besides inputs, and nobody asks: it learns of these entries when it wakes.
+            self.held_news = true;
+            return;
+        }
+        self.sync_held();
         let may_say = self.membership.may_say();
         for number in before.number() + 1..=self.ledger.local.newest().number() {
             let frame = Frame::new(number);
@@ -689,47 +632,9 @@ impl<I: Input> Session<I> {
         self.sync_roster();
     }
 
-    fn rtt_worst(&self) -> Option<Micros> {
-        self.members().filter_map(|remote| remote.clock.rtt_high()).max()
-    }
-
     /// Machines that are in the roster, or will be when the match starts.
     fn members(&self) -> impl Iterator<Item = &Remote> {
         let gathering = !self.seats.is_empty();
         self.remotes.iter().filter(move |remote| gathering || remote.is_open)
-    }
-
-    /// Speed and input delay follow what was measured.
-    fn keep_time(&mut self) {
-        let apart = || self.remotes.iter().filter(|r| r.is_open).filter_map(|r| r.advantage.apart());
-        let off = if self.speed.tick(apart()) { frames_to_make_up(apart()) } else { 0 };
-        if off > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
-            self.make_up.owed = off as u32;
-        }
-        let skip = -off;
-        if skip > 0 && self.wait_told_at.is_none_or(|at| self.now.since(at) >= Micros::from_secs(1)) {
-            self.wait_told_at = Some(self.now);
-            self.events.push(Event::WaitRecommendation { ticks: skip as u32 });
-        }
-        // Ten samples a second come in; looking more often finds nothing new.
-        if self.ticks.is_multiple_of(4) {
-            self.delay.tick(self.now, self.rtt_worst());
-        }
-    }
-
-    fn note_stall(&mut self) {
-        if self.stalled_ticks == 0 {
-            let waiting_for = self.ledger.waiting_for();
-            self.events.push(Event::Stalled { waiting_for });
-        }
-        self.stalled_ticks += 1;
-        self.stats.stalled_ticks += 1;
-    }
-
-    fn note_progress(&mut self) {
-        if self.stalled_ticks > 0 {
-            self.events.push(Event::Unstalled { ticks: self.stalled_ticks });
-            self.stalled_ticks = 0;
-        }
     }
 }

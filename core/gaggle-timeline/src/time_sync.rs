@@ -68,6 +68,11 @@ impl Advantage {
         self.theirs = self.theirs.map(|theirs| theirs - frames * FRAME_Q16);
     }
 
+    /// Whether we are less than a frame apart.
+    pub(crate) fn is_together(&self) -> bool {
+        self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16)
+    }
+
     /// How far ahead of the peer we are.
     pub(crate) fn apart(&self) -> Option<FramesQ16> {
         let (ours, theirs) = (self.ours?, self.theirs?);
@@ -82,9 +87,9 @@ impl Advantage {
 /// How fast this machine should run.
 #[derive(Debug, Clone)]
 pub(crate) struct Speed {
-    /// How much the remembered part grows in one frame, for each frame apart.
+    /// How much the remembered part grows from one look to the next, for each frame apart.
     growth_per_frame: i64,
-    /// Which part of the remembered part fades in one frame, in units of 1/2³².
+    /// Which part of the remembered part fades meanwhile, in units of 1/2³².
     leak_q32: i64,
     /// The remembered part, in millionths of a ppm.
     drift: i64,
@@ -93,18 +98,19 @@ pub(crate) struct Speed {
 }
 
 impl Speed {
-    pub(crate) fn new(frames_per_second: u32) -> Self {
-        let frames_per_second = i64::from(frames_per_second);
+    /// For a game of so many frames a second whose speed is looked at once in so many of them.
+    pub(crate) fn new(frames_per_second: u32, every_frames: u32) -> Self {
+        let (frames_per_second, every_frames) = (i64::from(frames_per_second), i64::from(every_frames));
         Speed {
-            growth_per_frame: INTEGRAL_PPM * PPM / frames_per_second,
-            leak_q32: (1 << 32) / (LEAK_SECONDS * frames_per_second),
+            growth_per_frame: INTEGRAL_PPM * PPM * every_frames / frames_per_second,
+            leak_q32: (every_frames << 32) / (LEAK_SECONDS * frames_per_second),
             drift: 0,
             apart: 0,
             bend_ppm: 0,
         }
     }
 
-    /// One frame later. Peers that are too far off to be caught by speed bend nobody's time; whether
+    /// Some frames later. Peers that are too far off to be caught by speed bend nobody's time; whether
     /// there are any is returned.
     pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) -> bool {
         // No single peer may ask for more than the largest bend: of many, one sleeper hardly counts.
@@ -184,7 +190,7 @@ mod tests {
 
     #[test]
     fn speed_stays_within_five_percent_and_follows_the_sign() {
-        let mut speed = Speed::new(60);
+        let mut speed = Speed::new(60, 1);
         for _ in 0..600 {
             speed.tick([25 * FRAME_Q16].into_iter());
             assert!(speed.ppm() >= 950_000);
@@ -198,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_sleeper_bends_nobodys_time() {
-        let mut speed = Speed::new(60);
+        let mut speed = Speed::new(60, 1);
         speed.tick([200 * FRAME_Q16, 0].into_iter());
         assert_eq!(speed.ppm(), 1_000_000);
         assert_eq!(frames_to_make_up([200 * FRAME_Q16, 0].into_iter()), 0);

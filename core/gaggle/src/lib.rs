@@ -4,6 +4,10 @@
 //! the one, a [`SharedRoom`] the other, alone at once; it finds others through the lobby, lets
 //! them in and out while it runs, and tells what players should know. Sockets come from `gaggle-native` or
 //! `gaggle-browser` behind the trait [`Outside`]; nothing here reads a clock.
+//!
+//! [`Event`] is what players should know, in words. Each layer below has events and faults of its own for whoever builds on
+//! it alone, under its own name: [`timeline::Event`] and [`timeline::PeerFault`], [`replica::Event`] and
+//! [`replica::PeerFault`], [`link::Event`] and [`link::PeerFault`]. A room hears all of them, so its game need not.
 
 mod config;
 mod event;

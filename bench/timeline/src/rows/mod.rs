@@ -2,6 +2,7 @@
 
 pub mod agreement;
 pub mod cpu;
+pub mod instructions;
 pub mod memory;
 pub mod questions;
 pub mod scale;

@@ -325,6 +325,15 @@ impl Membership {
         self.absorb(tail, false, entries)
     }
 
+    /// Entries of the own stream up to this one are held, and say nothing besides inputs.
+    pub(crate) fn grow_own(&mut self, through: Frame) {
+        let me = self.me;
+        if let Some(held) = self.streams.get_near_mut(&mut self.own_place, me).filter(|held| !held.is_empty())
+        {
+            held.grow(through);
+        }
+    }
+
     /// The own stream got its next entry.
     pub(crate) fn push_own(&mut self, frame: Frame, extras: Extras) {
         let me = self.me;

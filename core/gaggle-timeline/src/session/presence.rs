@@ -17,6 +17,7 @@ impl<I: Input> Session<I> {
     pub(super) fn sync_held(&mut self) {
         if self.held_news {
             self.held_news = false;
+            self.membership.grow_own(self.ledger.local.newest());
             let tracks = self.ledger.tracks().iter();
             self.membership.grow(tracks.map(|track| (track.row.stream, track.since, track.have)));
         }
@@ -80,7 +81,7 @@ impl<I: Input> Session<I> {
             let known = self.membership.known().iter();
             remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_open());
             if let Some(meaning) = &mut remote.meaning {
-                meaning.track = self.ledger.track_index(meaning.stream);
+                meaning.track = self.ledger.track_of(meaning.stream, meaning.players);
             }
         }
         self.update_horizon();
@@ -105,7 +106,16 @@ impl<I: Input> Session<I> {
     }
 
     /// Frames are confirmed as far as everything in them is held.
+    #[inline]
     pub(super) fn update_confirmed(&mut self) {
+        // This is looked at twice in a tick, and at least once there is nothing new.
+        let member = self.membership.mode() == Mode::Member;
+        if !member || self.horizon.min(self.own_horizon()) > self.membership.confirmed() {
+            self.confirm_held();
+        }
+    }
+
+    fn confirm_held(&mut self) {
         if self.membership.mode() != Mode::Member {
             self.sync_held();
             self.confirm_slowly();

@@ -12,7 +12,7 @@ use crate::membership::{self, Hearing, Mode, Sign, Tail};
 use crate::packet::{AHEAD_NONE, Packet, TAG_NONE, TAG_OTHER, complete};
 use crate::relay::Other;
 use crate::remote::{Handshake, Liveness, Meaning};
-use crate::roster::StreamId;
+use crate::roster::{Row, StreamId};
 use crate::time_sync::FRAME_Q16;
 use crate::transfer;
 
@@ -35,7 +35,7 @@ impl<I: Input> Session<I> {
     /// Bytes that nobody honest sends end the trust in that peer, told by [`Event::Fault`].
     pub fn handle_packet(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         self.now = self.now.max(now);
-        let Some(index) = self.remote_index(from) else { return };
+        let Some(index) = self.sender_index(from) else { return };
         if !self.remotes[index].is_trusted() {
             // Unreliable packets may overtake the announcement; what they say comes again.
             return;
@@ -278,6 +278,12 @@ impl<I: Input> Session<I> {
         self.send_membership();
         let Some(standing) = self.membership.standing_of(peer, packet.tag) else { return Ok(nothing) };
         let stream = StreamId { peer, incarnation: standing.incarnation };
+        if let Some(track) = self.ledger.track_index(stream) {
+            let (players, seats) = (standing.players, self.ledger.tracks()[track].row.slots.len() as u8);
+            if players != seats {
+                return Err(PeerFault::PlayersChanged { players, seats });
+            }
+        }
         let me = self.membership.me().incarnation;
         let own_first = self.membership.standing().and_then(|own| own.first);
         let knows_us =
@@ -294,7 +300,7 @@ impl<I: Input> Session<I> {
             players: standing.players,
             knows_us,
             grows: self.membership.grows(stream),
-            track: self.ledger.track_index(stream),
+            track: self.ledger.track_of(stream, standing.players),
         };
         self.remotes[index].meaning = Some(meaning);
         Ok(meaning)
@@ -346,8 +352,8 @@ impl<I: Input> Session<I> {
 
     /// Up to which frame the stream a packet is about is held.
     fn have_of_stream(&self, meaning: &Meaning) -> Frame {
-        let track = meaning.track.map(|track| self.ledger.tracks()[track]);
-        match track.filter(Track::is_held) {
+        let track = meaning.track.map(|track| &self.ledger.tracks()[track]);
+        match track.filter(|track| track.is_held()) {
             Some(track) => track.have,
             None => match self.membership.held(meaning.stream).filter(|held| !held.is_empty()) {
                 Some(held) => held.through,
@@ -412,16 +418,17 @@ impl<I: Input> Session<I> {
         let Some(track) = meaning.track else {
             return self.take_warm(index, base, newest, packet, meaning);
         };
-        let Track { row, since, .. } = self.ledger.tracks()[track];
+        let Track { row: Row { last: row_last, .. }, since, .. } = self.ledger.tracks()[track];
         if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
             // What the runs build on is not in the table: it is with those who were not there yet.
             return self.take_warm(index, base, newest, packet, meaning);
         }
-        let last = if meaning.grows { newest.min(row.last).min(possible) } else { have };
+        let last = if meaning.grows { newest.min(row_last).min(possible) } else { have };
         if !packet.sayings.is_empty() || newest <= have {
             self.check_sayings(meaning.stream, base, newest, packet)?;
         }
-        self.ledger.take_runs(track, base, last, &packet.runs)?;
+        let entry_bytes = usize::from(meaning.players) * I::SIZE;
+        self.ledger.take_runs(track, base, last, entry_bytes, &packet.runs)?;
         if last > have {
             self.held_news = true;
             if !packet.sayings.is_empty() {

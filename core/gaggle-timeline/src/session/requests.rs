@@ -15,6 +15,8 @@ pub(super) struct Plan {
     saved: Option<Frame>,
     /// What was simulated beyond this frame is void, whatever comes next.
     back_to: Option<Frame>,
+    /// Something was lent out, and what became of it is to be looked at.
+    answer_due: bool,
     /// A hash was asked for and its answer is due.
     asked: Option<Asked>,
     /// Where an answer is put.
@@ -60,7 +62,9 @@ enum Step {
 impl<I: Input> Session<I> {
     /// The next thing the game must do. The one before counts as done.
     pub fn next_request(&mut self) -> Option<Request<'_, I>> {
-        self.take_answer();
+        if std::mem::take(&mut self.plan.answer_due) {
+            self.take_answer();
+        }
         if self.import_due() {
             return self.import_request();
         }
@@ -69,16 +73,23 @@ impl<I: Input> Session<I> {
         }
         match self.next_step()? {
             Step::Export(frame) => {
+                self.plan.answer_due = true;
                 self.plan.exporting = Some(frame);
                 self.plan.state.clear();
                 Some(Request::Export { frame, state: &mut self.plan.state })
             }
             Step::Load(frame) => Some(Request::Load { sim: Sim::Live, frame }),
             Step::Save(frame) => Some(Request::Save { frame }),
+            Step::Advance(frame) if frame <= self.membership.confirmed() => {
+                // Nothing about it can turn out otherwise, so nothing it asks has to be remembered.
+                Some(Request::Advance { sim: Sim::Live, inputs: self.past_inputs(frame) })
+            }
             Step::Advance(frame) => {
-                Some(Request::Advance { sim: Sim::Live, inputs: self.live_inputs(frame) })
+                let inputs = self.ledger.live_inputs(frame, self.membership.confirmed());
+                Some(Request::Advance { sim: Sim::Live, inputs })
             }
             Step::Hash(frame) => {
+                self.plan.answer_due = true;
                 self.plan.asked = Some(Asked::Live(frame));
                 Some(Request::Hash { sim: Sim::Live, frame, hash: &mut self.plan.hash })
             }
@@ -88,6 +99,7 @@ impl<I: Input> Session<I> {
     }
 
     fn import_request(&mut self) -> Option<Request<'_, I>> {
+        self.plan.answer_due = true;
         self.plan.importing = true;
         self.plan.taken = false;
         let repairs = self.import_repairs();
@@ -112,6 +124,7 @@ impl<I: Input> Session<I> {
                 return Some(self.save_step(current));
             }
             self.ledger.current = next;
+            self.stats.frames += 1;
             return Some(Step::Advance(next));
         }
         let finished = current.min(self.membership.confirmed());
@@ -162,11 +175,6 @@ impl<I: Input> Session<I> {
         to
     }
 
-    fn live_inputs(&mut self, frame: Frame) -> Inputs<'_, I> {
-        self.stats.frames += 1;
-        self.ledger.live_inputs(frame, self.membership.confirmed())
-    }
-
     /// What everybody did in a confirmed frame that is not too long ago: for recording, for
     /// spectators, for checking. `None` if it is not confirmed yet or already forgotten.
     pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
@@ -203,6 +211,7 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn ask_inquest_hash(&mut self, frame: Frame) -> Request<'_, I> {
+        self.plan.answer_due = true;
         self.plan.asked = Some(Asked::Inquest(frame));
         Request::Hash { sim: Sim::Inquest, frame, hash: &mut self.plan.hash }
     }

@@ -8,17 +8,17 @@ use gaggle_link::Channel;
 use super::Session;
 use crate::clock::clock_of;
 use crate::config::PACKET_OVERHEAD_BYTES;
-use crate::membership::{Extras, Mode};
-use crate::packet::{AHEAD_NONE, CheckBlock, Packet, Runs, RunsWriter, Sayings, TAG_NONE, TimeBlock};
-use crate::remote::{Liveness, Remote};
+use crate::membership::{Ballot, Extras, Mode};
+use crate::packet::{AHEAD_NONE, CheckBlock, Packet, RunsWriter, Sayings, TAG_NONE, TimeBlock};
+use crate::remote::{Liveness, OwnCheck, Remote};
 
 /// After a loss packets go out every frame for so long.
 pub(super) const LOSS_MEMORY: Micros = Micros::from_secs(5);
 /// Clocks are told by time, not by packet: rarer packets must not starve the estimate.
 const TIME_INTERVAL: Micros = Micros::from_millis(100);
-/// Packets are at most so far apart while the game runs. Three or four would save little more, and stall
-/// when the latency jumps.
-pub(super) const INTERVAL_TICKS_MAX: u64 = 2;
+/// Packets are at most so far apart while the game runs, where the window has room for it. Four would save little
+/// more, and stall when the latency jumps.
+pub(super) const INTERVAL_TICKS_MAX: u64 = 3;
 /// A peer that is gone is still told now and then, in case it comes back.
 const GONE_INTERVAL_TICKS: u64 = 15;
 
@@ -43,6 +43,15 @@ impl Outgoing<'_> {
     pub fn is_reliable(&self) -> bool {
         self.channel != Channel::Unreliable
     }
+}
+
+/// What a packet tells besides entries.
+#[derive(Default)]
+struct Blocks {
+    time: Option<TimeBlock>,
+    check: Option<CheckBlock>,
+    observer: bool,
+    promised: Option<Ballot>,
 }
 
 #[derive(Debug)]
@@ -132,20 +141,23 @@ impl Outbox {
 impl<I: Input> Session<I> {
     /// The next thing to send, if any is left in this tick.
     pub fn next_packet(&mut self) -> Option<Outgoing<'_>> {
-        if let Some(Letter { to, channel, bytes }) = self.outbox.letters.pop_front() {
-            self.outbox.letter = bytes;
-            return Some(Outgoing { to, channel, bytes: &self.outbox.letter });
+        if !self.outbox.letters.is_empty() {
+            return self.next_letter();
         }
         loop {
             let index = self.outbox.next_index()?;
             if self.is_due(&self.remotes[index]) {
-                let to = self.remotes[index].peer;
                 self.write_packet(index);
-                self.stats.packets_sent += 1;
-                self.stats.bytes_sent += self.outbox.bytes.len() as u64;
+                let to = self.remotes[index].peer;
                 return Some(Outgoing { to, channel: Channel::Unreliable, bytes: &self.outbox.bytes });
             }
         }
+    }
+
+    fn next_letter(&mut self) -> Option<Outgoing<'_>> {
+        let Letter { to, channel, bytes } = self.outbox.letters.pop_front()?;
+        self.outbox.letter = bytes;
+        Some(Outgoing { to, channel, bytes: &self.outbox.letter })
     }
 
     /// A guess "unchanged" is right while nothing is sent, so silence costs no rollback: it only
@@ -164,27 +176,32 @@ impl<I: Input> Session<I> {
         }
         self.newest_change > remote.sent.newest
             || waited >= INTERVAL_TICKS_MAX
-            || waited >= 1 && !self.may_wait(remote)
+            || waited >= 1 && waited >= self.interval_ticks(remote)
             || self.input_delay != remote.sent.delay_frames
     }
 
-    /// Whether a tick may pass without a packet to this peer.
-    fn may_wait(&self, remote: &Remote) -> bool {
-        let anxious = self.config.send_every_frame
-            || !self.running
-            || self.stalled_ticks > 0
-            || self.now < remote.lossy_until;
-        // Twice two ticks must fit between the one-way latency and what window and delay cover.
-        let covered_percent = (self.config.window_frames() + self.input_delay) * 100;
-        let needed_percent = remote.one_way_percent.saturating_add(200 * INTERVAL_TICKS_MAX as u32 - 20);
-        let frames_silent = self.now.since(remote.heard_at) > self.silence_max;
-        !anxious && covered_percent >= needed_percent && !frames_silent
+    /// How many ticks may be between two packets to this peer that say nothing new.
+    fn interval_ticks(&self, remote: &Remote) -> u64 {
+        let anxious = self.config.send_every_frame || self.stalled_ticks > 0 || self.now < remote.lossy_until;
+        if anxious || self.now.since(remote.heard_at) > self.silence_max {
+            return 1;
+        }
+        // Twice the interval must fit between the one-way latency and what window and delay cover.
+        let covered_percent = (self.config.window_frames() + self.input_delay) * 100 + 20;
+        match covered_percent.saturating_sub(remote.one_way_percent) {
+            // While we come together, others need to know where we are.
+            600.. if remote.advantage.is_together() => 3,
+            400.. => 2,
+            _ => 1,
+        }
     }
 
+    // Apart from the search for somebody to write to, which mostly finds nobody.
+    #[inline(never)]
     fn write_packet(&mut self, index: usize) {
-        let (now, delay_frames) = (self.now, self.input_delay);
         let remote = &self.remotes[index];
         let (tag, have) = (remote.told.tag(), self.have_of(index));
+        let missing = self.now < remote.missing_until;
         // Who has not told what it holds of us gets no entries yet, nor does who has not begun a stream.
         let acked = remote.acked.filter(|_| tag != TAG_NONE && self.has_stream());
         let newest = match acked {
@@ -195,17 +212,69 @@ impl<I: Input> Session<I> {
                 self.anchor()
             }
         };
-        let entry_bytes = self.ledger.local.players() * I::SIZE;
-        let at_rest = self.membership.is_at_rest();
-        let sayings = acked.filter(|_| !at_rest).map_or(Sayings::default(), |acked| {
-            let said = self.membership.own().map_or(&[][..], |held| held.sayings());
-            write_sayings(said, acked, newest, &mut self.outbox.sayings)
-        });
-        let runs: Runs<'_> = self.outbox.body.finish(entry_bytes);
-        let remote = &mut self.remotes[index];
+        let plain = acked.is_some() && self.membership.is_at_rest() && !self.has_news(index, newest);
+        let blocks = if plain { Blocks::default() } else { self.blocks(index, tag, acked, newest) };
+        let confirmed = self.membership.confirmed();
+        let Outbox { body, bytes, sayings, .. } = &mut self.outbox;
+        let packet = Packet {
+            tag,
+            missing,
+            newest_low: newest.number() as u16,
+            ack_low: have.number() as u16,
+            confirmed_age: newest.since(confirmed).min(255) as u8,
+            time: None,
+            check: None,
+            observer: false,
+            promised: None,
+            sayings: Sayings::default(),
+            runs: body.finish(self.ledger.local.players() * I::SIZE),
+        };
+        bytes.clear();
+        if plain {
+            // Most packets are nothing but entries. Written on its own, so that nothing else is even looked for.
+            packet.encode(bytes);
+        } else {
+            let Blocks { time, check, observer, promised } = blocks;
+            Packet { time, check, observer, promised, sayings: Sayings::written(sayings), ..packet }
+                .encode(bytes);
+        }
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += bytes.len() as u64;
+        let sent = &mut self.remotes[index].sent;
+        sent.tick = self.ticks;
+        sent.newest = newest;
+    }
 
-        let time_due = remote.sent.time_at.is_none_or(|at| now.since(at) >= TIME_INTERVAL);
-        let time = (time_due || delay_frames != remote.sent.delay_frames).then(|| {
+    fn is_time_due(&self, index: usize) -> bool {
+        let sent = &self.remotes[index].sent;
+        let waited = sent.time_at.is_none_or(|at| self.now.since(at) >= TIME_INTERVAL);
+        waited || sent.delay_frames != self.input_delay
+    }
+
+    /// Hashes this peer has not been told. What a packet tells may end before the checked frame: then a later packet
+    /// tells them.
+    fn untold_check(&self, index: usize, newest: Frame) -> Option<OwnCheck> {
+        let told = self.remotes[index].sent.check;
+        self.checks.newest().filter(|own| own.frame > told && own.frame <= newest)
+    }
+
+    /// Whether a packet that ends with this entry has more to tell than entries.
+    fn has_news(&self, index: usize, newest: Frame) -> bool {
+        self.is_time_due(index) || self.untold_check(index, newest).is_some()
+    }
+
+    /// What a packet tells besides entries. What these say themselves is left in the outbox.
+    fn blocks(&mut self, index: usize, tag: u8, acked: Option<Frame>, newest: Frame) -> Blocks {
+        let (now, delay_frames) = (self.now, self.input_delay);
+        let (time_due, untold) = (self.is_time_due(index), self.untold_check(index, newest));
+        let at_rest = self.membership.is_at_rest();
+        self.outbox.sayings.clear();
+        if let Some(acked) = acked.filter(|_| !at_rest) {
+            let said = self.membership.own().map_or(&[][..], |held| held.sayings());
+            write_sayings(said, acked, newest, &mut self.outbox.sayings);
+        }
+        let remote = &mut self.remotes[index];
+        let time = time_due.then(|| {
             remote.sent.time_at = Some(now);
             remote.sent.delay_frames = delay_frames;
             let (echo_ms, hold_ms) = remote.clock.echo(now);
@@ -217,30 +286,18 @@ impl<I: Input> Session<I> {
                 delay_frames: delay_frames.min(255) as u8,
             }
         });
-        // What this packet tells may end before the checked frame: then a later packet tells the hashes.
-        let untold = self.checks.newest().filter(|own| own.frame > remote.sent.check && own.frame <= newest);
         let check = untold.and_then(|own| {
             let age_frames = u8::try_from(newest - own.frame).ok()?;
             remote.sent.check = own.frame;
             Some(CheckBlock { age_frames, state_hash: own.state_hash, inputs_hash: own.inputs_hash })
         });
-        let packet = Packet {
-            tag,
-            missing: now < remote.missing_until,
-            newest_low: newest.number() as u16,
-            ack_low: have.number() as u16,
-            confirmed_age: newest.since(self.membership.confirmed()).min(255) as u8,
+        let in_match = !at_rest && tag != TAG_NONE;
+        Blocks {
             time,
             check,
-            observer: !at_rest && tag != TAG_NONE && self.membership.mode() == Mode::Observer,
-            promised: if at_rest || tag == TAG_NONE { None } else { self.membership.promise_told() },
-            sayings,
-            runs,
-        };
-        self.outbox.bytes.clear();
-        packet.encode(&mut self.outbox.bytes);
-        remote.sent.tick = self.ticks;
-        remote.sent.newest = newest;
+            observer: in_match && self.membership.mode() == Mode::Observer,
+            promised: if in_match { self.membership.promise_told() } else { None },
+        }
     }
 
     /// Whether we have entries to tell.
@@ -301,18 +358,13 @@ impl<I: Input> Session<I> {
     }
 }
 
-/// What the entries after `acked` up to `newest` say, in wire form.
-fn write_sayings<'a>(
-    said: &[(Frame, Extras)],
-    acked: Frame,
-    newest: Frame,
-    out: &'a mut Vec<u8>,
-) -> Sayings<'a> {
+/// Appends what the entries after `acked` up to `newest` say, in wire form.
+fn write_sayings(said: &[(Frame, Extras)], acked: Frame, newest: Frame, out: &mut Vec<u8>) {
     if said.is_empty() {
-        return Sayings::default();
+        return;
     }
     let told = said.iter().filter(|(frame, _)| *frame > acked && *frame <= newest);
     let told: Vec<(u8, Extras)> =
         told.map(|(frame, extras)| (newest.since(*frame).min(254) as u8, *extras)).collect();
-    Sayings::write(&told, out)
+    Sayings::write(&told, out);
 }

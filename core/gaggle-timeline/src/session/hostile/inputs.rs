@@ -7,7 +7,8 @@ use gaggle_kit::{Frame, Slot, SlotSet};
 use super::{Mail, Table, peer, reword};
 use crate::announce;
 use crate::event::{Event, PeerFault, Refusal};
-use crate::membership::{Extras, Tail};
+use crate::membership::{self, Extras, Tail};
+use crate::packet::{Packet, RunsWriter};
 use crate::relay::{Give, Other};
 use crate::roster::StreamId;
 
@@ -31,6 +32,50 @@ fn a_claim_to_somebody_elses_seat_is_refused() {
         table.players[index].session_mut().remove(peer(2)).expect("it had a seat");
     }
     table.expect_agreement(&[0, 1], 300);
+}
+
+/// Says that it has so many players, and tells inputs of as many.
+fn recount(players: u8) -> super::Tongue {
+    let mut told = [false; 3];
+    Box::new(move |session, mail| {
+        let mut said = Vec::new();
+        for mut mail in mail {
+            let told_as = session.remotes.iter().find(|remote| remote.peer == peer(mail.to)).map(|r| &r.told);
+            let standing = told_as.and_then(|told| Some((told.tag() + 1, told.standing()?.clone())));
+            let Some((tag, standing)) = standing.filter(|_| !mail.reliable) else { continue };
+            if !std::mem::replace(&mut told[mail.to], true) {
+                let mut bytes = Vec::new();
+                let standing = membership::Standing { players, ..standing };
+                membership::Message::Standing { tag, standing }.encode(&mut bytes);
+                said.push(Mail { to: mail.to, reliable: true, bytes });
+            }
+            let bytes = mail.bytes.clone();
+            let packet = Packet::decode(&bytes, 1).expect("what was just said");
+            let mut runs = RunsWriter::default();
+            for change in packet.runs.entries(1) {
+                match change {
+                    None => runs.repeat(),
+                    Some(_) => runs.change(players.into(), |out| out.fill(7)),
+                }
+            }
+            mail.bytes.clear();
+            Packet { tag, runs: runs.finish(players.into()), ..packet }.encode(&mut mail.bytes);
+            said.push(mail);
+        }
+        said
+    })
+}
+
+#[test]
+fn whoever_changes_the_number_of_its_players_is_at_fault() {
+    for players in [0, 2, 200] {
+        let mut table = Table::of(3, 2);
+        table.run(60).expect_no_fault(&[0, 1]);
+        table.tongue = recount(players);
+        let fault = PeerFault::PlayersChanged { players, seats: 1 };
+        table.run(30).expect_fault(&[0, 1], |found| *found == fault);
+        table.run(60).expect_agreement(&[0, 1], 300);
+    }
 }
 
 #[test]
@@ -59,7 +104,7 @@ fn whoever_speaks_for_another_unasked_is_not_heard() {
 fn inputs_from_far_ahead_are_a_fault() {
     let mut table = Table::of(3, 2);
     table.run(60);
-    let ahead = |packet: &mut crate::packet::Packet<'_>| {
+    let ahead = |packet: &mut Packet<'_>| {
         packet.newest_low = packet.newest_low.wrapping_add(200);
         packet.confirmed_age = 255;
     };

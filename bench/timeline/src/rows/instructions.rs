@@ -1,0 +1,126 @@
+//! Instructions per frame and peer, net of the game: the same on a busy machine as on a quiet one.
+//!
+//! Valgrind counts them in this very program, started again for one match of one library. Two lengths
+//! of it differ by so many frames and nothing else; a match whose calls are then made on games alone once or twice
+//! differs by the game's part.
+
+use std::process::Command;
+
+use bench_report::{Report, Row, parallel};
+
+use crate::contest::Setup;
+use crate::cost::{Course, Meter};
+use crate::fortress::Fortress;
+use crate::gaggle::Gaggle;
+use crate::game::Arena;
+use crate::ggrs::Ggrs;
+use crate::network::Weather;
+
+const FLAG: &str = "--count-instructions";
+
+/// Frames that are counted: a checksum is taken in every sixtieth.
+const FRAMES: u64 = 240;
+
+/// The libraries, as the command line names them.
+const LIBRARIES: [&str; 3] = ["gaggle", "ggrs", "fortress"];
+
+/// What is played.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// The input delay covers the latency.
+    Covered,
+    /// Every change of input is a rollback.
+    Guessing,
+}
+
+impl Shape {
+    const ALL: [Shape; 2] = [Shape::Covered, Shape::Guessing];
+
+    fn name(self) -> &'static str {
+        match self {
+            Shape::Covered => "no rollback",
+            Shape::Guessing => "rollback",
+        }
+    }
+}
+
+/// What a counted run does.
+pub struct Counted {
+    course: Box<dyn Meter>,
+    frames: u64,
+    replays: u64,
+}
+
+impl Counted {
+    /// Whether this is a counted run.
+    pub fn asked_for() -> Option<Counted> {
+        let arguments: Vec<String> = std::env::args().collect();
+        let [_, flag, library, shape, players, frames, replays] = arguments.as_slice() else { return None };
+        if flag != FLAG {
+            return None;
+        }
+        let shape = Shape::ALL.into_iter().find(|known| known.name() == shape)?;
+        let course = course(library, shape, players.parse().ok()?)?;
+        Some(Counted { course, frames: frames.parse().ok()?, replays: replays.parse().ok()? })
+    }
+
+    /// Plays.
+    pub fn run(&self) {
+        self.course.exercise(self.frames, self.replays);
+    }
+}
+
+fn course(library: &str, shape: Shape, players: usize) -> Option<Box<dyn Meter>> {
+    let setup = Setup::players(players);
+    let (setup, weather) = match shape {
+        Shape::Covered => (setup.delay(2), Weather::latency(1)),
+        Shape::Guessing => (setup, Weather::latency(4)),
+    };
+    Some(match library {
+        "gaggle" => Course::<Gaggle<Arena>>::meter(&setup, weather, FRAMES),
+        "ggrs" => Course::<Ggrs<Arena>>::meter(&setup, weather, FRAMES),
+        "fortress" => Course::<Fortress<Arena>>::meter(&setup, weather, FRAMES),
+        _ => return None,
+    })
+}
+
+/// The same matches as in the first part of the report, counted instead of timed.
+pub fn rows(report: &mut Report) {
+    report.section("Instructions per frame and peer, net of the game's calls");
+    for players in [2, 4, 8, 16] {
+        for shape in Shape::ALL {
+            let counted = parallel(LIBRARIES.to_vec(), |library| net(library, shape, players));
+            let [Some(gaggle), Some(ggrs), Some(fortress)] = counted[..] else {
+                report.note("valgrind did not say how many instructions were run");
+                return;
+            };
+            let row = || Row::new(format!("{}, {players} players", shape.name()), "").gaggle(gaggle);
+            report.row(row().other("ggrs", ggrs));
+            report.row(row().other("fortress", fortress));
+        }
+    }
+}
+
+/// Instructions of the library per frame and peer.
+fn net(library: &str, shape: Shape, players: usize) -> Option<f64> {
+    let count = |frames, replays| count(library, shape, players, frames, replays);
+    let played = count(2 * FRAMES, 0)?.checked_sub(count(FRAMES, 0)?)?;
+    let game = count(FRAMES, 2)?.checked_sub(count(FRAMES, 1)?)?;
+    Some(played.checked_sub(game)? as f64 / (FRAMES * players as u64) as f64)
+}
+
+fn count(library: &str, shape: Shape, players: usize, frames: u64, replays: u64) -> Option<u64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().ok()?)
+        .args([FLAG, library, shape.name()])
+        .args([players as u64, frames, replays].map(|number| number.to_string()))
+        .output()
+        .ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let (_, collected) = text.split_once("Collected : ")?;
+    collected.split_whitespace().next()?.parse().ok()
+}

@@ -1,0 +1,133 @@
+//! Which frame to be at after a tick, how fast to run, and how far ahead to tell inputs.
+
+use gaggle_kit::{Frame, Input, Micros};
+
+use super::Session;
+use crate::config::SessionError;
+use crate::event::Event;
+use crate::membership::Mode;
+use crate::time_sync::frames_to_make_up;
+
+/// Speed and input delay are looked after once in so many ticks.
+pub(super) const TIME_TICKS: u64 = 4;
+
+/// Ticks this machine has to make up for.
+#[derive(Debug, Default)]
+pub(super) struct MakeUp {
+    owed: u32,
+    /// What others say of us is worth nothing before this: it was measured before we caught up.
+    measure_from: Micros,
+}
+
+/// After catching up, reports made before it are still under way for about so long.
+const MAKE_UP_PAUSE: Micros = Micros::from_millis(500);
+
+impl<I: Input> Session<I> {
+    /// The input delay from now on; `None` lets it adapt again. Changes without a stall and without
+    /// losing or doubling a press.
+    ///
+    /// # Errors
+    /// If it is outside [`SessionConfig::input_delay_limits`](crate::SessionConfig::input_delay_limits), which all peers rely on.
+    pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
+        let (min, max) = self.config.input_delay_limits;
+        let max = max.max(self.config.input_delay_frames);
+        if let Some(frames) = frames
+            && !(min.min(self.config.input_delay_frames)..=max).contains(&frames)
+        {
+            let (min, max) = (min.into(), max.into());
+            return Err(SessionError::Setting { setting: "input delay", value: frames.into(), min, max });
+        }
+        self.delay.fix(frames);
+        Ok(())
+    }
+
+    /// How fast to run, in millionths of the game's own pace: 950,000 to 1,050,000.
+    pub fn speed_ppm(&self) -> u32 {
+        self.speed.ppm()
+    }
+
+    /// Ticks to make now besides those that are due, at most `limit`: this machine slept and is far
+    /// behind everybody. 0 as a rule.
+    pub fn take_ticks_to_make_up(&mut self, limit: u32) -> u32 {
+        let ticks = self.make_up.owed.min(limit);
+        self.make_up.owed -= ticks;
+        if ticks > 0 {
+            self.remotes.iter_mut().for_each(|remote| remote.advantage.shift(ticks.into()));
+            self.make_up.measure_from = self.now + MAKE_UP_PAUSE;
+        }
+        ticks
+    }
+
+    /// Writes local entries and says which frame to be at after this tick.
+    pub(super) fn pace(&mut self, next: Frame, waits: bool) -> Frame {
+        let observes = self.membership.mode() != Mode::Member;
+        if !observes && !self.catching_up {
+            // What we do in the next frame is told even while we wait for it: with neither window nor
+            // delay everybody would wait for everybody.
+            if !waits || self.ledger.local.newest() < next {
+                self.emit(next);
+            }
+            return next;
+        }
+        self.pace_frame = self.pace_frame.next().max(next);
+        if let Some(present) = self.present_frame()
+            && present.distance(self.pace_frame) > 2
+        {
+            self.pace_frame = present;
+        }
+        // While others stand still they are not where they would be by the clock. An observer learns late what is
+        // confirmed, but holds what others will confirm.
+        let until = match observes {
+            true => {
+                let (confirmed, reach) = (self.membership.confirmed(), self.config.reach_frames());
+                self.horizon.clamp(confirmed, confirmed.saturating_add(3 * reach)).saturating_add(reach)
+            }
+            false => self.membership.emit_until(),
+        };
+        self.pace_frame = self.pace_frame.min(until.saturating_sub(self.delay.target()));
+        if !observes || self.joining.has_begun() {
+            self.emit(self.pace_frame);
+        }
+        self.catching_up = !observes && next < self.pace_frame;
+        self.pace_frame
+    }
+
+    pub(super) fn rtt_worst(&self) -> Option<Micros> {
+        self.members().filter_map(|remote| remote.clock.rtt_high()).max()
+    }
+
+    /// Speed and input delay follow what was measured.
+    pub(super) fn keep_time(&mut self) {
+        // What is measured is an average over many packets: looking at it in every tick finds nothing new.
+        if !self.ticks.is_multiple_of(TIME_TICKS) {
+            return;
+        }
+        let apart = || self.remotes.iter().filter(|r| r.is_open).filter_map(|r| r.advantage.apart());
+        let off = if self.speed.tick(apart()) { frames_to_make_up(apart()) } else { 0 };
+        if off > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
+            self.make_up.owed = off as u32;
+        }
+        let skip = -off;
+        if skip > 0 && self.wait_told_at.is_none_or(|at| self.now.since(at) >= Micros::from_secs(1)) {
+            self.wait_told_at = Some(self.now);
+            self.events.push(Event::WaitRecommendation { ticks: skip as u32 });
+        }
+        self.delay.tick(self.now, self.rtt_worst());
+    }
+
+    pub(super) fn note_stall(&mut self) {
+        if self.stalled_ticks == 0 {
+            let waiting_for = self.ledger.waiting_for();
+            self.events.push(Event::Stalled { waiting_for });
+        }
+        self.stalled_ticks += 1;
+        self.stats.stalled_ticks += 1;
+    }
+
+    pub(super) fn note_progress(&mut self) {
+        if self.stalled_ticks > 0 {
+            self.events.push(Event::Unstalled { ticks: self.stalled_ticks });
+            self.stalled_ticks = 0;
+        }
+    }
+}
