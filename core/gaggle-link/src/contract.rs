@@ -30,9 +30,11 @@
 //!
 //! Where nothing may wait, as inside a page, a [`Trial`] is stepped by hand instead. The suite itself reads no clock.
 
+mod neighbour;
 mod points;
 mod room;
 
+pub use neighbour::{ForgivingClock, Neighbour, Post};
 pub use points::Point;
 pub use room::Failure;
 

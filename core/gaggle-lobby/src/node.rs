@@ -34,7 +34,7 @@ use crate::rules::Rules;
 use crate::secret::Secrets;
 use crate::ticket::TicketSigner;
 use answers::Asked;
-use connection::{Connection, Phase, Session};
+use connection::{BEATS, Connection, Phase, Session};
 use copies::{RoomCopy, Strays};
 use limits::Limits;
 use lists::Lists;
@@ -332,10 +332,14 @@ impl Node {
 
     /// A ping was answered.
     pub fn handle_pong(&mut self, now: Micros, connection: ConnectionId) {
-        if let Some(known) = self.connections.get_mut(&connection) {
-            known.heard_at = now;
-            self.answer_probe(now, connection);
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        if known.beats.take(now, BEATS).is_err() {
+            let text = "more pings and pongs than anybody needs";
+            self.disconnect(now, connection, Refusal::new(RefusalCode::TooFast, text));
+            return;
         }
+        known.heard_at = now;
+        self.answer_probe(now, connection);
     }
 
     /// A connection is gone.

@@ -5,14 +5,21 @@
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::contract::Stage;
+use gaggle_link::contract::{ForgivingClock, Stage};
 use gaggle_link::sim::Conditions;
 use gaggle_link::{Carrier, Impaired, Link, LinkConfig};
 use gaggle_native::{Clock, RoomKey, UdpCarrier, UdpConfig};
 
 struct Loopback<C> {
     clock: Clock,
+    forgiving: ForgivingClock,
     wrap: fn(UdpCarrier, u64) -> C,
+}
+
+impl<C> Loopback<C> {
+    fn of(wrap: fn(UdpCarrier, u64) -> C) -> Loopback<C> {
+        Loopback { clock: Clock::start(), forgiving: ForgivingClock::default(), wrap }
+    }
 }
 
 impl<C: Carrier> Stage for Loopback<C> {
@@ -31,7 +38,7 @@ impl<C: Carrier> Stage for Loopback<C> {
             let others = addresses.iter().enumerate().filter(|(other, _)| *other != index);
             others.for_each(|(_, address)| carrier.connect(*address));
         }
-        // A quarter of the usual times, so that waiting for silence is not what tests are for.
+        // Half of the usual times or less, so that waiting for silence is not what tests are for.
         let config = LinkConfig {
             heartbeat: Micros::from_millis(250),
             dead_after: self.dead_after(),
@@ -46,18 +53,18 @@ impl<C: Carrier> Stage for Loopback<C> {
 
     fn wait(&mut self) -> Micros {
         std::thread::sleep(Duration::from_millis(1));
-        self.clock.now()
+        self.forgiving.look(self.clock.now())
     }
 
     fn dead_after(&self) -> Micros {
-        Micros::from_millis(750)
+        Micros::from_millis(1_500)
     }
 }
 
 mod on_loopback {
     use super::*;
 
-    gaggle_link::contract!(Loopback { clock: Clock::start(), wrap: |carrier, _| carrier });
+    gaggle_link::contract!(Loopback::of(|carrier, _| carrier));
 }
 
 mod on_loopback_made_bad {
@@ -68,7 +75,7 @@ mod on_loopback_made_bad {
             let settings = [("latency", "60"), ("jitter", "10"), ("loss", "3"), ("burst", "1")];
             Impaired::new(carrier, Conditions::from_settings(settings).unwrap(), seed)
         };
-        Loopback { clock: Clock::start(), wrap }
+        Loopback::of(wrap)
     }
 
     gaggle_link::contract!(stage());

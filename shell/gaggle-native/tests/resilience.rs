@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::lobby::RefusalCode;
 use gaggle::{Event, Game, Inputs, Online, OnlineConfig, Room, RoomConfig, Slot, SlotSet, Stage, State};
 use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
@@ -158,13 +157,20 @@ fn a_second_tab_takes_the_seat_over_when_it_is_told_to() {
     players[2].room.take_over();
     until("the seat is the new tab's", &clock, &mut players, |players| {
         let (other, tab) = (players[0].presses(), &players[2]);
-        // The old tab hears that it was replaced.
-        let replaced =
-            |event: &Event| matches!(event, Event::Refused(refusal) if refusal.code == RefusalCode::Replaced);
-        players[1].events.iter().any(replaced)
+        told(&players[1])
             && tab.room.stage() == Stage::Together
             && tab.slots() == seat
             && other.iter().all(|presses| *presses > 90)
+    });
+    let unseated = |event: &Event| matches!(event, Event::Unseated { .. });
+    assert!(players[1].events.iter().any(unseated), "the old tab hears what became of its seat");
+    assert_ne!(players[1].room.stage(), Stage::Together, "and plays by itself");
+
+    // It can have it back the same way.
+    players[1].room.take_over();
+    until("the seat is the old tab's again", &clock, &mut players, |players| {
+        let is_back = players[1].room.stage() == Stage::Together && players[1].slots() == seat;
+        is_back && players[2].events.iter().any(unseated)
     });
     drop(players);
     server.stop();

@@ -6,12 +6,12 @@
 //! ```no_run
 //! # use gaggle_lobby::TicketSigner;
 //! # use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
-//! # async fn example(upgraded: tokio::net::TcpStream, signer: &TicketSigner) -> std::io::Result<()> {
+//! # async fn example(upgraded: tokio::net::TcpStream, address: std::net::IpAddr, signer: &TicketSigner) -> std::io::Result<()> {
 //! // Once, inside a tokio runtime:
 //! let udp = UdpPort::bind(([0, 0, 0, 0], 8080).into(), &[])?;
 //! let relay = RelayServer::start(signer.key(), RelayConfig::default(), Some(udp))?;
 //! // For every WebSocket, after its opening handshake:
-//! relay.serve(upgraded).await;
+//! relay.serve(upgraded, address).await;
 //! # Ok(())
 //! # }
 //! ```
@@ -23,6 +23,7 @@ pub mod loopback;
 mod machine;
 mod member;
 mod outbox;
+mod places;
 mod server;
 mod totals;
 mod udp;

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use gaggle_kit::Micros;
 
 use crate::bucket::Bucket;
+use crate::places::network;
 
 /// Questions a network may ask per second, and at once. A page that looks for a way asks two or three, each up to nine times.
 const PER_SECOND: u64 = 5;
@@ -61,15 +62,6 @@ impl Limiter {
             network.owed_bytes -= answer_bytes;
         }
         allowed
-    }
-}
-
-/// Of IPv4 the address, of IPv6 the first 64 bits: what one customer has.
-fn network(ip: IpAddr) -> u64 {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => u64::from(ip.to_bits()),
-        // The top bit keeps it apart from IPv4; addresses in use begin with 001.
-        IpAddr::V6(ip) => (ip.to_bits() >> 64) as u64 | 1 << 63,
     }
 }
 

@@ -126,11 +126,11 @@ pub fn claims(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
 }
 
 async fn listen(listener: TcpListener, server: Arc<RelayServer>) {
-    while let Ok((stream, _)) = listener.accept().await {
+    while let Ok((stream, remote)) = listener.accept().await {
         let server = Arc::clone(&server);
         tokio::spawn(async move {
             if let Some(stream) = shake_hands(stream).await {
-                server.serve(stream).await;
+                server.serve(stream, remote.ip()).await;
             }
         });
     }

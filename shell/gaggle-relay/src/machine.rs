@@ -1,13 +1,18 @@
 //! Who is connected, who may talk to whom, and what goes where. No socket, no clock.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::{Leg, RelayFrame, RelayRefusal};
 use gaggle_lobby::{Claims, RoomId, TicketError, TicketKey};
 
 use crate::member::{Member, MemberId};
+use crate::places::{Places, network};
 use crate::totals::Totals;
+
+/// One network may have this part of the places for those who have proved nothing.
+const UNPROVEN_SHARE: usize = 16;
 
 /// A connection, as the caller numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,8 +23,10 @@ pub struct ConnectionId(pub u64);
 pub struct RelayConfig {
     /// Members at a time.
     pub members_max: usize,
-    /// Connections at a time that have not proved anything yet.
+    /// Connections at a time that have not proved anything yet, a sixteenth of them from one network.
     pub unproven_max: usize,
+    /// Sockets from one network (an address, or a /64 of IPv6) at a time.
+    pub sockets_per_network: usize,
     /// Members of one room at a time, and peers one member may call.
     pub room_members_max: usize,
     /// A connection must prove itself within this time.
@@ -43,6 +50,7 @@ impl Default for RelayConfig {
         RelayConfig {
             members_max: 10_000,
             unproven_max: 1_000,
+            sockets_per_network: 200,
             room_members_max: 64,
             prove_within: Micros::from_secs(5),
             epoch_grace: Micros::from_secs(5),
@@ -79,6 +87,8 @@ pub enum Request {
 struct Connection {
     leg: Leg,
     member: Option<MemberId>,
+    /// Where it comes from, until it has proved itself.
+    unproven_from: Option<u64>,
     since: Micros,
 }
 
@@ -91,7 +101,7 @@ struct Room {
 }
 
 /// Takes what goes out, and over which connection.
-type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Out<'_>);
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Out<'_>);
 
 /// The relay.
 #[derive(Debug)]
@@ -105,6 +115,7 @@ pub struct Relay {
     free: Vec<MemberId>,
     rooms: BTreeMap<RoomId, Room>,
     unproven: usize,
+    unproven_by_network: Places,
     totals: Totals,
     frame: Vec<u8>,
 }
@@ -122,6 +133,7 @@ impl Relay {
             free: Vec::new(),
             rooms: BTreeMap::new(),
             unproven: 0,
+            unproven_by_network: Places::default(),
             totals: Totals::default(),
             frame: Vec::new(),
         }
@@ -133,6 +145,10 @@ impl Relay {
         Totals { members: members as u64, rooms: self.rooms.len() as u64, ..self.totals }
     }
 
+    pub(crate) fn config(&self) -> &RelayConfig {
+        &self.config
+    }
+
     pub(crate) fn totals_mut(&mut self) -> &mut Totals {
         &mut self.totals
     }
@@ -142,15 +158,18 @@ impl Relay {
         self.totals.dropped_slow += datagrams;
     }
 
-    /// A socket is open. It has to prove itself; false if there is no place for it.
-    pub fn socket_opened(&mut self, now: Micros, connection: ConnectionId) -> bool {
+    /// A socket is open from this address. It has to prove itself; false if there is no place for it.
+    pub fn socket_opened(&mut self, now: Micros, connection: ConnectionId, from: IpAddr) -> bool {
         self.totals.connections += 1;
-        if self.unproven >= self.config.unproven_max {
+        let (network, max) = (network(from), self.config.unproven_max);
+        let share = max.div_ceil(UNPROVEN_SHARE);
+        if self.unproven >= max || !self.unproven_by_network.take(network, share) {
             self.totals.refused_full += 1;
             return false;
         }
         self.unproven += 1;
-        self.connections.insert(connection, Connection { leg: Leg::Socket, member: None, since: now });
+        let opened = Connection { leg: Leg::Socket, member: None, unproven_from: Some(network), since: now };
+        self.connections.insert(connection, opened);
         true
     }
 
@@ -165,9 +184,10 @@ impl Relay {
         let Some(member) = self.connections.get(&socket).and_then(|connection| connection.member) else {
             return false;
         };
-        self.connections.insert(channel, Connection { leg: Leg::Channel, member: Some(member), since: now });
+        let opened = Connection { leg: Leg::Channel, member: Some(member), unproven_from: None, since: now };
+        self.connections.insert(channel, opened);
         if let Some(older) = self.member(member).set_connection(Leg::Channel, Some(channel)) {
-            self.connections.remove(&older);
+            self.take_connection(older);
             out(older, Out::End);
         }
         true
@@ -175,11 +195,7 @@ impl Relay {
 
     /// A connection has ended.
     pub fn closed(&mut self, connection: ConnectionId, out: Sink<'_>) {
-        let Some(Connection { leg, member, .. }) = self.connections.remove(&connection) else { return };
-        let Some(id) = member else {
-            self.unproven -= 1;
-            return;
-        };
+        let Some(Connection { leg, member: Some(id), .. }) = self.take_connection(connection) else { return };
         self.member(id).set_connection(leg, None);
         if self.member(id).connections().next().is_none() {
             self.remove(id, out);
@@ -198,6 +214,9 @@ impl Relay {
         let member = self.connections.get(&connection)?.member;
         let handled = match (RelayFrame::read(bytes), member) {
             (Err(_), _) => Err(RelayRefusal::Malformed),
+            (Ok(RelayFrame::Prove { .. }), Some(member)) if !self.member(member).proofs.take(now, 1) => {
+                Err(RelayRefusal::Malformed)
+            }
             (Ok(RelayFrame::Prove { ticket }), _) => {
                 self.prove(now, unix_seconds, connection, ticket, out).map(|()| None)
             }
@@ -331,11 +350,12 @@ impl Relay {
         };
         if let Some(held) = self.connections.get_mut(&connection) {
             held.member = Some(id);
-            self.unproven -= 1;
+            let from = held.unproven_from.take();
+            self.count_out(from);
         }
         let older = self.member(id).set_connection(Leg::Socket, Some(connection));
         if let Some(older) = older {
-            self.connections.remove(&older);
+            self.take_connection(older);
             self.totals.replaced += 1;
             word(out, older, RelayFrame::Refused { reason: RelayRefusal::Replaced });
             out(older, Out::End);
@@ -515,9 +535,23 @@ impl Relay {
         let connections: Vec<ConnectionId> = self.member(id).connections().collect();
         for connection in connections {
             out(connection, Out::End);
-            self.connections.remove(&connection);
+            self.take_connection(connection);
         }
         self.remove(id, out);
+    }
+
+    /// Forgets a connection, and gives its place to others.
+    fn take_connection(&mut self, connection: ConnectionId) -> Option<Connection> {
+        let held = self.connections.remove(&connection)?;
+        self.count_out(held.unproven_from);
+        Some(held)
+    }
+
+    fn count_out(&mut self, unproven_from: Option<u64>) {
+        if let Some(network) = unproven_from {
+            self.unproven -= 1;
+            self.unproven_by_network.give_back(network);
+        }
     }
 
     /// Takes a member out, who has no connection any more.

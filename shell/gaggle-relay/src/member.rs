@@ -36,6 +36,8 @@ pub(crate) struct Member {
     frames: Bucket,
     bytes: Bucket,
     pub(crate) offers: Bucket,
+    /// Checking a ticket is dear.
+    pub(crate) proofs: Bucket,
 }
 
 impl Member {
@@ -58,6 +60,7 @@ impl Member {
             frames: Bucket::new(config.frames_per_second, config.frames_burst, now),
             bytes: Bucket::new(config.bytes_per_second, config.bytes_burst, now),
             offers: Bucket::new(1, 8, now),
+            proofs: Bucket::new(2, 32, now),
         }
     }
 

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,11 +12,13 @@ use gaggle_kit::Micros;
 use gaggle_link::relay::RelayFrame;
 use gaggle_lobby::TicketKey;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::machine::{ConnectionId, Out, Relay, RelayConfig, Request};
 use crate::outbox::Outbox;
+use crate::places::{Places, network};
 use crate::totals::Totals;
 use crate::udp::{Job, Port, Stray, UdpPort, micros};
 use crate::websocket;
@@ -30,14 +34,17 @@ pub struct RelayServer {
     state: Mutex<State>,
     /// There is something for the UDP port.
     news: Arc<Notify>,
-    /// What runs beside the sockets: the clock and the UDP port.
-    tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// What runs beside the sockets: the clock, and the UDP port on a thread of its own, where nothing else keeps it waiting.
+    clock: Mutex<Option<JoinHandle<()>>>,
+    port: Mutex<Option<std::thread::JoinHandle<()>>>,
+    stopping: AtomicBool,
     began: Instant,
 }
 
 struct State {
     relay: Relay,
     sockets: BTreeMap<ConnectionId, Arc<Outbox>>,
+    by_network: Places,
     connections: u64,
     has_udp: bool,
     jobs: VecDeque<Job>,
@@ -58,23 +65,33 @@ impl RelayServer {
         let instance = getrandom::u64().map_err(io::Error::other)?;
         let has_udp = udp.is_some();
         let relay = Relay::new(key, config, instance, has_udp);
-        let state = State { relay, sockets: BTreeMap::new(), connections: 0, has_udp, jobs: VecDeque::new() };
+        let (sockets, by_network, jobs) = (BTreeMap::new(), Places::default(), VecDeque::new());
+        let state = State { relay, sockets, by_network, connections: 0, has_udp, jobs };
         let news = Arc::new(Notify::new());
-        let (tasks, began) = (Mutex::default(), Instant::now());
-        let server = RelayServer { state: Mutex::new(state), news: Arc::clone(&news), tasks, began };
-        let server = Arc::new(server);
-        let port = udp.map(Port::new).transpose()?;
-        let mut tasks = vec![tokio::spawn(tick(Arc::downgrade(&server)))];
-        tasks.extend(port.map(|port| tokio::spawn(port.run(Arc::downgrade(&server), news))));
-        *server.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
+        let server = Arc::new(RelayServer {
+            state: Mutex::new(state),
+            news: Arc::clone(&news),
+            clock: Mutex::default(),
+            port: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            began: Instant::now(),
+        });
+        let port = udp.map(|udp| run_port(udp, Arc::downgrade(&server), news)).transpose()?;
+        *server.port.lock().unwrap_or_else(PoisonError::into_inner) = port;
+        let clock = tokio::spawn(tick(Arc::downgrade(&server)));
+        *server.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(clock);
         Ok(server)
     }
 
-    /// Serves one WebSocket, on which the opening handshake is done, until it ends.
-    pub async fn serve(self: &Arc<RelayServer>, stream: impl AsyncRead + AsyncWrite + Unpin + Send) {
-        let Some((id, outbox)) = self.open_socket() else { return };
+    /// Serves one WebSocket, on which the opening handshake is done, until it ends. The address is where it comes from.
+    pub async fn serve(
+        self: &Arc<RelayServer>,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+        address: IpAddr,
+    ) {
+        let Some((id, outbox)) = self.open_socket(address) else { return };
         websocket::serve(stream, &outbox, |frame| self.handle_socket(id, frame)).await;
-        self.close_socket(id);
+        self.close_socket(id, address);
     }
 
     /// What happened so far.
@@ -85,24 +102,39 @@ impl RelayServer {
     /// Ends all connections, tells everybody why, and gives the UDP port back.
     pub async fn stop(&self) {
         self.with_relay(|relay, out| relay.stop(out));
-        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        for task in tasks {
-            task.abort();
+        self.stopping.store(true, Ordering::Relaxed);
+        self.news.notify_one();
+        let port = self.port.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(port) = port {
             // Only when it has ended is its socket closed.
-            let _ = task.await;
+            let _ = tokio::task::spawn_blocking(|| port.join()).await;
         }
     }
 
-    fn open_socket(&self) -> Option<(ConnectionId, Arc<Outbox>)> {
+    /// Whether the UDP port has nothing more to do once its jobs are done.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    fn open_socket(&self, address: IpAddr) -> Option<(ConnectionId, Arc<Outbox>)> {
         let now = self.now();
         let mut state = self.lock();
+        let limits = state.relay.config();
+        let (sockets_max, share) = (limits.members_max + limits.unproven_max, limits.sockets_per_network);
+        // Also those that are ended count until they are gone: they still cost memory.
+        if state.sockets.len() >= sockets_max || !state.by_network.take(network(address), share) {
+            state.relay.totals_mut().refused_full += 1;
+            return None;
+        }
         state.connections += 1;
         let id = ConnectionId(state.connections);
+        if !state.relay.socket_opened(now, id, address) {
+            state.by_network.give_back(network(address));
+            return None;
+        }
         let outbox = Arc::new(Outbox::default());
-        state.relay.socket_opened(now, id).then(|| {
-            state.sockets.insert(id, Arc::clone(&outbox));
-            (id, outbox)
-        })
+        state.sockets.insert(id, Arc::clone(&outbox));
+        Some((id, outbox))
     }
 
     fn handle_socket(&self, id: ConnectionId, frame: &[u8]) {
@@ -114,16 +146,28 @@ impl RelayServer {
         }
     }
 
-    fn close_socket(&self, id: ConnectionId) {
-        self.lock().sockets.remove(&id);
+    fn close_socket(&self, id: ConnectionId, address: IpAddr) {
+        let mut state = self.lock();
+        state.sockets.remove(&id);
+        state.by_network.give_back(network(address));
+        drop(state);
         self.with_relay(|relay, out| relay.closed(id, out));
     }
 
     /// Lets the machine do something and passes on what it says.
-    pub(crate) fn with_relay<T>(
+    fn with_relay<T>(&self, act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T) -> T {
+        let (result, has_news) = self.with_relay_at_port(act);
+        if has_news {
+            self.news.notify_one();
+        }
+        result
+    }
+
+    /// The same for the UDP port itself, which looks after its jobs anyway. The second result is whether there are new ones.
+    pub(crate) fn with_relay_at_port<T>(
         &self,
         act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
-    ) -> T {
+    ) -> (T, bool) {
         let mut state = self.lock();
         let State { relay, sockets, jobs, has_udp, .. } = &mut *state;
         let (mut dropped, jobs_before) = (0, jobs.len());
@@ -145,12 +189,7 @@ impl RelayServer {
             }
         });
         relay.count_slow(dropped);
-        let has_news = jobs.len() > jobs_before;
-        drop(state);
-        if has_news {
-            self.news.notify_one();
-        }
-        result
+        (result, jobs.len() > jobs_before)
     }
 
     /// What the UDP port has to do.
@@ -198,8 +237,24 @@ impl RelayServer {
 
 impl Drop for RelayServer {
     fn drop(&mut self) {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(JoinHandle::abort);
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(JoinHandle::abort);
+        // The port finds nobody to work for.
+        self.news.notify_one();
     }
+}
+
+fn run_port(
+    udp: UdpPort,
+    server: Weak<RelayServer>,
+    news: Arc<Notify>,
+) -> io::Result<std::thread::JoinHandle<()>> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let port = {
+        let _inside = runtime.enter();
+        Port::new(udp)?
+    };
+    let run = move || runtime.block_on(port.run(server, news));
+    std::thread::Builder::new().name("relay-port".into()).spawn(run)
 }
 
 async fn tick(server: Weak<RelayServer>) {

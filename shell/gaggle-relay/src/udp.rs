@@ -16,7 +16,7 @@ use gaggle_rtc::{Certificate, Out as RtcOut, Role, RtcChannel};
 use tokio::net::UdpSocket;
 
 use crate::limiter::Limiter;
-use crate::machine::{ConnectionId, Out};
+use crate::machine::{ConnectionId, Relay, Sink};
 use crate::server::RelayServer;
 
 /// Longer than any datagram we understand.
@@ -134,7 +134,7 @@ impl Port {
         })
     }
 
-    /// Serves until the relay is dropped.
+    /// Serves until the relay stops or is dropped.
     pub(crate) async fn run(mut self, server: Weak<RelayServer>, news: Arc<tokio::sync::Notify>) {
         loop {
             let next = self.timers.first().map(|(at, _)| *at);
@@ -145,7 +145,11 @@ impl Port {
                 () = tokio::time::sleep_until(next.into()) => {}
             }
             let Some(server) = server.upgrade() else { return };
+            let is_last = server.is_stopping();
             self.turn(&server);
+            if is_last {
+                return;
+            }
         }
     }
 
@@ -314,12 +318,14 @@ impl Port {
                 RtcOut::Transmit { to, bytes, .. } => _ = self.socket.try_send_to(&bytes, to),
                 RtcOut::Message(frame) => {
                     let now = server.now();
-                    server.with_relay(|relay, out| relay.handle_channel(now, id, &frame, out));
+                    server.with_relay_at_port(|relay, out| relay.handle_channel(now, id, &frame, out));
                 }
                 RtcOut::Open => {
                     held.open = true;
                     let (socket, now) = (held.socket, server.now());
-                    if !server.with_relay(|relay, out| relay.channel_opened(now, socket, id, out)) {
+                    let opened =
+                        |relay: &mut Relay, out: Sink<'_>| relay.channel_opened(now, socket, id, out);
+                    if !server.with_relay_at_port(opened).0 {
                         held.channel.close();
                     }
                 }
@@ -360,7 +366,7 @@ impl Port {
                 self.by_address.remove(&address);
             }
         }
-        server.with_relay(|relay, out: &mut dyn FnMut(ConnectionId, Out<'_>)| relay.closed(id, out));
+        server.with_relay_at_port(|relay, out| relay.closed(id, out));
     }
 }
 

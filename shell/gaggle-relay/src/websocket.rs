@@ -15,10 +15,14 @@ const MESSAGE_BYTES_MAX: usize = RELAY_TEXT_BYTES_MAX + 64;
 /// What is handed to the kernel at once. What waits beyond it can still be dropped.
 const WRITE_AT_ONCE: usize = 16 * 1024;
 const READ_AT_ONCE: usize = 16 * 1024;
+/// Who leaves so much unread is not listened to.
+const UNREAD_MAX: usize = 4 * WRITE_AT_ONCE;
 /// A client that was silent for this long is asked whether it is there, and given up if it still is after the same time again.
 const PING_AFTER: Duration = Duration::from_secs(20);
 /// How long the other side may take to read our last words.
 const LINGER: Duration = Duration::from_secs(2);
+/// What of its unread words is taken for that.
+const LINGER_BYTES: usize = 1 << 20;
 
 /// Serves a WebSocket until it ends: what comes goes to `handle`, what is in the outbox goes out.
 pub(crate) async fn serve(
@@ -35,8 +39,8 @@ pub(crate) async fn serve(
     while serving {
         let written = frames.pipe.output.len();
         tokio::select! {
-            // What came first goes first: a full outbox must not keep us from reading.
-            came = input.read(&mut read) => match came {
+            // A full outbox does not keep us from reading, but answers to pings that nobody takes do.
+            came = input.read(&mut read), if written < UNREAD_MAX => match came {
                 Ok(0) | Err(_) => return,
                 Ok(count) => {
                     heard = true;
@@ -70,7 +74,12 @@ pub(crate) async fn serve(
         let _ = output.write_all(&frames.pipe.output).await;
         let _ = output.shutdown().await;
         // Unread bytes would make the kernel throw away what we said last.
-        while input.read(&mut read).await.is_ok_and(|count| count > 0) {}
+        let mut left = LINGER_BYTES;
+        while let Ok(count @ 1..) = input.read(&mut read).await
+            && left > 0
+        {
+            left = left.saturating_sub(count);
+        }
     };
     let _ = tokio::time::timeout(LINGER, last_words).await;
 }

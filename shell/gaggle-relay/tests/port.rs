@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
-use std::net::UdpSocket;
+use std::io::Write;
+use std::net::{TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
+use gaggle_link::relay::RelayFrame;
 use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
 use gaggle_lobby::TicketSigner;
 use gaggle_native::{Clock, Servers, links, random_peer};
@@ -36,6 +38,17 @@ impl Stranger {
         self.sent += self.socket.send(bytes).unwrap_or(0);
     }
 
+    /// The first thing that comes back, however long it takes.
+    fn answer(&self) -> Vec<u8> {
+        let (mut buffer, began) = ([0; 2_048], Instant::now());
+        loop {
+            match self.socket.recv(&mut buffer) {
+                Ok(length) => return buffer[..length].to_vec(),
+                Err(error) => assert!(began.elapsed() < PATIENCE, "no answer: {error}"),
+            }
+        }
+    }
+
     /// All that comes back until it is quiet.
     fn answers(&self) -> Vec<Vec<u8>> {
         let mut buffer = [0; 2_048];
@@ -50,7 +63,7 @@ fn strangers_get_nothing_but_an_answer_to_where_they_are() {
     let mut stranger = Stranger::of(&relay);
     stranger.send(&stun::question([7; 12]));
     let here = stranger.socket.local_addr().unwrap();
-    assert_eq!(stun::read(&stranger.answers()[0]), Some(Stun::Answer([7; 12], here)));
+    assert_eq!(stun::read(&stranger.answer()), Some(Stun::Answer([7; 12], here)));
 
     // ICE checks for nobody, with and without a password, DTLS greetings, media, cut and endless STUN, noise.
     let mut check = stun::brief_question([1; 12]).to_vec();
@@ -69,24 +82,57 @@ fn strangers_get_nothing_but_an_answer_to_where_they_are() {
     }
     noise.iter().for_each(|bytes| stranger.send(bytes));
     assert_eq!(stranger.answers(), Vec::<Vec<u8>>::new());
-    let totals = relay.server().totals();
     let counted = |totals: gaggle_relay::Totals| totals.strays_refused + totals.strays_unknown;
-    assert!(counted(totals) - counted(before) >= 250, "{totals:?}");
+    let began = Instant::now();
+    while counted(relay.server().totals()) - counted(before) < 250 {
+        assert!(began.elapsed() < PATIENCE, "{:?}", relay.server().totals());
+        assert_eq!(stranger.answers(), Vec::<Vec<u8>>::new());
+    }
 }
 
 #[test]
 fn a_flood_of_questions_gets_few_answers() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut stranger = Stranger::of(&relay);
+    let began = Instant::now();
     for n in 0..5_000u32 {
         stranger.send(&stun::question(
             [n.to_le_bytes(), n.to_le_bytes(), n.to_le_bytes()].concat().try_into().unwrap(),
         ));
     }
-    let answers = stranger.answers();
-    assert!((1..=40).contains(&answers.len()), "{} answers", answers.len());
+    let mut answers = vec![stranger.answer()];
+    answers.extend(stranger.answers());
+    // A burst, and then some in every second, of which a busy machine may need many.
+    let at_most = 20 + 5 * (began.elapsed().as_secs() as usize + 1);
+    assert!(answers.len() <= at_most, "{} answers", answers.len());
     let got: usize = answers.iter().map(Vec::len).sum();
     assert!(got < stranger.sent / 10, "{got} bytes for {}", stranger.sent);
+}
+
+#[test]
+fn whoever_takes_no_answers_is_not_listened_to() {
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    let stream = TcpStream::connect(relay.address()).unwrap();
+    let (socket, _) = tungstenite::client(relay.url(), stream).unwrap();
+    let mut stream = socket.into_inner();
+    stream.write_all(&member_proof(&relay)).unwrap();
+    stream.set_write_timeout(Some(Duration::from_secs(3))).unwrap();
+    // Every ping wants an answer, and nobody reads them. If the relay kept them, this would go on for ever.
+    let pings = [&[0x89, 0xfd, 0, 0, 0, 0][..], &[7; 125]].concat().repeat(1_000);
+    let mut written = 0;
+    while let Ok(count @ 1..) = stream.write(&pings) {
+        written += count;
+        assert!(written < 200 << 20, "the relay takes everything");
+    }
+}
+
+/// The frame by which somebody proves to be a member, as a client sends it.
+fn member_proof(relay: &Loopback) -> Vec<u8> {
+    let ticket = relay.ticket(1, random_peer().unwrap());
+    let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
+    let length = u16::try_from(frame.len()).unwrap().to_be_bytes();
+    assert!(frame.len() >= 126, "the longer of the two forms of a length");
+    [&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0][..], &frame].concat()
 }
 
 #[test]

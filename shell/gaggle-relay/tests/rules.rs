@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::{RelayFrame, RelayRefusal};
@@ -14,6 +15,11 @@ const NOW: u64 = 1_000;
 const ADA: PeerId = PeerId::from_u128(1);
 const BEN: PeerId = PeerId::from_u128(2);
 const EVE: PeerId = PeerId::from_u128(3);
+
+/// Where a connection comes from: each from somewhere else.
+fn address(id: ConnectionId) -> IpAddr {
+    IpAddr::V4((id.0 as u32).into())
+}
 
 /// A relay and everything it said, by connection.
 struct Rig {
@@ -44,7 +50,7 @@ impl Rig {
     fn open(&mut self) -> ConnectionId {
         self.connections += 1;
         let id = ConnectionId(self.connections);
-        assert!(self.relay.socket_opened(self.now, id));
+        assert!(self.relay.socket_opened(self.now, id, address(id)));
         id
     }
 
@@ -242,11 +248,36 @@ fn places_are_bounded() {
     let last = rig.prove(3, EVE, 1);
     rig.expect(last, &[refused(RelayRefusal::Full)]);
     (0..4).for_each(|_| _ = rig.open());
-    assert!(!rig.relay.socket_opened(rig.now, ConnectionId(1_000)));
+    assert!(!rig.relay.socket_opened(rig.now, ConnectionId(1_000), address(ConnectionId(1_000))));
     // Calls are bounded, too.
     let (ada, _) = (ConnectionId(1), ());
     (10..100).for_each(|n| _ = rig.say(ada, RelayFrame::Call { peer: PeerId::from_u128(n) }));
     assert!(rig.relay.totals().refused_full >= 88);
+}
+
+#[test]
+fn one_network_cannot_have_all_places_for_strangers() {
+    let mut rig = Rig::new(RelayConfig { unproven_max: 160, ..RelayConfig::default() });
+    let here = IpAddr::from([192, 0, 2, 1]);
+    let came = (1_000..1_100).filter(|n| rig.relay.socket_opened(rig.now, ConnectionId(*n), here)).count();
+    assert_eq!(came, 10);
+    rig.pair();
+    // Who proves nothing in time makes room.
+    let late = rig.now + Micros::from_secs(6);
+    rig.act(|relay, out| relay.handle_timeout(late, NOW, out));
+    assert!(rig.relay.socket_opened(late, ConnectionId(2_000), here));
+}
+
+#[test]
+fn whoever_shows_tickets_without_end_is_sent_away() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, _) = rig.pair();
+    let ticket = rig.signer.sign(&claims(1, ADA, 1, NOW + 60));
+    let shown = (0..1_000).take_while(|_| {
+        rig.say(ada, RelayFrame::Prove { ticket: &ticket });
+        !rig.ended.contains(&ada)
+    });
+    assert_eq!(shown.count(), 32, "checking one takes long");
 }
 
 #[test]

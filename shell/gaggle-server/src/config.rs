@@ -172,6 +172,13 @@ settings! {
     rate_limits: bool = true;
 }
 
+/// Variables beginning with `GAGGLE_` that others look at: the build of the page, and tests.
+const NOT_SETTINGS: [&str; 2] = ["page", "long"];
+/// How wide a line of help may be.
+const HELP_WIDTH: usize = 80;
+/// Whoever knows the operator's token sees who plays: it should not be guessed.
+const OPERATOR_TOKEN_MIN: usize = 12;
+
 /// How the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -203,6 +210,11 @@ impl Config {
         let mut file = None;
         let mut arguments = arguments.into_iter().peekable();
         while let Some(argument) = arguments.next() {
+            let argument = match argument.as_str() {
+                "-h" => "--help".to_string(),
+                "-V" => "--version".to_string(),
+                _ => argument,
+            };
             let flag = argument.strip_prefix("--").ok_or_else(|| {
                 ConfigError::Conflict(format!("`{argument}` is no flag: flags begin with `--` (see --help)"))
             })?;
@@ -238,6 +250,9 @@ impl Config {
         for (name, value) in environment {
             let Some(name) = name.strip_prefix("GAGGLE_") else { continue };
             let name = name.to_lowercase();
+            if NOT_SETTINGS.contains(&name.as_str()) {
+                continue;
+            }
             if name == "config" {
                 file = file.or(Some(PathBuf::from(value)));
             } else {
@@ -304,6 +319,9 @@ impl Config {
                 "nodes that share a Redis must sign with the same key: set `ticket_secret` to the same on all of them",
             );
         }
+        if self.operator_token.as_ref().is_some_and(|token| token.0.len() < OPERATOR_TOKEN_MIN) {
+            return conflict("`operator_token` is too easily guessed: make it 12 characters or more");
+        }
         Ok(())
     }
 
@@ -351,9 +369,15 @@ pub fn table() -> String {
 fn help() -> String {
     let defaults = Config::default();
     let mut out = format!(
-        "{}\n\nUsage: gaggle-server [--config FILE] [--SETTING VALUE]...\n\n\
-         Each setting can be given in a TOML file (listen = \"…\"), in the environment (GAGGLE_LISTEN=…) or as a\n\
-         flag (--listen …); the flag wins over the environment, the environment over the file.\n\n",
+        "{}\n\n\
+         Lets players find each other, passes on what they need to make links, relays\n\
+         between those who cannot reach each other, and keeps results.\n\n\
+         Usage: gaggle-server [--config FILE] [--SETTING VALUE]...\n\n\
+         Without settings it serves on 127.0.0.1:8080, its data in ./server-data.\n\
+         Each setting can be given in a TOML file (listen = \"…\"), in the environment\n\
+         (GAGGLE_LISTEN=…) or as a flag (--listen …); the flag wins over the environment,\n\
+         the environment over the file. Defaults are in brackets. Also -h, --help and\n\
+         -V, --version.\n\n",
         crate::NAME
     );
     for setting in SETTINGS {
@@ -362,9 +386,26 @@ fn help() -> String {
             shown if shown.is_empty() => String::new(),
             shown => format!(" [{shown}]"),
         };
-        out += &format!("  --{flag}\n        {}{default}\n", setting.about.trim());
+        out += &format!("  --{flag}\n{}", folded(&format!("{}{default}", setting.about.trim())));
     }
     out
+}
+
+/// A text in lines that fit, each with an indent.
+fn folded(text: &str) -> String {
+    const INDENT: &str = "       ";
+    let (mut out, mut width) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count() + 1;
+        if width == 0 || width + length > HELP_WIDTH {
+            out += if width == 0 { INDENT } else { "\n       " };
+            width = INDENT.len();
+        }
+        out += " ";
+        out += word;
+        width += length;
+    }
+    out + "\n"
 }
 
 #[cfg(test)]
@@ -376,7 +417,8 @@ mod tests {
         let file = std::env::temp_dir().join(format!("gaggle-config-{}.toml", std::process::id()));
         std::fs::write(&file, "grace = \"1s\"\nhost_grace = \"1s\"\nsilent_after = \"1s\"\n").unwrap();
         let flags = ["--config", &file.display().to_string(), "--silent-after=3s"].map(String::from);
-        let environment = [("GAGGLE_HOST_GRACE", "2s"), ("GAGGLE_SILENT_AFTER", "2s"), ("HOME", "/")];
+        let environment =
+            [("GAGGLE_HOST_GRACE", "2s"), ("GAGGLE_SILENT_AFTER", "2s"), ("GAGGLE_LONG", "1"), ("HOME", "/")];
         let environment = environment.map(|(name, value)| (name.to_string(), value.to_string()));
         let config = serve(Config::load(flags, environment));
         std::fs::remove_file(file).unwrap();
@@ -397,6 +439,10 @@ mod tests {
             (&["--grace", "soon"], "--grace: `grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h"),
             (&["--listen"], "`--listen` needs a value"),
             (&["listen"], "`listen` is no flag: flags begin with `--` (see --help)"),
+            (
+                &["--operator-token", "hunter2"],
+                "`operator_token` is too easily guessed: make it 12 characters or more",
+            ),
             (&["--tls-key", "k"], "`tls_certificate` and `tls_key` go together: set both or none"),
             (
                 &["--config", "/no/such/file"],
@@ -440,6 +486,8 @@ mod tests {
         for setting in SETTINGS {
             assert!(help.contains(&format!("--{}", setting.name.replace('_', "-"))));
         }
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(HELP_WIDTH), "{widest:?}");
     }
 
     #[test]

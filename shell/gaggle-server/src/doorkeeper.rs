@@ -1,8 +1,8 @@
-//! Counts connections that are still talking HTTP, so that one address cannot hold all of them open by
-//! saying nothing.
+//! Counts connections that are still talking HTTP, so that one place cannot hold all of them open by
+//! saying nothing, or by reading nothing.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
 
 /// Browsers open six at a time; this leaves room for a household.
@@ -19,27 +19,28 @@ pub(crate) struct Doorkeeper {
 #[derive(Debug, Default)]
 struct Inside {
     total: usize,
-    by_address: HashMap<IpAddr, usize>,
+    by_place: HashMap<IpAddr, usize>,
 }
 
 /// Somebody who is in, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Pass {
     keeper: Arc<Doorkeeper>,
-    address: IpAddr,
+    place: IpAddr,
 }
 
 impl Doorkeeper {
     /// Lets somebody in, unless too many are. Proxies speak for many and count only in the total.
     pub(crate) fn enter(self: &Arc<Doorkeeper>, address: IpAddr, is_proxy: bool) -> Option<Pass> {
         let mut inside = self.inside.lock().ok()?;
-        let count = inside.by_address.get(&address).copied().unwrap_or(0);
+        let place = place(address);
+        let count = inside.by_place.get(&place).copied().unwrap_or(0);
         if inside.total >= TOTAL_MAX || (count >= PER_ADDRESS_MAX && !is_proxy) {
             return None;
         }
         inside.total += 1;
-        *inside.by_address.entry(address).or_default() += 1;
-        Some(Pass { keeper: self.clone(), address })
+        *inside.by_place.entry(place).or_default() += 1;
+        Some(Pass { keeper: self.clone(), place })
     }
 }
 
@@ -47,12 +48,20 @@ impl Drop for Pass {
     fn drop(&mut self) {
         let Ok(mut inside) = self.keeper.inside.lock() else { return };
         inside.total -= 1;
-        if let Some(count) = inside.by_address.get_mut(&self.address) {
+        if let Some(count) = inside.by_place.get_mut(&self.place) {
             *count -= 1;
             if *count == 0 {
-                inside.by_address.remove(&self.address);
+                inside.by_place.remove(&self.place);
             }
         }
+    }
+}
+
+/// Addresses that belong to one place: of IPv6, a household has a whole /64.
+fn place(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
+        v4 => v4,
     }
 }
 
@@ -71,6 +80,15 @@ mod tests {
         assert!(keeper.enter(other, false).is_some());
         drop(passes);
         assert!(keeper.enter(greedy, false).is_some());
-        assert_eq!(keeper.inside.lock().unwrap().by_address.len(), 0);
+        assert_eq!(keeper.inside.lock().unwrap().by_place.len(), 0);
+    }
+
+    #[test]
+    fn a_household_of_ipv6_is_one_place() {
+        let keeper = Arc::new(Doorkeeper::default());
+        let address = |n: u128| IpAddr::V6(Ipv6Addr::from_bits((0x2001_0db8 << 96) | n));
+        let passes: Vec<Pass> = (0..1_000).map_while(|n| keeper.enter(address(n), false)).collect();
+        assert_eq!(passes.len(), 64);
+        assert!(keeper.enter(address(1 << 64), false).is_some());
     }
 }

@@ -32,6 +32,9 @@ type Answer = Response<Full<Bytes>>;
 
 /// A request must be complete within this time.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection that became no WebSocket is over after this time, so that nobody can hold its place by reading slowly. Pages open
+/// another when they need one.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(120);
 /// Longest request, headers included.
 const REQUEST_BYTES_MAX: usize = 16_384;
 
@@ -76,10 +79,11 @@ impl Site {
             .header_read_timeout(HEADER_TIMEOUT)
             .max_buf_size(REQUEST_BYTES_MAX)
             .serve_connection(stream, service)
-            .with_upgrades()
-            .await;
-        if let Err(error) = served {
-            debug!(%remote, %error, "request failed");
+            .with_upgrades();
+        match tokio::time::timeout(CONNECTION_TIMEOUT, served).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug!(%remote, %error, "request failed"),
+            Err(_) => debug!(%remote, "took too long"),
         }
     }
 
@@ -96,7 +100,7 @@ impl Site {
             "/metrics" => plain(StatusCode::UNAUTHORIZED, "the operator's token is needed"),
             "/operator" if self.operator_token.is_some() => page(operator::PAGE),
             "/operator/state" if operator::is_allowed(self.operator_token.as_deref(), request.headers()) => {
-                let state = operator::state(&self.hub).to_string();
+                let state = operator::state(&self.hub, &self.extensions.metrics).to_string();
                 with_type(StatusCode::OK, state.into(), "application/json")
             }
             "/operator/state" => plain(StatusCode::UNAUTHORIZED, "the operator's token is needed"),

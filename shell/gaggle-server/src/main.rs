@@ -43,12 +43,13 @@ fn main() -> ExitCode {
 }
 
 async fn serve(config: Config) -> ExitCode {
+    let scheme = if config.tls_certificate.is_some() { "https" } else { "http" };
     let extensions = Extensions { assets: Arc::new(Embedded::new(PAGE)), ..Extensions::default() };
     let server = match Server::start_with(config, extensions).await {
         Ok(server) => server,
         Err(error) => return fail(&error.to_string()),
     };
-    println!("http://{}", server.address());
+    println!("{scheme}://{}", server.address());
     stop_signal().await;
     server.stop().await;
     ExitCode::SUCCESS

@@ -14,6 +14,20 @@ const BUCKETS: [u64; 12] =
 pub trait MetricsSource: fmt::Debug + Send + Sync {
     /// Adds them, each with its `# HELP` and `# TYPE`: see [`counter`] and [`gauge`].
     fn render(&self, out: &mut String);
+
+    /// The few an operator wants to see at a glance, on the operator's page.
+    fn figures(&self) -> Figures {
+        Figures::default()
+    }
+}
+
+/// Numbers with their names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// Those that rise and fall.
+    pub now: Vec<(&'static str, u64)>,
+    /// Those that only rise.
+    pub counts: Vec<(&'static str, u64)>,
 }
 
 /// Adds a number that only rises.

@@ -1,11 +1,14 @@
 //! The operator's page: what is going on, for whoever has the token.
 
+use std::sync::Arc;
+
 use gaggle_lobby::view::RoomView;
 use hyper::header::{self, HeaderMap};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use crate::hub::{Hub, Snapshot};
+use crate::metrics::{Figures, MetricsSource};
 
 /// The page. It asks for the token and then for [`state`] every second.
 pub(crate) const PAGE: &str = include_str!("operator.html");
@@ -23,7 +26,7 @@ pub(crate) fn is_allowed(token: Option<&str>, headers: &HeaderMap) -> bool {
 }
 
 /// What the page shows.
-pub(crate) fn state(hub: &Hub) -> Value {
+pub(crate) fn state(hub: &Hub, sources: &[Arc<dyn MetricsSource>]) -> Value {
     let Snapshot { tally, connections, rooms, views, uptime } = hub.snapshot(ROOMS_MAX);
     let codes = |counts: &std::collections::BTreeMap<gaggle_lobby::RefusalCode, u64>| {
         counts
@@ -31,19 +34,24 @@ pub(crate) fn state(hub: &Hub) -> Value {
             .map(|(code, count)| (code.as_str().to_string(), json!(count)))
             .collect::<serde_json::Map<_, _>>()
     };
+    let mut now = json!({ "connections": connections, "rooms": rooms });
+    let mut counts = json!({
+        "messages": tally.messages,
+        "welcomed": tally.welcomed,
+        "seated": tally.seated,
+        "returned": tally.returned,
+        "rooms created": tally.rooms_created,
+        "signals": tally.signals,
+    });
+    for Figures { now: more, counts: more_counts } in sources.iter().map(|source| source.figures()) {
+        more.into_iter().for_each(|(name, value)| now[name] = value.into());
+        more_counts.into_iter().for_each(|(name, value)| counts[name] = value.into());
+    }
     json!({
         "server": crate::NAME,
         "uptime_seconds": uptime.get() / 1_000_000,
-        "connections": connections,
-        "rooms": rooms,
-        "counts": {
-            "messages": tally.messages,
-            "welcomed": tally.welcomed,
-            "seated": tally.seated,
-            "returned": tally.returned,
-            "rooms_created": tally.rooms_created,
-            "signals": tally.signals,
-        },
+        "now": now,
+        "counts": counts,
         "refused": codes(&tally.refused),
         "ended": codes(&tally.closed),
         "list": views.iter().map(room).collect::<Vec<_>>(),

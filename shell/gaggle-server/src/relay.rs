@@ -12,7 +12,7 @@ use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
 
 use crate::config::Config;
 use crate::extensions::{Extensions, Upgrade, UpgradedStream};
-use crate::metrics::{MetricsSource, counter, gauge};
+use crate::metrics::{Figures, MetricsSource, counter, gauge};
 use crate::server::StartError;
 
 const PATH: &str = "/relay";
@@ -30,7 +30,9 @@ pub(crate) fn mount(
     }
     let udp = bind(listen, config)?;
     let addresses = udp.as_ref().map(|udp| udp.addresses().to_vec()).unwrap_or_default();
-    let server = RelayServer::start(key, RelayConfig::default(), udp)
+    let limits =
+        RelayConfig { sockets_per_network: config.connections_per_address, ..RelayConfig::default() };
+    let server = RelayServer::start(key, limits, udp)
         .map_err(|error| StartError::Setting(format!("the relay cannot start: {error}")))?;
     let mount = Arc::new(Mount(server.clone()));
     extensions.upgrades.push(mount.clone());
@@ -72,9 +74,9 @@ impl Upgrade for Mount {
     fn serve(
         self: Arc<Mount>,
         stream: UpgradedStream,
-        _address: IpAddr,
+        address: IpAddr,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(async move { self.0.serve(stream).await })
+        Box::pin(async move { self.0.serve(stream, address).await })
     }
 }
 
@@ -85,6 +87,15 @@ impl MetricsSource for Mount {
         gauge(out, "gaggle_relay_rooms", "Rooms with a member at the relay.", totals.rooms);
         for (name, about, value) in totals.counters() {
             counter(out, &format!("gaggle_relay_{name}_total"), about, value);
+        }
+    }
+
+    fn figures(&self) -> Figures {
+        let totals = self.0.totals();
+        let dropped = totals.dropped_rate + totals.dropped_nobody + totals.dropped_slow;
+        Figures {
+            now: vec![("relay members", totals.members)],
+            counts: vec![("relay forwarded", totals.forwarded), ("relay dropped", dropped)],
         }
     }
 }

@@ -34,6 +34,8 @@ const FRAME_BUFFER: usize = 1_024;
 const WRITE_BUFFER_MAX: usize = 262_144;
 /// How long the other side may take to finish a connection we ended.
 const LINGER: Duration = Duration::from_secs(2);
+/// What of its unread words is taken for that. Who floods us need not hear why it was shown out.
+const LINGER_BYTES: usize = 1 << 20;
 
 /// One WebSocket.
 pub(crate) struct Socket {
@@ -208,10 +210,10 @@ impl Socket {
             return match frames.read(&mut Pipe::new(bytes, &self.out, tls)) {
                 Ok(Message::Text(text)) => Incoming::Text(text),
                 Ok(Message::Pong(_)) => Incoming::Pong,
-                // Answered by the library.
+                // Answered by the library, and as much a sign of life as an answer to ours.
                 Ok(Message::Ping(_)) => {
                     state.flush(&self.out);
-                    continue;
+                    Incoming::Pong
                 }
                 Ok(Message::Binary(_)) => {
                     Incoming::Bad(Refusal::new(RefusalCode::BadMessage, "messages are texts, not binary"))
@@ -252,10 +254,10 @@ impl Socket {
                 return;
             }
         }
-        let mut rest = [0; 1_024];
-        while input.readable().await.is_ok() {
+        let (mut rest, mut left) = ([0; 1_024], LINGER_BYTES);
+        while left > 0 && input.readable().await.is_ok() {
             match input.try_read(&mut rest) {
-                Ok(1..) => {}
+                Ok(count @ 1..) => left = left.saturating_sub(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 _ => return,
             }

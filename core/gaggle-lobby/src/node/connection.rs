@@ -23,6 +23,9 @@ const WAITING_MAX: usize = 32;
 /// What nobody does by accident, so often in a row, ends a connection.
 const STRIKES: Rate = Rate { burst: 20, every: Micros::from_millis(500) };
 
+/// Pings and pongs: some clients send one a second, none a hundred.
+pub(super) const BEATS: Rate = Rate { burst: 100, every: Micros::from_millis(100) };
+
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -32,6 +35,8 @@ pub(super) struct Connection {
     pinged_at: Option<Micros>,
     pub(super) messages: Meter,
     strikes: Meter,
+    /// Pings and pongs.
+    pub(super) beats: Meter,
     /// The directory is being asked for this connection; what it says meanwhile waits.
     pub(super) busy: bool,
     pub(super) waiting: VecDeque<Envelope<ClientMessage>>,
@@ -111,6 +116,7 @@ impl Connection {
             pinged_at: None,
             messages: Meter::default(),
             strikes: Meter::default(),
+            beats: Meter::default(),
             busy: false,
             waiting: VecDeque::new(),
             probed_by: Vec::new(),

@@ -1,6 +1,7 @@
 //! What the lobby says, and what follows from it.
 
 use gaggle_kit::{Micros, PeerId};
+use gaggle_lobby::RefusalCode;
 use gaggle_lobby::client::{Client, Event as LobbyEvent, Output};
 use gaggle_lobby::message::client::{Create, Find, Join, Leave};
 use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
@@ -112,6 +113,12 @@ impl<S, O: Outside> Lounge<S, O> {
                 self.push(Event::ServerLost);
             }
             LobbyEvent::Elsewhere { .. } => self.push(Event::Elsewhere),
+            // Another tab took over. It is the same machine to the others, so that our links would only be in its way.
+            LobbyEvent::Closed(refusal) if refusal.code == RefusalCode::Replaced => {
+                let errand = self.lose_seat(LeaveReason::Lost);
+                self.push(Event::Elsewhere);
+                return errand;
+            }
             LobbyEvent::Closed(refusal) | LobbyEvent::Refused { refusal, .. } => {
                 self.push(Event::Refused(refusal));
             }

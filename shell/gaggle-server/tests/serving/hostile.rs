@@ -90,6 +90,19 @@ fn who_says_nothing_is_not_waited_for() {
 }
 
 #[test]
+fn pings_without_end_end_the_connection_with_a_word() {
+    let server = TestServer::start();
+    let mut guest = server.guest();
+    guest.hello(1);
+    let (ping, pong) = ([0x89, 0x80, 0, 0, 0, 0], [0x8a, 0x80, 0, 0, 0, 0]);
+    guest.socket.get_mut().write_all(&ping.repeat(50)).unwrap();
+    guest.say(r#"{"type":"touch"}"#);
+    assert!(matches!(guest.hear(), ServerMessage::Done(_)), "some are nobody's concern");
+    let _ = guest.socket.get_mut().write_all(&pong.repeat(5_000));
+    assert_eq!(guest.hear_bye(), RefusalCode::TooFast);
+}
+
+#[test]
 fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
     let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_secs(2)));
     let mut lurkers = Vec::new();

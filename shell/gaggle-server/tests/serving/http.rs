@@ -60,7 +60,8 @@ fn the_operator_s_page_is_for_who_has_the_token() {
     let (status, state) = get(server.address, "/operator/state", "Authorization: Bearer right\r\n");
     assert_eq!(status, 200);
     let state: serde_json::Value = serde_json::from_str(&state).unwrap();
-    assert_eq!((&state["connections"], &state["rooms"]), (&1.into(), &1.into()));
+    assert_eq!((&state["now"]["connections"], &state["now"]["rooms"]), (&1.into(), &1.into()));
+    assert_eq!(state["now"]["relay members"], 0, "the relay is part of it");
     assert_eq!(state["list"][0]["members"][0]["name"], "<b>Nia</b>");
 }
 

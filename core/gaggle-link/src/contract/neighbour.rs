@@ -1,0 +1,108 @@
+//! What tests of real transports have in common: links whose signals travel within one program, and a clock that forgives.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::{Channel, Event, Goodbye, LinkStats, Links, Path, SendError, Transport};
+
+/// Signals under way between neighbours: from, to, what.
+pub type Post = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
+
+/// Links whose signals travel within one program instead of through a lobby, and that may take one path only.
+#[derive(Debug)]
+pub struct Neighbour {
+    links: Links,
+    post: Post,
+    others: Vec<PeerId>,
+    path: Path,
+}
+
+impl Neighbour {
+    /// Links that will look for these others. It is a failure if they ever take another path than this one.
+    pub fn new(links: Links, post: &Post, others: Vec<PeerId>, path: Path) -> Neighbour {
+        Neighbour { links, post: Rc::clone(post), others, path }
+    }
+
+    fn exchange_signals(&mut self, now: Micros) {
+        for peer in std::mem::take(&mut self.others) {
+            self.links.peer_up(now, peer);
+        }
+        let me = self.links.local_id();
+        let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == me).collect();
+        for (from, _, text) in mine {
+            let handled = self.links.handle_signal(now, from, &text);
+            assert!(handled.is_ok(), "{handled:?}: {text}");
+        }
+        while let Some((to, signal)) = self.links.next_signal() {
+            self.post.borrow_mut().push((me, to, signal));
+        }
+        while let Some(change) = self.links.next_change() {
+            assert!(change.path.is_none_or(|path| path == self.path), "{change:?}");
+        }
+    }
+}
+
+impl Transport for Neighbour {
+    fn local_id(&self) -> PeerId {
+        self.links.local_id()
+    }
+
+    fn peers(&self) -> &[PeerId] {
+        self.links.peers()
+    }
+
+    fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+        self.links.send(now, to, channel, bytes)
+    }
+
+    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+        self.exchange_signals(now);
+        self.links.poll(now)
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        self.links.poll_timeout()
+    }
+
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+        self.links.disconnect(now, peer, goodbye);
+    }
+
+    fn stats(&self, peer: PeerId) -> Option<LinkStats> {
+        self.links.stats(peer)
+    }
+}
+
+/// A clock for tests of real transports: between two looks at it little time passes, however long the system did not let the
+/// program run. Otherwise a busy machine would make peers take each other for dead that were never heard out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ForgivingClock {
+    seen: Option<Micros>,
+    at: Micros,
+}
+
+impl ForgivingClock {
+    /// What passes at most between two looks.
+    const AT_MOST: Micros = Micros::from_millis(100);
+
+    /// The time, where a real clock says this.
+    pub fn look(&mut self, real: Micros) -> Micros {
+        let seen = self.seen.replace(real).unwrap_or(real);
+        self.at += real.since(seen).min(ForgivingClock::AT_MOST);
+        self.at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_forgives_runs_and_never_leaps() {
+        let mut clock = ForgivingClock::default();
+        let times = [500, 501, 511, 9_000, 9_001].map(|at| clock.look(Micros::from_millis(at)).as_millis());
+        assert_eq!(times, [0, 1, 11, 111, 112]);
+    }
+}
