@@ -465,6 +465,14 @@ impl<I: Input> Session<I> {
         self.membership.known()
     }
 
+    /// Whose agreement it takes to go on without somebody who fell silent, longest present first: with
+    /// [`SessionConfig::majority`] more than half of these, or half with the first. Whoever came in lately has a vote
+    /// from the next change on. While too few of them are heard everybody waits: the application may
+    /// [leave](Session::leave) for a match of its own.
+    pub fn voters(&self) -> Vec<StreamId> {
+        self.membership.voters()
+    }
+
     /// The slots present at a frame.
     pub fn present_at(&self, frame: Frame) -> SlotSet {
         self.ledger.present_at(frame)

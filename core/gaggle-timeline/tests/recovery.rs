@@ -3,9 +3,10 @@
 mod company;
 mod world;
 
-use company::{Broth, Company};
+use company::{Broth, Company, config};
 use gaggle_kit::Micros;
-use gaggle_timeline::{Bundle, Event};
+use gaggle_link::sim::Conditions;
+use gaggle_timeline::{Bundle, Event, SessionConfig};
 use world::{Weather, World};
 
 fn recovered(event: &Event) -> bool {
@@ -60,6 +61,36 @@ fn of_two_the_one_whose_state_was_changed_from_outside_gives_way() {
         company.clear_events().run_ms(4_000).expect_together(&[0, 1]);
         assert_eq!(company.session(1 - victim).stats().recoveries, 0);
     }
+}
+
+#[test]
+fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accuse_nobody() {
+    // Inputs are kept for 128 frames: less than the time it takes two who look into a difference to hear each other again.
+    let config = SessionConfig { check_interval_frames: 32, ..config(4) };
+    let mut company = Company::configured(3, 3, 46, config, 0);
+    company.run_ms(2_000).clear_events();
+    let desync = |event: &Event| matches!(event, Event::Desync { .. });
+    for _ in 0..4_000 {
+        if company.count(0, desync) > 0 && company.count(2, desync) > 0 {
+            break;
+        }
+        if company.now().as_millis().is_multiple_of(700) {
+            company.flip_a_bit(2);
+        }
+        company.run_ms(1);
+    }
+    let cut = Conditions { cut: true, ..Conditions::PERFECT };
+    company.net.between(0, 2, cut);
+    company.run_until("it is made good", 2_400, |c| c.session(2).stats().recoveries == 1);
+    company.machines[2].damaged = false;
+    let recovered_at = company.now();
+    company.run_ms(2_400).net.between(0, 2, Conditions::latency_ms(50));
+    company.run_ms(4_000);
+    for index in 0..3 {
+        let accused = company.count(index, |event| matches!(event, Event::InputsDiffer { .. }));
+        assert_eq!(accused, 0, "nobody lied, {recovered_at}:\n{}", company.describe());
+    }
+    company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 }
 
 #[test]

@@ -86,8 +86,8 @@ impl Membership {
     ///
     /// Whoever is further back waits longer: those before it may be about to act.
     fn watch_hold_up(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
-        // With a majority a circle may have to wait for others for as long as it takes.
-        let by = by.filter(|_| !self.settings.majority);
+        // With a majority those who are left may be too few: then it takes as long as it takes.
+        let by = by.filter(|stream| self.decide_without(*stream));
         let same = |held: &(StreamId, Micros, Frame)| Some(held.0) == by && held.2 == self.confirmed;
         let since = self.held_up.filter(same).map_or(now, |(_, since, _)| since);
         self.held_up = by.map(|stream| (stream, since, self.confirmed));
@@ -95,7 +95,6 @@ impl Membership {
             && now.since(since).get() >= self.settings.hold_up.get() * u64::from(before_us + 1)
         {
             self.held_up = None;
-
             self.condemn(stream);
         }
     }

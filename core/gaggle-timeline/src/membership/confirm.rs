@@ -290,6 +290,9 @@ impl Membership {
         let mut near = Place::default();
         for (stream, since, through) in held {
             match self.streams.next_mut(&mut near, stream) {
+                // A run that was given up for its gap begins before what is there: it waits for what lies between, and for
+                // what those entries say.
+                Some(held) if since > held.through.next() => {}
                 Some(held) => held.grow(through),
                 // Of who was admitted before we heard of it, these are the first.
                 None => {
@@ -363,4 +366,51 @@ impl Membership {
 
 fn joined(join: &Join, frame: Frame) -> Row {
     Row { stream: join.stream, slots: join.slots, first: frame.next(), last: Frame::NEVER }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::{PeerId, SlotSet};
+
+    use super::super::{MatchId, Settings};
+    use super::*;
+    use crate::roster::Incarnation;
+
+    fn stream(peer: u128) -> StreamId {
+        StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) }
+    }
+
+    fn row(peer: u128, slot: u64, first: u32) -> Row {
+        let slots = SlotSet::from_bits(1 << slot);
+        Row { stream: stream(peer), slots, first: Frame::new(first), last: Frame::NEVER }
+    }
+
+    fn machine() -> Membership {
+        let settings = Settings {
+            reach_frames: 10,
+            slot_count: 4,
+            majority: false,
+            circle_min: 1,
+            tip_links: 16,
+            repeat_after: Micros::from_millis(250),
+            gather: Micros::ZERO,
+            patience: Micros::from_secs(2),
+            feed_timeout: Micros::from_secs(3),
+            hold_up: Micros::from_secs(10),
+            sleep_after: Micros::from_secs(3),
+        };
+        let rows = vec![row(1, 0, 1), row(2, 1, 1)];
+        Membership::start(settings, MatchId::default(), stream(1), rows, Frame::START)
+    }
+
+    #[test]
+    fn entries_behind_a_gap_are_not_held_nor_is_what_they_say() {
+        let mut machine = machine();
+        let through = |machine: &Membership| machine.held(stream(2)).map(|held| held.through.number());
+        // Whoever keeps the values has entries 8 to 12 of a stream that is awaited from 1 on.
+        machine.grow([(stream(2), Frame::new(8), Frame::new(12))].into_iter());
+        assert_eq!(through(&machine), Some(0), "1 to 7 are missing, and so is whatever they say");
+        machine.grow([(stream(2), Frame::new(1), Frame::new(12))].into_iter());
+        assert_eq!(through(&machine), Some(12));
+    }
 }

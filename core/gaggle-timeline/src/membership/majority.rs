@@ -36,6 +36,20 @@ impl Membership {
         !self.settings.majority || is_quorum(view, |stream| circle.contains(&stream))
     }
 
+    /// Whether those who can be reached may change the view without this one.
+    pub(super) fn decide_without(&self, stream: StreamId) -> bool {
+        let here = |voter: StreamId| voter != stream && (voter == self.me || self.is_reachable(voter));
+        !self.settings.majority || is_quorum(&self.electorate(&self.view, &self.known), here)
+    }
+
+    /// With a majority: those of whom more than half must agree to anything that ends somebody's part.
+    pub(crate) fn voters(&self) -> Vec<StreamId> {
+        let electorate = self.electorate(&self.view, &self.known);
+        let mut voters: Vec<Row> = electorate.rows.into_iter().filter(Row::is_open).collect();
+        gaggle_kit::sort_few(&mut voters, Row::rank);
+        voters.into_iter().map(|row| row.stream).collect()
+    }
+
     /// Joins made voters of nobody: with a majority the lead makes a view that has them, without a cut.
     pub(super) fn voters_are_missing(&self) -> bool {
         self.settings.majority && self.rows.iter().any(|row| row.is_open() && !self.view.is_open(row.stream))

@@ -11,6 +11,7 @@ use crate::announce::{FINDINGS_FRAMES_MAX, Findings, Message};
 use crate::config::SessionConfig;
 use crate::event::{DesyncCause, Event};
 use crate::exchange::MESSAGE_STREAM;
+use crate::membership::Relation;
 use crate::packet::CheckBlock;
 use crate::remote::{Liveness, OwnCheck, RemoteCheck};
 use crate::request::{Request, Sim};
@@ -39,7 +40,6 @@ pub(super) struct Checks {
     own: [Option<OwnCheck>; OWN_CHECKS],
     newest: Option<OwnCheck>,
     keep: Option<Frame>,
-    table_frames: u32,
     /// Where we began, and the hash of the inputs up to there.
     origin: Frame,
     origin_inputs: u64,
@@ -57,6 +57,9 @@ struct Inquest {
     to: Frame,
     live_hash: u32,
     hashes: Vec<u32>,
+    /// What everybody did in it, as far as it was still held when it was opened: by the time the other side has told
+    /// what it found, others' entries may lie where these were.
+    streams: Vec<(PeerId, u32)>,
     loaded: bool,
     frames_left: u32,
     /// The current frame was simulated and is to be hashed.
@@ -84,7 +87,6 @@ impl Checks {
             own: [None; OWN_CHECKS],
             newest: None,
             keep: (config.check_interval_frames > 0).then_some(Frame::START),
-            table_frames: table_frames as u32,
             origin: Frame::START,
             origin_inputs: 0,
             inquest: None,
@@ -305,14 +307,15 @@ impl<I: Input> Session<I> {
         if from >= to {
             return;
         }
-        let reachable = self.ledger.current.since(from) < self.checks.table_frames
-            && to.since(from) <= FINDINGS_FRAMES_MAX;
+        let reachable = self.is_kept(from.next()) && to.since(from) <= FINDINGS_FRAMES_MAX;
+        let (with, from) = (remote.peer, if reachable { from } else { to.previous() });
         self.checks.inquest = Some(Inquest {
-            with: remote.peer,
-            from: if reachable { from } else { to.previous() },
+            with,
+            from,
             to,
             live_hash: own.state_hash,
             hashes: Vec::new(),
+            streams: self.stream_hashes(from, to),
             // What cannot be reached cannot be simulated: only the inputs are compared.
             loaded: !reachable,
             frames_left: if reachable { to.since(from) } else { 0 },
@@ -380,7 +383,7 @@ impl<I: Input> Session<I> {
             to,
             live_hash: inquest.live_hash,
             hashes: if complete { inquest.hashes.clone() } else { Vec::new() },
-            streams: self.stream_hashes(from, to),
+            streams: inquest.streams.clone(),
         };
         Message::Findings(findings).encode(self.outbox.letter(with, MESSAGE_STREAM));
         if let Some(inquest) = &mut self.checks.inquest {
@@ -390,6 +393,10 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn take_findings(&mut self, index: usize, findings: Findings) {
+        if self.membership.relation_of(self.remotes[index].peer) != Some(Relation::Same) {
+            // Elsewhere other inputs count.
+            return;
+        }
         let own = self.checks.own(findings.to);
         let remote = &mut self.remotes[index];
         if !remote.differs && own.is_some() && findings.to > remote.agreed {
@@ -413,7 +420,7 @@ impl<I: Input> Session<I> {
             return;
         };
         if theirs.from == inquest.from {
-            let ours = self.stream_hashes(inquest.from, inquest.to);
+            let ours = &inquest.streams;
             let liar =
                 ours.iter().find(|(who, hash)| theirs.streams.iter().any(|(w, h)| w == who && h != hash));
             if let Some((liar, _)) = liar {
@@ -428,20 +435,25 @@ impl<I: Input> Session<I> {
         self.events.push(Event::DesyncLocated { peer, cause });
     }
 
-    /// For everybody, a hash of what it did after `from` up to `to`, in the order of peers.
+    /// For everybody who was there all the time, a hash of what it did after `from` up to `to`, in the order of peers.
+    /// Of those who came or went meanwhile the two sides may have forgotten different parts.
     fn stream_hashes(&self, from: Frame, to: Frame) -> Vec<(PeerId, u32)> {
+        if !self.is_kept(from.next()) {
+            return Vec::new();
+        }
         let mut scratch = Vec::new();
-        let hash_of = |row: &Row| {
+        let stayed = |row: &&Row| row.first <= from.next() && row.last >= to;
+        let mut hash_of = |row: &Row| {
             let mut hash = 0;
-            let frames = (from.number() + 1..=to.number()).map(Frame::new);
-            for frame in frames.filter(|frame| row.counts_at(*frame)) {
+            for frame in (from.number() + 1..=to.number()).map(Frame::new) {
                 for slot in row.slots {
                     hash = mix(hash, &self.ledger.cell(frame, slot), &mut scratch);
                 }
             }
             (row.stream.peer, fold(hash))
         };
-        let mut streams: Vec<(PeerId, u32)> = self.membership.rows().iter().map(hash_of).collect();
+        let rows = self.membership.rows().iter().filter(stayed);
+        let mut streams: Vec<(PeerId, u32)> = rows.map(&mut hash_of).collect();
         gaggle_kit::sort_few(&mut streams, |stream| *stream);
         streams
     }

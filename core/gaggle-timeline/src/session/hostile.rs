@@ -86,14 +86,26 @@ impl Table {
 
     /// With a state of about so many bytes.
     pub(super) fn with_state(seated: usize, liar: usize, state_bytes: usize) -> Table {
-        let mut table = Table::unlinked(seated, liar, state_bytes);
-        for a in 0..seated {
-            (a + 1..seated).for_each(|b| table.link(a, b));
-        }
+        let mut table = Table::configured(seated, liar, state_bytes, &config());
+        table.link_all(seated);
         table
     }
 
-    fn unlinked(seated: usize, liar: usize, state_bytes: usize) -> Table {
+    /// So many start together, of whom a majority must agree to go on without somebody.
+    pub(super) fn voting(seated: usize, liar: usize) -> Table {
+        let config = SessionConfig { majority: true, ..config() };
+        let mut table = Table::configured(seated, liar, STATE_BYTES, &config);
+        table.link_all(seated);
+        table
+    }
+
+    fn link_all(&mut self, seated: usize) {
+        for a in 0..seated {
+            (a + 1..seated).for_each(|b| self.link(a, b));
+        }
+    }
+
+    fn configured(seated: usize, liar: usize, state_bytes: usize, config: &SessionConfig) -> Table {
         let seats: Vec<Seat> = (0..seated).map(|index| Seat::new(peer(index), Slot::at(index))).collect();
         let mut table = Table {
             players: Vec::new(),
@@ -112,7 +124,7 @@ impl Table {
         };
         for index in 0..seated {
             let name = Incarnation(100 + index as u32);
-            let session = Session::new(config(), peer(index), &seats, name).expect("sound settings");
+            let session = Session::new(config.clone(), peer(index), &seats, name).expect("sound settings");
             table.sit_down(session);
         }
         table

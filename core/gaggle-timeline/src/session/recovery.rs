@@ -8,11 +8,12 @@
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
 use super::Session;
+use super::relaying::SILENCE;
 use crate::announce::Message;
 use crate::event::{DesyncCause, Event};
 use crate::exchange::MESSAGE_STREAM;
 use crate::membership::Mode;
-use crate::remote::OwnCheck;
+use crate::remote::{OwnCheck, Remote};
 use crate::transfer::{self, Offer};
 
 /// So long everybody has to tell its hashes.
@@ -121,16 +122,15 @@ impl<I: Input> Session<I> {
         }
         self.recovery.suspect = None;
         let own = self.own_check(frame);
-        let winners = match (self.recovery.found.take(), own) {
-            (Some(Found::Ours(peer)), _) => vec![peer],
+        let mut winners = match (self.recovery.found.take(), own) {
+            (Some(Found::Ours(peer)), _) => self.who_agrees_with(peer, frame),
             (found, Some(own)) => self.outvoted_by(own, found.is_some() || !heard),
             (_, None) => Vec::new(),
         };
-        let mut winners = winners;
-        if winners.len() > 1 {
-            // What it gave may be why there is a difference again.
-            winners.retain(|peer| Some(*peer) != self.recovery.donor);
-        }
+        // What it gave may be why there is a difference again.
+        self.prefer(&mut winners, |session, peer| Some(peer) != session.recovery.donor);
+        // A state comes over a link of its own: who is only heard through others cannot give one.
+        self.prefer(&mut winners, |session, peer| session.is_heard_directly(peer));
         if let Some(donor) = self.rng.pick(&winners).copied() {
             self.recovery.under_way = true;
             self.seek_from(donor);
@@ -138,6 +138,27 @@ impl<I: Input> Session<I> {
             // Too long ago, or not everybody spoke: the next check tells whether there still is a difference.
             self.forget_differences();
         }
+    }
+
+    /// Those who hold the same hashes for a frame as this peer, which is one of them.
+    fn who_agrees_with(&self, peer: PeerId, frame: Frame) -> Vec<PeerId> {
+        let told = |remote: &Remote| remote.told_check(frame);
+        let right = self.remotes.iter().find(|remote| remote.peer == peer).and_then(told);
+        let open = self.remotes.iter().filter(|remote| remote.is_open && remote.is_trusted());
+        let same = open.filter(|remote| remote.peer == peer || right.is_some() && told(remote) == right);
+        same.map(|remote| remote.peer).collect()
+    }
+
+    /// Leaves only those who are so, if there are any.
+    fn prefer(&self, peers: &mut Vec<PeerId>, so: impl Fn(&Session<I>, PeerId) -> bool) {
+        if peers.iter().any(|peer| so(self, *peer)) {
+            peers.retain(|peer| so(self, *peer));
+        }
+    }
+
+    fn is_heard_directly(&self, peer: PeerId) -> bool {
+        let remote = self.remotes.iter().find(|remote| remote.peer == peer);
+        remote.is_some_and(|remote| remote.is_trusted() && self.now.since(remote.heard_at) < SILENCE)
     }
 
     /// The group that wins against ours, if one does. Of two equally large ours does if it is known to be `right`, or if

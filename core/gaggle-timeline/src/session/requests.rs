@@ -178,12 +178,16 @@ impl<I: Input> Session<I> {
     /// What everybody did in a confirmed frame that is not too long ago: for recording, for
     /// spectators, for checking. `None` if it is not confirmed yet or already forgotten.
     pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
-        let confirmed = self.membership.confirmed();
-        let newest = confirmed.max(self.ledger.current).max(self.ledger.local.newest());
-        // Others' entries may lie up to two reaches ahead and share the ring.
-        let held = self.ledger.table.frames() - 2 * self.config.reach_frames();
-        let known = frame > self.origin && frame <= confirmed && newest.since(frame) < held;
+        let known = frame > self.origin && frame <= self.membership.confirmed() && self.is_kept(frame);
         known.then(|| self.past_inputs(frame))
+    }
+
+    /// Whether the inputs of a frame that was simulated are still there.
+    pub(super) fn is_kept(&self, frame: Frame) -> bool {
+        let newest = self.membership.confirmed().max(self.ledger.current).max(self.ledger.local.newest());
+        // Others' entries may lie up to two reaches ahead and share the ring.
+        let kept = self.ledger.table.frames() - 2 * self.config.reach_frames();
+        newest.since(frame) < kept
     }
 
     pub(super) fn past_inputs(&self, frame: Frame) -> Inputs<'_, I> {

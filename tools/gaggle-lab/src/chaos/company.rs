@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use gaggle_kit::{Frame, Micros, Prng, SlotSet, state_hash};
 use gaggle_link::sim::{Change, Conditions, World};
-use gaggle_timeline::{Incarnation, MatchId, Row, Session, SessionConfig, StreamId};
+use gaggle_timeline::{Incarnation, MatchId, Session, SessionConfig, StreamId};
 
 use super::broth::{self, Broth, Press};
 use super::chronicle::Place;
@@ -399,11 +399,10 @@ impl Company {
         let here: Vec<StreamId> =
             self.machines.iter().filter(|m| m.on).filter_map(|m| m.own_row()).map(|row| row.stream).collect();
         self.machines.iter().filter(|machine| machine.plays()).any(|machine| {
-            let mut open: Vec<&Row> = machine.session().roster().iter().filter(|row| row.is_open()).collect();
-            open.sort_unstable_by_key(|row| (row.first, row.slots.bits().trailing_zeros()));
-            let present = open.iter().filter(|row| here.contains(&row.stream)).count();
-            let first = open.first().is_some_and(|row| here.contains(&row.stream));
-            present * 2 > open.len() || present * 2 == open.len() && first
+            let voters = machine.session().voters();
+            let present = voters.iter().filter(|stream| here.contains(stream)).count();
+            let first = voters.first().is_some_and(|stream| here.contains(stream));
+            present * 2 > voters.len() || present * 2 == voters.len() && first
         })
     }
 

@@ -114,3 +114,31 @@ fn whoever_said_goodbye_has_no_vote() {
     let (to, at) = story(Rules { goodbyes_end_votes: false, ..ALL });
     assert!(to <= at + 6, "half of those who were there once may not decide: {at} to {to}");
 }
+
+#[test]
+fn a_view_the_majority_made_is_installed_whatever_was_promised_since() {
+    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 brings that view about at a ballot of its own,
+    // and 3, which has promised that one, hears of the view only from a packet's sender.
+    let story = |rules| {
+        let mut tale = voting(5, rules);
+        tale.play(&[0, 1, 2, 3, 4], 3).crash(4);
+        for index in 0..4 {
+            tale.suspect(index, 4);
+        }
+        tale.tick(0).say(0, 1).say(0, 2).say(0, 3).say(1, 0).say(2, 0).say(3, 0);
+        tale.say(0, 1).say(0, 2).say(0, 3).lose(1, 0).lose(2, 0).lose(3, 0);
+        for index in 1..4 {
+            tale.suspect(index, 0);
+        }
+        tale.tick(1).say(1, 2).say(1, 3).say(2, 1).say(3, 1);
+        tale.say(1, 2).say(1, 3).say(2, 1).say(3, 1).say(1, 2).lose(1, 3);
+        assert_eq!(tale.history(1), tale.history(2), "the view is made");
+        assert_ne!(tale.history(1), tale.history(3));
+        tale.packet(3, 1).say(1, 3);
+        tale
+    };
+    let tale = story(ALL);
+    assert_eq!(tale.holds().history(3), tale.history(1));
+    let tale = story(Rules { made_is_made: false, ..ALL });
+    assert_ne!(tale.history(3), tale.history(1), "it is left behind until the view changes once more");
+}

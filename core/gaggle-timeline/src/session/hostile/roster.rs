@@ -125,18 +125,37 @@ fn a_ballot_nobody_can_have_reached_is_a_fault() {
     table.expect_agreement(&[0, 1], 300);
 }
 
+/// Goes on sending inputs, but says nothing when the view must change.
+fn holds_up(_: &mut super::Session<u8>, mut mail: Vec<Mail>) -> Vec<Mail> {
+    mail.retain(|mail| {
+        let message = Message::decode(&mail.bytes).ok().filter(|_| mail.reliable);
+        !matches!(message, Some(Message::Report(_) | Message::Collect { .. } | Message::View { .. }))
+    });
+    mail
+}
+
+#[test]
+fn a_majority_waits_for_nobody_it_does_not_need() {
+    // 4 crashes. 3 never says what it holds; or the lead never asks: three of five are left.
+    for (liar, others) in [(3, [0, 1, 2]), (0, [1, 2, 3])] {
+        let mut table = Table::voting(5, liar);
+        table.tongue = Box::new(holds_up);
+        table.run(90);
+        table.dead[4] = true;
+        table.run_until("the others are rid of both", 3_000, |t| {
+            let open = |index: &usize| t.session(*index).roster().iter().filter(|row| row.is_open()).count();
+            others.iter().all(|index| open(index) == 3)
+        });
+        table.run(120).expect_agreement(&others, 600);
+    }
+}
+
 #[test]
 fn whoever_never_answers_is_not_waited_for_for_ever() {
     // 3 crashes. 2 goes on sending inputs, but never says what it holds; or leads, and never asks.
     for liar in [2, 0] {
         let mut table = Table::of(4, liar);
-        table.tongue = Box::new(|_, mut mail| {
-            mail.retain(|mail| {
-                let message = Message::decode(&mail.bytes).ok().filter(|_| mail.reliable);
-                !matches!(message, Some(Message::Report(_) | Message::Collect { .. } | Message::View { .. }))
-            });
-            mail
-        });
+        table.tongue = Box::new(holds_up);
         table.run(90);
         table.dead[3] = true;
         let others = if liar == 2 { [0, 1] } else { [1, 2] };
