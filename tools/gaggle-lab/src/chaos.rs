@@ -64,6 +64,7 @@ impl Together {
         self.sum.healed_after = self.sum.healed_after.max(shown.healed_after);
         self.sum.peer_seconds += shown.peer_seconds;
         self.sum.entries_held_most = self.sum.entries_held_most.max(shown.entries_held_most);
+        self.sum.bytes_held_most = self.sum.bytes_held_most.max(shown.bytes_held_most);
         self.with_lead_change += u64::from(shown.tally.lead_changes > 0);
         self.with_recovery += u64::from(shown.tally.recoveries > 0);
         self.stood_still += u64::from(shown.stood_still);
@@ -91,10 +92,18 @@ impl Together {
     }
 
     fn report(&self) -> String {
-        let Shown { tally, inputs_checked, peer_seconds, entries_held_most, healed_after, .. } = &self.sum;
+        let Shown {
+            tally,
+            inputs_checked,
+            peer_seconds,
+            entries_held_most,
+            bytes_held_most,
+            healed_after,
+            ..
+        } = &self.sum;
         format!(
             "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
-             yields, {} desyncs and {} recoveries, {} starts over; {} inputs and {} states checked; together again within {}; at most {} entries of a stream held{}",
+             yields, {} desyncs and {} recoveries, {} starts over; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
             self.matches,
             peer_seconds / 60,
             tally.frames,
@@ -111,6 +120,7 @@ impl Together {
             tally.compared,
             healed_after,
             entries_held_most,
+            bytes_held_most / 1_000,
             if self.stood_still > 0 {
                 format!("; {} without a majority", self.stood_still)
             } else {

@@ -9,6 +9,7 @@ use super::Session;
 use crate::event::{Event, PeerFault};
 use crate::exchange::MESSAGE_STREAM;
 use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
+use crate::remote::Handshake;
 use crate::roster::Incarnation;
 use crate::transfer::{Decline, Message, Offer};
 
@@ -151,6 +152,14 @@ impl<I: Input> Session<I> {
             if remote.watches { passes_on } else { !self.membership.observes(remote.peer) }
         });
         gives.map(|remote| remote.peer).collect()
+    }
+
+    /// While coming in: whether nobody is there to come to. Everybody we have a link to has greeted us, and none of them
+    /// plays; they may be waiting for somebody, too, and one of us must [begin](Session::found).
+    pub fn finds_nobody(&self) -> bool {
+        let greeted = self.remotes.iter().all(|remote| remote.handshake >= Handshake::Synchronized);
+        let seeks = self.membership.mode() == Mode::Out && matches!(self.joining.stage, Stage::Idle);
+        seeks && greeted && !self.over && self.donors().is_empty()
     }
 
     /// Any member is as good as any other: whom we take is left to chance, so that nobody pays for all.

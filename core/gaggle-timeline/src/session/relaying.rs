@@ -144,11 +144,13 @@ impl<I: Input> Session<I> {
         let taken = self.membership.take_tail(&give.tail, &mut self.ledger);
         self.blame(index, taken);
         let now = self.now;
+        // What it said was true when it said it. Else a machine that is gone would live on for as long as the word takes.
+        let under_way = self.remotes[index].clock.rtt().map_or(0, |rtt| rtt.get() / 2);
         if let Some(owner) = self.remotes.iter_mut().find(|remote| remote.peer == stream.peer) {
             owner.confirmed = owner.confirmed.max(give.confirmed);
             if give.heard_age != HEARD_NEVER {
-                let age = Micros::from_millis(u64::from(give.heard_age) * HEARD_UNIT_MS);
-                let at = Micros::new(now.get().saturating_sub(age.get()));
+                let age = Micros::from_millis((u64::from(give.heard_age) + 1) * HEARD_UNIT_MS);
+                let at = Micros::new(now.get().saturating_sub(age.get() + under_way));
                 if owner.heard_via.is_none_or(|(_, known)| at > known) {
                     owner.heard_via = Some((giver, at));
                 }

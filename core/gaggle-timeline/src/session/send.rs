@@ -205,7 +205,9 @@ impl<I: Input> Session<I> {
         // Who has not told what it holds of us gets no entries yet, nor does who has not begun a stream.
         let acked = remote.acked.filter(|_| tag != TAG_NONE && self.has_stream());
         let newest = match acked {
-            Some(acked) => self.write_body(acked.max(self.ledger.local.oldest())),
+            Some(acked) => {
+                self.write_body(acked.max(self.ledger.local.oldest()).max(self.told_whole_after()))
+            }
             None => {
                 self.outbox.body.clear();
                 self.outbox.body_of = None;
@@ -303,6 +305,12 @@ impl<I: Input> Session<I> {
     /// Whether we have entries to tell.
     fn has_stream(&self) -> bool {
         self.membership.is_at_rest() || self.membership.own().is_some_and(|held| !held.is_empty())
+    }
+
+    /// After this frame it is known what own entries say besides inputs. Before it they are not told: whoever lags so far
+    /// would take one for an entry that says nothing, and learns of it from whoever brings it in.
+    fn told_whole_after(&self) -> Frame {
+        self.membership.own().map_or(Frame::START, |own| own.first.previous())
     }
 
     /// What stands for the newest entry of somebody who has none: the frame it is at.

@@ -34,6 +34,8 @@ pub(super) struct Shown {
     pub(super) healed_after: Micros,
     pub(super) peer_seconds: u64,
     pub(super) entries_held_most: u32,
+    /// Of all machines that were switched off at some time, the most bytes one held.
+    pub(super) bytes_held_most: u64,
     /// A majority was lost for good, so nobody could go on.
     pub(super) stood_still: bool,
 }
@@ -54,6 +56,7 @@ pub(super) struct Company {
     past: Tally,
     peer_steps: u64,
     entries_held_most: u32,
+    bytes_held_most: u64,
     /// Everything healed: what machines hold is written down.
     ending: bool,
     damaged_until: Micros,
@@ -77,6 +80,7 @@ impl Company {
             past: Tally::default(),
             peer_steps: 0,
             entries_held_most: 0,
+            bytes_held_most: 0,
             ending: false,
             damaged_until: Micros::ZERO,
             plan,
@@ -167,6 +171,10 @@ impl Company {
         }
         let mut tally = self.past;
         self.machines.iter().for_each(|machine| tally.add(&machine.tally));
+        for machine in std::mem::take(&mut self.machines) {
+            self.weigh(machine);
+        }
+        self.expect_bounded()?;
         Ok(Shown {
             tally,
             joins: self.books.joins.len() as u64,
@@ -174,6 +182,7 @@ impl Company {
             inputs_checked: self.books.presses.checked,
             peer_seconds: self.peer_steps * STEP.get() / 1_000_000,
             entries_held_most: self.entries_held_most,
+            bytes_held_most: self.bytes_held_most,
             healed_after: healed_after.unwrap_or_else(|| self.net.now().since(healed_at)),
             stood_still,
         })
@@ -256,7 +265,9 @@ impl Company {
 
     fn switch_on(&mut self, index: usize, session: Session<Press>) {
         self.past.add(&self.machines[index].tally);
-        self.machines[index] = self.machine(index, session);
+        let machine = self.machine(index, session);
+        let former = std::mem::replace(&mut self.machines[index], machine);
+        self.weigh(former);
         for other in 0..self.machines.len() {
             let (a, b) = (index.min(other), index.max(other));
             self.connected[a][b] = false;
@@ -439,9 +450,22 @@ impl Company {
                 self.describe()
             ));
         }
+        Ok(())
+    }
+
+    fn weigh(&mut self, machine: Machine) {
+        self.bytes_held_most = self.bytes_held_most.max(machine.dispose());
+    }
+
+    /// However long it lasted and whatever happened, nobody held more than a match needs.
+    fn expect_bounded(&self) -> Result<(), String> {
         let reach = self.plan.window_frames + 7;
         if self.entries_held_most > 4 * reach + 3 {
             return Err(format!("{} entries of one stream were held", self.entries_held_most));
+        }
+        let bytes_max = self.plan.bytes_max();
+        if self.bytes_held_most > bytes_max {
+            return Err(format!("a machine held {} bytes, more than {bytes_max}", self.bytes_held_most));
         }
         Ok(())
     }

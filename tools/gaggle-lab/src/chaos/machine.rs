@@ -117,6 +117,13 @@ impl Machine {
         }
     }
 
+    /// It is of no use any more: how many bytes it held.
+    pub(super) fn dispose(self) -> u64 {
+        let Machine { timeline, exchange, .. } = self;
+        let freed = allocation_counter::measure(|| drop((timeline, exchange)));
+        freed.bytes_current.min(0).unsigned_abs()
+    }
+
     /// A bit of the state changes by itself.
     pub(super) fn flip_a_bit(&mut self) {
         self.damaged = Some(self.session().current_frame());

@@ -8,6 +8,9 @@ use gaggle_timeline::{LatePolicy, SessionConfig};
 
 use super::broth::SLOTS;
 
+/// What a machine may hold beside states, however long it plays.
+const BESIDE_STATES_BYTES: u64 = 1_000_000;
+
 /// What one match is played with.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
@@ -77,6 +80,13 @@ impl Plan {
             majority: self.majority,
             ..SessionConfig::default()
         }
+    }
+
+    /// Bytes a machine may hold: the states of a window and of the last checks, one it takes over and those it gives to
+    /// eight others, as many again for what is on its way, and everything beside states.
+    pub(super) fn bytes_max(&self) -> u64 {
+        let states = 2 * (u64::from(self.window_frames) + 4 + 1 + 8);
+        states * self.state_bytes as u64 + BESIDE_STATES_BYTES
     }
 
     pub(super) fn weather(&self, rng: &mut Prng, storm: bool) -> Conditions {
