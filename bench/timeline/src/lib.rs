@@ -17,6 +17,7 @@ pub mod link;
 pub mod matches;
 pub mod maze;
 pub mod network;
+pub mod people;
 pub mod rows;
 
 pub use contest::{Contestant, Setup, Stage, Step};

@@ -21,6 +21,7 @@ const PARTS: [(&str, Rows); 9] = [
     ("time", rows::time::rows),
     ("memory", rows::memory::rows),
     ("scale", rows::scale::rows),
+    ("people", rows::people::rows),
     ("agreement", rows::agreement::rows),
 ];
 

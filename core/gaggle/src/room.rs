@@ -47,6 +47,8 @@ pub enum Stage {
 struct Joining<G: Game> {
     play: Play<G>,
     give_up_at: Micros,
+    /// Since when nobody in the room plays and it is ours to begin.
+    alone_since: Option<Micros>,
     percent: u8,
 }
 
@@ -493,7 +495,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let session = session.expect("the settings held for the match alone");
         let give_up_at = *now + config.join_within;
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
-        self.joining = Some(Joining { play, give_up_at, percent: 0 });
+        self.joining = Some(Joining { play, give_up_at, alone_since: None, percent: 0 });
         self.lounge.push(Event::Joining { percent: 0 });
     }
 

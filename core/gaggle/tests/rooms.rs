@@ -126,6 +126,19 @@ fn the_first_of_all_is_killed_and_returns() {
 }
 
 #[test]
+fn two_who_return_to_a_room_nobody_plays_in_are_together_soon() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.run_ms(1_000).crash(0).crash(1).run_ms(300);
+    town.open(0).open(1);
+    town.run_until("both are back", 5_000, |town| town.is_together(0) && town.is_together(1));
+    expect_one_match(&mut town, &[0, 1]);
+    for house in 0..2 {
+        assert_eq!(count(&town, house, |event| *event == Event::JoinFailed), 0);
+    }
+}
+
+#[test]
 fn losing_the_server_ends_nothing() {
     let mut town = Town::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));

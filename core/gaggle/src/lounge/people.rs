@@ -78,6 +78,14 @@ impl<S, O: Outside> Lounge<S, O> {
         members.filter(|member| member.slot.is_none()).map(|member| member.peer)
     }
 
+    /// Whether there is a link to everybody else with a chair in the room, and we come before all of them.
+    pub(crate) fn is_first_of_linked(&mut self) -> bool {
+        let Some(me) = self.me() else { return false };
+        let others: Vec<PeerId> = self.chairs().map(|(peer, _)| peer).filter(|peer| *peer != me).collect();
+        let linked = self.outside.links().map(|links| links.peers().to_vec()).unwrap_or_default();
+        !others.is_empty() && others.iter().all(|peer| *peer > me && linked.contains(peer))
+    }
+
     /// Whether somebody is still in the room, as far as the lobby said.
     pub(crate) fn has_seat(&self, peer: PeerId) -> bool {
         let room = self.client.as_ref().and_then(Client::room);

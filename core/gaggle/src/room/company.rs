@@ -1,12 +1,15 @@
 //! What the match says, and who is who in it.
 
-use gaggle_kit::{PeerId, SlotSet};
+use gaggle_kit::{Micros, PeerId, SlotSet};
 use gaggle_timeline::{Event as MatchEvent, Game};
 
 use super::Room;
 use crate::event::{Event, Parting};
 use crate::lounge::Person;
 use crate::outside::Outside;
+
+/// So long nobody may play in a room before one of those who wait there begins: who plays tells so with its greeting.
+const ALONE_PATIENCE: Micros = Micros::from_secs(1);
 
 impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Everybody in the room, as far as we know.
@@ -91,6 +94,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let watches = session.is_watching();
         let is_in = if watches { session.is_running() } else { session.is_member() };
         let is_late = self.lounge.now >= joining.give_up_at;
+        let is_alone = !watches && session.finds_nobody() && self.lounge.is_first_of_linked();
+        joining.alone_since =
+            joining.alone_since.filter(|_| is_alone).or(is_alone.then_some(self.lounge.now));
+        let begins = joining.alone_since.is_some_and(|at| self.lounge.now.since(at) >= ALONE_PATIENCE);
         if percent != before {
             self.lounge.push(Event::Joining { percent });
         }
@@ -103,10 +110,12 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         } else if is_late && watches {
             self.lounge.push(Event::JoinFailed);
             self.leave();
-        } else if is_late {
+        } else if is_late || begins {
             self.joining = None;
-            self.lounge.push(Event::JoinFailed);
-            // Links know the attempt that failed: the match that begins now has nothing to do with it.
+            if is_late {
+                self.lounge.push(Event::JoinFailed);
+            }
+            // Links know the attempt that ended: the match that begins now has nothing to do with it.
             self.found();
             self.lounge.renew_links();
         }

@@ -1,0 +1,222 @@
+//! Machines that come and go over Gaggle's own links on its simulated network, in virtual time.
+
+use std::time::Duration;
+
+use bench_report::cpu_time;
+use gaggle_kit::{Micros, Prng, Slot, SlotSet, State};
+use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
+use gaggle_link::{Link, LinkConfig};
+use gaggle_timeline::{
+    Exchange, Game, Incarnation, Inputs, MatchId, Pace, Seat, Session, SessionConfig, SessionStats, Tick,
+    Timeline,
+};
+
+/// How finely time passes.
+const STEP: Micros = Micros::from_millis(1);
+/// Players a match has room for.
+pub const SLOTS: usize = 8;
+
+/// A game of any size, in which everything depends on everything.
+#[derive(Debug, Clone, State)]
+struct Kettle {
+    mixed: u32,
+    bulk: Vec<u32>,
+}
+
+impl Game for Kettle {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        for slot in (0..SLOTS).map(Slot::at) {
+            let here = u32::from(inputs.present(slot)) << 9;
+            self.mixed = (self.mixed ^ u32::from(inputs.get(slot)) ^ here).wrapping_mul(0x0100_0193);
+            self.mixed = self.mixed.rotate_left(7);
+        }
+        let places = self.bulk.len();
+        if places > 0 {
+            self.bulk[self.mixed as usize % places] ^= self.mixed;
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Machine {
+    timeline: Timeline<Kettle>,
+    exchange: Exchange,
+    link: Link<SimCarrier>,
+    pace: Pace,
+    on: bool,
+    stalled: u64,
+    held: u8,
+    cpu: Duration,
+}
+
+/// Everybody, and the network between them.
+#[derive(Debug)]
+pub struct People {
+    net: World,
+    machines: Vec<Machine>,
+    config: SessionConfig,
+    rng: Prng,
+    state_bytes: usize,
+    /// Whether players press anything.
+    pub pressing: bool,
+}
+
+impl People {
+    /// So many machines, `latency_ms` apart, of which the first `players` start a match together.
+    pub fn of(machines: usize, players: usize, latency_ms: u64, state_bytes: usize, seed: u64) -> People {
+        let net = World::unconnected(machines, seed);
+        net.everywhere(Conditions::latency_ms(latency_ms));
+        let config = SessionConfig { slots: SLOTS, ..SessionConfig::default() };
+        let rng = Prng::new(seed);
+        let mut people = People { net, machines: Vec::new(), config, rng, state_bytes, pressing: true };
+        let seats: Vec<Seat> =
+            (0..players).map(|index| Seat::new(people.net.id(index), Slot::at(index))).collect();
+        for index in 0..machines {
+            let (config, id, name) = (people.config.clone(), people.net.id(index), people.name());
+            let session = match index < players {
+                true => Session::new(config, id, &seats, name),
+                false => Session::join(config, id, 1, name),
+            };
+            let machine = people.machine(index, session.expect("sound settings"));
+            people.machines.push(machine);
+            people.machines[index].on = index < players;
+        }
+        for a in 0..players {
+            (a + 1..players).for_each(|b| people.net.apply(&Change::Connect(a, b)));
+        }
+        people
+    }
+
+    fn name(&mut self) -> Incarnation {
+        Incarnation(self.rng.next_u32())
+    }
+
+    fn machine(&mut self, index: usize, session: Session<u8>) -> Machine {
+        let bulk = (0..self.state_bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
+        let carrier = self.net.restarted_carrier(index);
+        let now = self.net.local_now(index);
+        Machine {
+            timeline: Timeline::new(session, Kettle { mixed: 1, bulk }),
+            exchange: Exchange::default(),
+            link: Link::new(carrier, LinkConfig::default(), self.rng.next_u64()),
+            pace: Pace::new(self.config.frames_per_second, now),
+            on: true,
+            stalled: 0,
+            held: 0,
+            cpu: Duration::ZERO,
+        }
+    }
+
+    fn switch_on(&mut self, index: usize, session: Session<u8>, via: &[usize]) {
+        self.machines[index] = self.machine(index, session);
+        via.iter().for_each(|other| self.net.apply(&Change::Connect(index, *other)));
+    }
+
+    /// A machine starts a match of its own.
+    pub fn found(&mut self, index: usize) {
+        let config = SessionConfig { match_id: MatchId { born: 1, number: 1 }, ..self.config.clone() };
+        let (id, name) = (self.net.id(index), self.name());
+        let session = Session::found(config, id, 1, name).expect("sound settings");
+        self.switch_on(index, session, &[]);
+    }
+
+    /// A machine comes in, linked to these.
+    pub fn join(&mut self, index: usize, via: &[usize]) {
+        let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
+        self.switch_on(index, Session::join(config, id, 1, name).expect("sound settings"), via);
+    }
+
+    /// A machine looks on, linked to these.
+    pub fn watch(&mut self, index: usize, via: &[usize]) {
+        let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
+        self.switch_on(index, Session::watch(config, id, name).expect("sound settings"), via);
+    }
+
+    /// The players of a machine say goodbye.
+    pub fn leave(&mut self, index: usize) {
+        self.machines[index].timeline.session_mut().leave();
+    }
+
+    /// A machine is switched off without a word.
+    pub fn crash(&mut self, index: usize) {
+        self.machines[index].on = false;
+    }
+
+    /// Time passes.
+    pub fn run_ms(&mut self, millis: u64) {
+        for _ in 0..millis {
+            self.net.advance(STEP);
+            (0..self.machines.len()).for_each(|index| self.step(index));
+        }
+    }
+
+    /// Runs until something is so, and says how long it took; at most `limit_ms`.
+    pub fn run_until(&mut self, limit_ms: u64, so: impl Fn(&People) -> bool) -> Micros {
+        let began = self.net.now();
+        while !so(self) && self.net.now().since(began) < Micros::from_millis(limit_ms) {
+            self.run_ms(1);
+        }
+        self.net.now().since(began)
+    }
+
+    fn step(&mut self, index: usize) {
+        let machine = &mut self.machines[index];
+        let now = self.net.local_now(index);
+        if !machine.on {
+            return;
+        }
+        let due = machine.pace.ticks_due(now, machine.timeline.session().speed_ppm());
+        if due == 0 {
+            return;
+        }
+        if self.pressing && self.rng.below(10) == 0 {
+            machine.held = self.rng.below(256) as u8;
+        }
+        let began = cpu_time();
+        machine.exchange.receive(now, &mut machine.link, machine.timeline.session_mut());
+        for _ in 0..due {
+            let session = machine.timeline.session_mut();
+            for slot in session.local_slots() {
+                // A seat may be lost in this very tick; then nobody presses.
+                let _ = session.set_input(slot, machine.held);
+            }
+            machine.stalled += u64::from(machine.timeline.tick(now) == Tick::Stalled);
+            machine.exchange.send(now, &mut machine.link, machine.timeline.session_mut());
+        }
+        while machine.timeline.session_mut().next_event().is_some() {}
+        machine.cpu += cpu_time() - began;
+    }
+
+    /// A machine's session.
+    pub fn session(&self, index: usize) -> &Session<u8> {
+        self.machines[index].timeline.session()
+    }
+
+    /// Ticks these machines stalled, the worst of them.
+    pub fn stalled_most(&self, machines: impl Iterator<Item = usize>) -> u64 {
+        machines.map(|index| self.machines[index].stalled).max().unwrap_or(0)
+    }
+
+    /// Nobody has stalled so far.
+    pub fn forget_stalls(&mut self) {
+        self.machines.iter_mut().for_each(|machine| machine.stalled = 0);
+    }
+
+    /// CPU time a machine has used so far.
+    pub fn cpu(&self, index: usize) -> Duration {
+        self.machines[index].cpu
+    }
+
+    /// What a machine's session counted.
+    pub fn stats(&self, index: usize) -> SessionStats {
+        self.session(index).stats()
+    }
+
+    /// The slots present in the last frame a machine confirmed.
+    pub fn present(&self, index: usize) -> SlotSet {
+        let session = self.session(index);
+        session.present_at(session.confirmed_frame())
+    }
+}

@@ -1,0 +1,150 @@
+//! What it costs those who play when others come, go, crash or look on. Gaggle alone: neither of the other libraries has
+//! people come into a running match.
+
+use bench_report::{Report, Row, median};
+
+use crate::people::People;
+
+/// Worst of so many seeds.
+const SEEDS: u64 = 10;
+/// Three frames, so that a round trip is 100 ms.
+const LATENCY_MS: u64 = 50;
+const STATE_BYTES: usize = 100_000;
+const WINDOW_FRAMES: u64 = 8;
+const FRAMES_PER_SECOND: u64 = 60;
+/// Silence is taken for absence after three seconds.
+const TIMEOUT_FRAMES: u64 = 3 * FRAMES_PER_SECOND;
+const ROUND_TRIP_FRAMES: u64 = 2 * LATENCY_MS * FRAMES_PER_SECOND / 1_000;
+const ONLOOKERS: usize = 100;
+
+/// All of them.
+pub fn rows(report: &mut Report) {
+    report.section("People come and go: round trip 100 ms, window 8, state 100 KB; worst of 10 seeds");
+    join(report);
+    leave(report);
+    crash(report);
+    packets(report);
+    onlookers(report);
+}
+
+fn worst(of: impl Fn(u64) -> u64) -> f64 {
+    (1..=SEEDS).map(of).max().unwrap_or(0) as f64
+}
+
+fn join(report: &mut Report) {
+    let (mut stalled, mut millis) = (0, 0);
+    for seed in 1..=SEEDS {
+        let mut people = People::of(4, 3, LATENCY_MS, STATE_BYTES, seed);
+        people.run_ms(3_000);
+        people.forget_stalls();
+        people.join(3, &[0, 1, 2]);
+        let took = people.run_until(5_000, |people| people.session(3).is_member());
+        people.run_ms(3_000);
+        stalled = stalled.max(people.stalled_most(0..3));
+        millis = millis.max(took.as_millis());
+    }
+    let seconds = millis as f64 / 1_000.0;
+    report.row(Row::new("somebody joins: it plays after", "s").gaggle(seconds).at_most(1.0));
+    report.row(Row::new("somebody joins: others wait", "frames").gaggle(stalled as f64).at_most(0.0));
+}
+
+fn leave(report: &mut Report) {
+    for (who, leaver) in [("somebody", 2), ("the lead", 0)] {
+        let stalled = worst(|seed| {
+            let mut people = People::of(3, 3, LATENCY_MS, STATE_BYTES, seed);
+            people.run_ms(3_000);
+            people.forget_stalls();
+            people.leave(leaver);
+            people.run_until(3_000, |people| people.session(leaver).is_over());
+            people.crash(leaver);
+            people.run_ms(5_000);
+            assert_eq!(people.present(1).len(), 2, "it is gone");
+            people.stalled_most((0..3).filter(|index| *index != leaver))
+        });
+        report.row(Row::new(format!("{who} leaves: others wait"), "frames").gaggle(stalled).at_most(0.0));
+    }
+}
+
+fn crash(report: &mut Report) {
+    let bound = TIMEOUT_FRAMES + 2 * ROUND_TRIP_FRAMES - WINDOW_FRAMES;
+    for (who, victim) in [("somebody", 2), ("the lead", 0)] {
+        let stalled = worst(|seed| {
+            let mut people = People::of(3, 3, LATENCY_MS, STATE_BYTES, seed);
+            people.run_ms(3_000 + 7 * seed);
+            people.forget_stalls();
+            people.crash(victim);
+            people.run_ms(6_000);
+            assert_eq!(people.present(1).len(), 2, "the others go on without it");
+            people.stalled_most((0..3).filter(|index| *index != victim))
+        });
+        report.row(
+            Row::new(format!("{who} crashes: others wait"), "frames").gaggle(stalled).at_most(bound as f64),
+        );
+    }
+}
+
+/// Bytes of a packet in which nobody presses anything, between the first and the second of three who play.
+fn bytes_per_packet(people: &mut People) -> f64 {
+    people.pressing = false;
+    people.run_ms(4_000);
+    let before = people.stats(0);
+    people.run_ms(20_000);
+    let after = people.stats(0);
+    (after.bytes_sent - before.bytes_sent) as f64 / (after.packets_sent - before.packets_sent) as f64
+}
+
+fn packets(report: &mut Report) {
+    let together = bytes_per_packet(&mut People::of(3, 3, LATENCY_MS, 0, 1));
+    let mut people = People::of(4, 0, LATENCY_MS, 0, 1);
+    people.found(0);
+    for index in 1..4 {
+        people.run_ms(500);
+        people.join(index, &(0..index).collect::<Vec<_>>());
+        people.run_until(5_000, |people| people.session(index).is_member());
+    }
+    people.run_ms(500);
+    people.crash(3);
+    people.run_ms(6_000);
+    let lived = bytes_per_packet(&mut people);
+    report.row(Row::new("a packet of three who started together", "B").gaggle(together));
+    report.row(
+        Row::new("the same after three joins and a crash, more", "B").gaggle(lived - together).at_most(2.0),
+    );
+}
+
+/// The CPU time of a player's frame without and with onlookers who pass it on to each other.
+fn onlookers(report: &mut Report) {
+    let frame_us = |onlookers: usize, seed: u64| {
+        let mut people = People::of(2 + ONLOOKERS, 2, 20, STATE_BYTES, seed);
+        people.run_ms(1_000);
+        for nth in 0..onlookers {
+            // Each is fed by one who came before it, the first by somebody who plays.
+            let feeder = if nth == 0 { 0 } else { 2 + (nth - 1) / 4 };
+            people.watch(2 + nth, &[feeder]);
+            people.run_ms(if nth < 6 { 600 } else { 30 });
+        }
+        people.run_ms(3_000);
+        let behind = |nth: usize| {
+            let (playing, shown) =
+                (people.session(0).confirmed_frame(), people.session(2 + nth).current_frame());
+            playing.since(shown)
+        };
+        let behind_most = (0..onlookers).map(behind).max().unwrap_or(0);
+        let (cpu, frames) = (people.cpu(0), people.stats(0).frames);
+        people.run_ms(4_000);
+        let cpu = (people.cpu(0) - cpu).as_secs_f64() * 1e6;
+        (cpu / (people.stats(0).frames - frames) as f64, f64::from(behind_most))
+    };
+    let (mut ratios, mut behind) = (Vec::new(), 0.0_f64);
+    for seed in 1..=3 {
+        let ((with, behind_most), (without, _)) = (frame_us(ONLOOKERS, seed), frame_us(0, seed));
+        ratios.push(with / without);
+        behind = behind.max(behind_most);
+    }
+    report.row(
+        Row::new("100 look on in a chain: a player's frame, of without", "×")
+            .gaggle(median(&ratios))
+            .at_most(1.1),
+    );
+    report.row(Row::new("the last of them is behind by", "frames").gaggle(behind).at_most(120.0));
+}
