@@ -12,7 +12,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// A part of the report.
 type Rows = fn(&mut Report);
 
-const PARTS: [(&str, Rows); 9] = [
+const PARTS: [(&str, Rows); 10] = [
     ("cpu", rows::cpu::rows),
     ("instructions", rows::instructions::rows),
     ("traffic", rows::traffic::rows),
