@@ -16,6 +16,11 @@ const CANDIDATES_MAX: u32 = 64;
 /// An offer younger than this is still under way: asking again would only start over.
 const OFFER_PATIENCE: Micros = Micros::from_millis(1_500);
 
+/// Attempts a peer may make us begin within [`ATTEMPTS_WITHIN`]: each is a connection, and costs far more than the signal
+/// that asks for it.
+const ATTEMPTS_MAX: u8 = 4;
+const ATTEMPTS_WITHIN: Micros = Micros::from_secs(4);
+
 /// What the engine has to do for a peer. Results come back with the same attempt number; those of an older attempt
 /// are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +63,8 @@ pub struct Rendezvous {
     local: PeerId,
     attempts: Prng,
     meetings: BTreeMap<PeerId, Meeting>,
+    /// Since when, and how many attempts each peer made us begin.
+    begun: BTreeMap<PeerId, (Micros, u8)>,
     commands: VecDeque<(PeerId, u32, Command)>,
     signals: VecDeque<(PeerId, Signal)>,
 }
@@ -69,6 +76,7 @@ impl Rendezvous {
             local,
             attempts: Prng::new(seed),
             meetings: BTreeMap::new(),
+            begun: BTreeMap::new(),
             commands: VecDeque::new(),
             signals: VecDeque::new(),
         }
@@ -138,12 +146,12 @@ impl Rendezvous {
                 let fresh = self.meetings.get(&from).is_some_and(|meeting| {
                     meeting.stage != Stage::Open && now.since(meeting.since) < OFFER_PATIENCE
                 });
-                if !fresh {
+                if !fresh && self.may_begin(now, from) {
                     self.offer(now, from);
                 }
             }
             SignalBody::Offer(description) if !self.offers_to(from) => {
-                if self.current(from, attempt).is_some() {
+                if self.current(from, attempt).is_some() || !self.may_begin(now, from) {
                     return Ok(());
                 }
                 self.end(from);
@@ -173,6 +181,14 @@ impl Rendezvous {
             SignalBody::Call | SignalBody::Offer(_) | SignalBody::Meet => {}
         }
         Ok(())
+    }
+
+    /// Whether a peer may make us begin one more attempt. If not, it asks again when it gets no answer.
+    fn may_begin(&mut self, now: Micros, peer: PeerId) -> bool {
+        self.begun.retain(|_, (since, _)| now.since(*since) < ATTEMPTS_WITHIN);
+        let (_, count) = self.begun.entry(peer).or_insert((now, 0));
+        *count = count.saturating_add(1);
+        *count <= ATTEMPTS_MAX
     }
 
     fn take_candidate(&mut self, from: PeerId, attempt: u32, candidate: Candidate) {
@@ -356,5 +372,33 @@ mod tests {
         }
         assert_eq!(std::iter::from_fn(|| low.next_command()).count(), 1 + CANDIDATES_MAX as usize);
         assert!(low.handle_signal(Micros::ZERO, HIGH, "nonsense").is_err());
+    }
+
+    #[test]
+    fn a_flood_of_offers_and_calls_begins_few_connections() {
+        let (mut low, mut high) = (Rendezvous::new(LOW, 1), Rendezvous::new(HIGH, 2));
+        let began = |side: &mut Rendezvous| {
+            let commands = std::iter::from_fn(|| side.next_command());
+            commands.filter(|(.., done)| matches!(done, Command::Answer(_) | Command::Offer)).count()
+        };
+        for n in 1..=1_500 {
+            low.handle_signal(Micros::ZERO, HIGH, &format!("offer {n}\nx")).unwrap();
+            let end = Signal { attempt: n, body: SignalBody::End };
+            low.handle_signal(Micros::ZERO, HIGH, &end.to_string()).unwrap();
+        }
+        assert_eq!(began(&mut low), 4);
+        for _ in 0..1_500 {
+            let call = Signal { attempt: 0, body: SignalBody::Call };
+            high.handle_signal(Micros::ZERO, LOW, &call.to_string()).unwrap();
+            if let Some(attempt) = high.meetings.get(&LOW).map(|meeting| meeting.attempt) {
+                let end = Signal { attempt, body: SignalBody::End };
+                high.handle_signal(Micros::ZERO, LOW, &end.to_string()).unwrap();
+            }
+        }
+        assert_eq!(began(&mut high), 4);
+        // Somebody else is not affected, and neither is the same one later.
+        low.handle_signal(Micros::ZERO, PeerId::from_u128(3), "offer 1\nx").unwrap();
+        low.handle_signal(ATTEMPTS_WITHIN, HIGH, "offer 9999\nx").unwrap();
+        assert_eq!(began(&mut low), 2);
     }
 }

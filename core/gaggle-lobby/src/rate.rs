@@ -14,12 +14,17 @@ pub(crate) struct Meter {
 impl Meter {
     /// Counts one, or says how long to wait until one more is allowed.
     pub(crate) fn take(&mut self, now: Micros, rate: Rate) -> Result<(), Micros> {
+        self.take_many(now, rate, 1)
+    }
+
+    /// Counts so many, or says how long to wait until so many more are allowed.
+    pub(crate) fn take_many(&mut self, now: Micros, rate: Rate, count: u32) -> Result<(), Micros> {
         if rate.every == Micros::ZERO {
             return Ok(());
         }
         let start = self.clear_at.max(now);
         let burst = Micros::new(rate.every.get().saturating_mul(u64::from(rate.burst)));
-        let clear_at = start.saturating_add(rate.every);
+        let clear_at = start.saturating_add(Micros::new(rate.every.get().saturating_mul(u64::from(count))));
         let allowed_until = now.saturating_add(burst);
         if clear_at > allowed_until {
             return Err(clear_at.since(allowed_until));

@@ -92,6 +92,10 @@ pub struct Rates {
     pub change: Rate,
     /// `signal`, per person. A newcomer in a room of 64 sends an offer and a dozen candidates to each.
     pub signal: Rate,
+    /// Bytes of signals, per person.
+    pub signal_bytes: Rate,
+    /// Bytes of signals from one member to another: one who is sent more than it takes loses its connection.
+    pub signal_bytes_to_one: Rate,
     /// `list`, `top`, `mine`, `look`, `ticket`, `ice`, `touch`, per person.
     pub look: Rate,
     /// `report`, per person.
@@ -222,6 +226,10 @@ impl Default for Rates {
             take_over: Rate::per_secs(3, 10),
             change: Rate::per_secs(20, 10),
             signal: Rate { burst: 1_500, every: Micros::from_millis(10) },
+            // In a room of 64 as much as an offer and a dozen candidates to each, three times over; then 62 kB a second.
+            signal_bytes: Rate { burst: 1 << 20, every: Micros::new(16) },
+            // Several attempts at once, and then one a second. Four who mean it are needed to fill a socket's buffer.
+            signal_bytes_to_one: Rate { burst: 1 << 16, every: Micros::new(64) },
             look: Rate::per_secs(20, 20),
             report: Rate::per_secs(10, 10),
         }
@@ -243,6 +251,8 @@ impl Rates {
             take_over: unlimited,
             change: unlimited,
             signal: unlimited,
+            signal_bytes: unlimited,
+            signal_bytes_to_one: unlimited,
             look: unlimited,
             report: unlimited,
         }

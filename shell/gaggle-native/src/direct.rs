@@ -10,7 +10,7 @@ use gaggle_link::{Busy, Candidate, Carrier, CarrierEvent, Command, Direct, Rende
 use gaggle_rtc::stun::{self, Stun, TransactionId};
 use gaggle_rtc::{Certificate, Out, Role, RtcChannel, RtcChannelError};
 
-use crate::sockets::Sockets;
+use crate::sockets::{DATAGRAMS_AT_ONCE, Sockets};
 
 /// How often a STUN server is asked where it sees us, until it answers, and how long between.
 const QUESTIONS_MAX: u32 = 5;
@@ -183,7 +183,8 @@ impl DirectWay {
     }
 
     fn receive(&mut self, now: Instant) {
-        while let Some((to, from, bytes)) = self.sockets.receive() {
+        for _ in 0..DATAGRAMS_AT_ONCE {
+            let Some((to, from, bytes)) = self.sockets.receive() else { return };
             if let Some(Stun::Answer(id, seen)) = stun::read(bytes)
                 && let Some(base) = self.finder.handle_answer(id, to, seen)
             {

@@ -13,7 +13,7 @@ use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Bytes, Error, Message, WebSocket};
 
 use crate::network_watch::NetworkWatch;
-use crate::sockets::Sockets;
+use crate::sockets::{DATAGRAMS_AT_ONCE, Sockets};
 use crate::websocket::{self, Opening, Security, Stream, is_waiting};
 
 /// Bytes that may wait for the kernel to take them. More than that is a queue that only gets older.
@@ -135,19 +135,24 @@ impl RelayLine {
     /// Passes on what came for the channel, and time.
     fn look_at_channel(&mut self) {
         let now = Instant::now();
-        loop {
+        for _ in 0..DATAGRAMS_AT_ONCE {
             let Some(held) = &mut self.channel else { return };
-            let handled = match held.sockets.receive() {
-                Some((to, from, bytes)) => held.channel.handle(now, from, to, bytes),
-                None if held.timeout <= now => held.channel.handle_timeout(now),
-                None => return,
-            };
-            if handled.is_err() {
-                self.channel = None;
-                self.news.push_back(News::Closed);
-            }
-            self.drain(now);
+            let Some((to, from, bytes)) = held.sockets.receive() else { break };
+            let is_fine = held.channel.handle(now, from, to, bytes).is_ok();
+            self.go_on(is_fine, now);
         }
+        if let Some(held) = self.channel.as_mut().filter(|held| held.timeout <= now) {
+            let is_fine = held.channel.handle_timeout(now).is_ok();
+            self.go_on(is_fine, now);
+        }
+    }
+
+    fn go_on(&mut self, is_fine: bool, now: Instant) {
+        if !is_fine {
+            self.channel = None;
+            self.news.push_back(News::Closed);
+        }
+        self.drain(now);
     }
 
     /// Does what the channel wants until it wants no more.

@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Longer than any datagram we understand.
 const DATAGRAM_BYTES_MAX: usize = 2_048;
+/// Datagrams taken from a socket in one go: a flood must not keep a game from everything else it does.
+pub(crate) const DATAGRAMS_AT_ONCE: usize = 1_024;
 
 /// The sockets.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ use self::endpoint::Endpoint;
 pub use self::keys::RoomKey;
 use self::keys::TAG_BYTES;
 use self::packet::HEADER_BYTES;
+use crate::sockets::DATAGRAMS_AT_ONCE;
 
 /// The longest datagram that is sent: within the 1,200 bytes that pass everywhere.
 const SENT_BYTES_MAX: usize = HEADER_BYTES + DATAGRAM_BYTES_MAX + TAG_BYTES;
@@ -71,6 +72,8 @@ pub struct UdpCarrier {
     /// A datagram for the link in `received` that opened a connection: that is told first.
     held: Option<(PeerId, Range<usize>)>,
     sealed: Box<[u8]>,
+    /// How many datagrams were taken from the socket at this time.
+    taken: (Micros, usize),
     /// Addresses at which peers are to be found, for [`Way::connect`].
     addresses: Vec<(PeerId, SocketAddr)>,
 }
@@ -94,6 +97,7 @@ impl UdpCarrier {
             received: vec![0; RECEIVED_BYTES_MAX].into_boxed_slice(),
             held: None,
             sealed: vec![0; SENT_BYTES_MAX].into_boxed_slice(),
+            taken: (Micros::ZERO, 0),
             addresses: Vec::new(),
         })
     }
@@ -164,6 +168,10 @@ impl Carrier for UdpCarrier {
                 datagram.extend_from_slice(&self.received[range]);
                 return Some(CarrierEvent::Datagram { peer });
             }
+            // A flood must not keep whoever polls from everything else: the rest waits for its next look at the clock.
+            if self.taken == (now, DATAGRAMS_AT_ONCE) {
+                break;
+            }
             let (size, from) = match socket.recv_from(&mut self.received) {
                 Ok(received) => received,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -173,6 +181,7 @@ impl Carrier for UdpCarrier {
                 }
                 Err(_) => break,
             };
+            self.taken = (now, if self.taken.0 == now { self.taken.1 + 1 } else { 1 });
             self.endpoint.totals.received += 1;
             let bytes = &mut self.received[..size];
             self.held = self.endpoint.handle(now, from, bytes, &mut transmit);

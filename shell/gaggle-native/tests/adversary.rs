@@ -423,3 +423,29 @@ fn a_connection_ends_after_long_silence_and_comes_back_by_itself() {
     assert!(told.len() >= 3, "{told:?}");
     assert_eq!(told[1..3], [CarrierEvent::Closed { peer: B }, CarrierEvent::Opened { peer: B }]);
 }
+
+#[test]
+fn a_flood_does_not_keep_whoever_polls_from_everything_else() {
+    let mut carrier = bind(A, &key());
+    let (address, stop) = (carrier.local_address().unwrap(), std::sync::atomic::AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let socket = raw_socket();
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let _ = socket.send_to(&[7; 60], address);
+            }
+        });
+        let mut datagram = Vec::new();
+        // However often it is polled: at one time it takes so many, and at the next some more.
+        for moment in 1..=3 {
+            while carrier.totals().received < 1_024 * moment {
+                assert_eq!(carrier.poll(Micros::from_secs(moment), &mut datagram), None);
+            }
+            for _ in 0..100 {
+                assert_eq!(carrier.poll(Micros::from_secs(moment), &mut datagram), None);
+            }
+            assert_eq!(carrier.totals().received, 1_024 * moment);
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}

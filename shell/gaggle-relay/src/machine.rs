@@ -394,6 +394,10 @@ impl Relay {
                 self.forward(now, id, Leg::Socket, Some(peer), datagram, out);
             }
             RelayFrame::Everyone { datagram } => self.forward(now, id, Leg::Socket, None, datagram, out),
+            // Each of these brings somebody else a word that is not dropped.
+            RelayFrame::Call { .. } | RelayFrame::HangUp { .. } if !self.member(id).words.take(now, 1) => {
+                self.totals.words_ignored += 1;
+            }
             RelayFrame::Call { peer } => self.call(id, peer, out),
             RelayFrame::HangUp { peer } => self.hang_up(id, peer, out),
             RelayFrame::Offer { description } => {

@@ -38,6 +38,8 @@ pub(crate) struct Member {
     pub(crate) offers: Bucket,
     /// Checking a ticket is dear.
     pub(crate) proofs: Bucket,
+    /// Calls, and ends of them.
+    pub(crate) words: Bucket,
 }
 
 impl Member {
@@ -61,6 +63,8 @@ impl Member {
             bytes: Bucket::new(config.bytes_per_second, config.bytes_burst, now),
             offers: Bucket::new(1, 8, now),
             proofs: Bucket::new(2, 32, now),
+            // Everybody in a room, and everybody again after they all came back.
+            words: Bucket::new(20, 256, now),
         }
     }
 

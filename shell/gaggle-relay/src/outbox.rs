@@ -17,6 +17,7 @@ const WORDS_MAX: usize = 1_024;
 pub(crate) struct Outbox {
     state: Mutex<State>,
     news: Notify,
+    end: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -48,9 +49,17 @@ impl Outbox {
                 0
             }
         };
+        if state.ended {
+            self.end.notify_one();
+        }
         drop(state);
         self.news.notify_one();
         dropped
+    }
+
+    /// Waits until the connection is to end.
+    pub(crate) async fn ended(&self) {
+        self.end.notified().await;
     }
 
     /// Waits until there is something new.

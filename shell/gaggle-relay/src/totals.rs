@@ -35,6 +35,8 @@ pub struct Totals {
     pub dropped_nobody: u64,
     /// Datagrams dropped because their receiver does not keep up.
     pub dropped_slow: u64,
+    /// Calls and ends of calls that a member said too often.
+    pub words_ignored: u64,
     /// Questions at the UDP port where somebody is seen from, answered.
     pub questions: u64,
     /// Datagrams at the UDP port that were damaged, forged, of no meaning, or questions beyond the limit.
@@ -56,7 +58,7 @@ impl Totals {
     }
 
     /// Each count that only rises, by name and meaning, for metrics.
-    pub fn counters(&self) -> [(&'static str, &'static str, u64); 16] {
+    pub fn counters(&self) -> [(&'static str, &'static str, u64); 17] {
         [
             ("connections", "Connections that came.", self.connections),
             ("proven", "Connections that proved who they are.", self.proven),
@@ -71,6 +73,7 @@ impl Totals {
             ("dropped_rate", "Datagrams dropped because their sender sends too much.", self.dropped_rate),
             ("dropped_nobody", "Datagrams dropped because nobody is there.", self.dropped_nobody),
             ("dropped_slow", "Datagrams dropped because their receiver is slow.", self.dropped_slow),
+            ("words_ignored", "Calls that members said too often.", self.words_ignored),
             ("questions", "STUN questions answered.", self.questions),
             ("strays_refused", "Datagrams refused at the UDP port.", self.strays_refused),
             ("strays_unknown", "Datagrams from unknown addresses at the UDP port.", self.strays_unknown),

@@ -30,6 +30,8 @@ const DATAGRAMS_PER_TURN: usize = 256;
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
 /// Addresses one channel may be spoken to from at a time.
 const ADDRESSES_MAX: usize = 8;
+/// An address belongs to the open channel that was heard from so lately. Browsers and we ourselves say something every few seconds.
+const ADDRESS_KEPT: Duration = Duration::from_secs(10);
 
 /// A port for channels.
 #[derive(Debug)]
@@ -100,6 +102,7 @@ struct Held {
     name: String,
     addresses: Vec<SocketAddr>,
     since: Instant,
+    heard_at: Instant,
     timeout: Instant,
     open: bool,
     /// What goes out at the end of this turn.
@@ -196,6 +199,7 @@ impl Port {
             let Some(id) = self.owner(now, from, length, server) else { continue };
             let to = self.addresses[0];
             let Some(held) = self.channels.get_mut(&id) else { continue };
+            held.heard_at = now;
             if held.channel.handle(now, from, to, &self.buffer[..length]).is_err() {
                 self.end(id, now, server);
             } else {
@@ -238,9 +242,9 @@ impl Port {
                     // Only who knows the channel's password gets an answer, and may say where it is.
                     self.channels[id].channel.accepts(now, from, self.addresses[0], bytes)
                 });
-                match known {
-                    Some(id) => self.note_address(id, from),
-                    None => server.count_datagram(Stray::Refused),
+                let known = known.filter(|id| self.note_address(*id, from, now));
+                if known.is_none() {
+                    server.count_datagram(Stray::Refused);
                 }
                 known
             }
@@ -251,11 +255,21 @@ impl Port {
         }
     }
 
-    fn note_address(&mut self, id: ConnectionId, from: SocketAddr) {
-        if self.by_address.get(&from) == Some(&id) {
-            return;
+    /// Notes that a channel speaks from this address. False if another does: who sends under a false address must not take
+    /// it from whom it belongs to.
+    fn note_address(&mut self, id: ConnectionId, from: SocketAddr, now: Instant) -> bool {
+        let holder = self.by_address.get(&from).copied();
+        if holder == Some(id) {
+            return true;
         }
-        let Some(held) = self.channels.get_mut(&id) else { return };
+        let Some(socket) = self.channels.get(&id).map(|held| held.socket) else { return false };
+        let is_in_use = |held: &Held| {
+            held.open && held.socket != socket && now.duration_since(held.heard_at) < ADDRESS_KEPT
+        };
+        if holder.and_then(|holder| self.channels.get(&holder)).is_some_and(is_in_use) {
+            return false;
+        }
+        let Some(held) = self.channels.get_mut(&id) else { return false };
         // Who moves about leaves its oldest address behind.
         if held.addresses.len() >= ADDRESSES_MAX {
             let oldest = held.addresses.remove(0);
@@ -263,6 +277,7 @@ impl Port {
         }
         held.addresses.push(from);
         self.by_address.insert(from, id);
+        true
     }
 
     fn offer(&mut self, socket: ConnectionId, description: &str, now: Instant, server: &RelayServer) {
@@ -289,6 +304,7 @@ impl Port {
             name: name.clone(),
             addresses: Vec::new(),
             since: now,
+            heard_at: now,
             timeout: now,
             open: false,
             frames: Vec::new(),

@@ -54,6 +54,8 @@ pub(crate) async fn serve(
             () = outbox.wait(), if written < WRITE_AT_ONCE => {
                 serving = outbox.drain(WRITE_AT_ONCE, |frame| frames.put(frame));
             }
+            // Whoever does not read is sent away all the same.
+            () = outbox.ended() => serving = false,
             _ = clock.tick() => {
                 if !heard && asked {
                     return;
@@ -69,6 +71,7 @@ pub(crate) async fn serve(
             let _ = output.flush().await;
         }
     }
+    outbox.drain(usize::MAX, |frame| frames.put(frame));
     frames.close();
     let last_words = async {
         let _ = output.write_all(&frames.pipe.output).await;
@@ -162,5 +165,38 @@ impl Write for Pipe {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::io::duplex;
+
+    use super::*;
+    use crate::machine::Out;
+
+    /// How long anything may take on the slowest machine.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn who_pings_and_never_reads_is_not_listened_to_and_can_be_sent_away() {
+        let (mut client, stream) = duplex(16 * 1024);
+        let outbox = Arc::new(Outbox::default());
+        let served = Arc::clone(&outbox);
+        let server = tokio::spawn(async move { serve(stream, &served, |_| {}).await });
+        // A masked ping of 125 bytes; its mask is zero.
+        let ping = [&[0x89, 0x80 | 125, 0, 0, 0, 0][..], &[b'x'; 125]].concat();
+        let mut sent = 0;
+        // When it is not read for a moment it never will be: we take nothing from the other side.
+        while let Ok(done) = tokio::time::timeout(Duration::from_millis(500), client.write_all(&ping)).await {
+            done.expect("the connection stays open");
+            sent += ping.len();
+            assert!(sent < 1024 * 1024, "{sent} bytes were taken from somebody who reads nothing");
+        }
+        assert!(sent > UNREAD_MAX / 2, "only {sent} bytes were taken");
+        outbox.push(Out::End);
+        tokio::time::timeout(PATIENCE, server).await.expect("it ends").expect("it does not panic");
     }
 }

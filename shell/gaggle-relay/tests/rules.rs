@@ -281,6 +281,29 @@ fn whoever_shows_tickets_without_end_is_sent_away() {
 }
 
 #[test]
+fn who_calls_and_hangs_up_all_the_time_is_not_heard_and_bothers_nobody() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, ben) = rig.pair();
+    for _ in 0..5_000 {
+        rig.say(ada, RelayFrame::HangUp { peer: BEN });
+        rig.say(ada, RelayFrame::Call { peer: BEN });
+    }
+    let heard = rig.heard(ben).len();
+    assert!((200..=256).contains(&heard), "{heard} words");
+    rig.wait(Micros::from_secs(2));
+    for _ in 0..100 {
+        rig.say(ada, RelayFrame::HangUp { peer: BEN });
+        rig.say(ada, RelayFrame::Call { peer: BEN });
+    }
+    let heard = rig.heard(ben).len();
+    assert!((38..=40).contains(&heard), "{heard} words in two seconds");
+    assert!(rig.relay.totals().words_ignored > 9_000);
+    rig.heard(ada);
+    rig.say(ben, RelayFrame::Call { peer: ADA });
+    rig.expect(ben, &[RelayFrame::Opened { peer: ADA }]);
+}
+
+#[test]
 fn the_same_machine_again_takes_its_own_place() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();

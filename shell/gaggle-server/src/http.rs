@@ -237,11 +237,15 @@ impl Site {
         if !self.is_proxy(remote) {
             return remote;
         }
-        let forwarded = headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
-        // The last entry is the one our own proxy wrote; those before it are whatever the client claimed.
-        let last = forwarded.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
-        last.unwrap_or(remote)
+        forwarded_for(headers).unwrap_or(remote)
     }
+}
+
+/// Whom our own proxy says it speaks for. It wrote the last entry of the last line; those before it are whatever the client
+/// claimed.
+fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
+    let line = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
+    line.rsplit(',').next()?.trim().parse().ok()
 }
 
 /// Takes the stream back from HTTP, with what was read of it already.
@@ -277,4 +281,27 @@ fn with_type(status: StatusCode, bytes: Bytes, content_type: &'static str) -> An
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_our_own_proxy_wrote_is_believed() {
+        let said = |lines: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            lines.iter().for_each(|line| {
+                headers.append("x-forwarded-for", HeaderValue::from_static(line));
+            });
+            forwarded_for(&headers)
+        };
+        let real = Some(IpAddr::from([192, 0, 2, 7]));
+        assert_eq!(said(&["192.0.2.7"]), real);
+        assert_eq!(said(&["10.0.0.1, 192.0.2.7"]), real);
+        // Some proxies add a line of their own after the client's.
+        assert_eq!(said(&["10.0.0.1", "192.0.2.7"]), real);
+        assert_eq!(said(&["10.0.0.1", "nonsense"]), None);
+        assert_eq!(said(&[]), None);
+    }
 }

@@ -16,7 +16,7 @@ use gaggle_lobby::node::{
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::{RatingChange, RoomView};
 use gaggle_lobby::{MatchRecord, Refusal, RefusalCode, RoomId, ServerMessage};
-use tracing::{debug, info};
+use tracing::{debug, error, info};
 
 use crate::clock::Clock;
 use crate::identity::TokenVerifier;
@@ -64,7 +64,7 @@ struct Machines {
 /// What is left to be done after the lock is given back.
 #[derive(Default)]
 struct Later {
-    flush: Vec<Arc<Socket>>,
+    flush: HashMap<ConnectionId, Arc<Socket>>,
     records: Vec<MatchRecord>,
     queries: Vec<(AskId, Query)>,
     tokens: Vec<(ConnectionId, String)>,
@@ -176,11 +176,11 @@ impl Hub {
         self.lock().share.as_ref().map_or(0, Share::waiting_count)
     }
 
-    /// Takes entries from the log; false if one cannot be read.
-    pub(crate) fn take_entries(self: &Arc<Hub>, entries: &[Logged]) -> bool {
+    /// Takes entries from the log.
+    pub(crate) fn take_entries(self: &Arc<Hub>, entries: &[Logged]) {
         self.call_later(|machines, now, later| {
-            entries.iter().all(|logged| machines.take_entry(now, logged, later))
-        })
+            entries.iter().for_each(|logged| machines.take_entry(now, logged, later));
+        });
     }
 
     /// Another node told us something.
@@ -260,7 +260,7 @@ impl Hub {
             machines.settle(now, &mut later);
             result
         };
-        later.flush.iter().for_each(|socket| socket.flush());
+        later.flush.values().for_each(|socket| socket.flush());
         if let Some(storage) = self.storage.get() {
             later.records.into_iter().for_each(|record| storage.store(record));
             for (ask, query) in later.queries {
@@ -312,12 +312,18 @@ impl Machines {
         self.share.is_some() && !Directory::is_question(request)
     }
 
-    /// Takes an entry from the log; false if it cannot be read.
-    fn take_entry(&mut self, now: Micros, logged: &Logged, later: &mut Later) -> bool {
-        let Some(share) = &mut self.share else { return false };
-        let Ok(entry) = Entry::from_text(&logged.text, logged.time) else { return false };
+    /// Takes an entry from the log. One that cannot be read changes nothing, at no node: to begin again would only
+    /// bring everybody back to it.
+    fn take_entry(&mut self, now: Micros, logged: &Logged, later: &mut Later) {
+        let Some(share) = &mut self.share else { return };
         let (ask, is_ours) = (share.take(now, logged), logged.writer == share.id());
-        let reply = self.directory.take_entry(logged.time, entry);
+        let reply = match Entry::from_text(&logged.text, logged.time) {
+            Ok(entry) => self.directory.take_entry(logged.time, entry),
+            Err(error) => {
+                error!(at = logged.at, %error, "an entry of the log cannot be read and is left out");
+                Reply::Refused(unavailable())
+            }
+        };
         let count = later.records.len();
         self.pass_on_notices(now, later);
         // Whoever wrote it stores what came of it.
@@ -330,7 +336,6 @@ impl Machines {
         if let Some(share) = &mut self.share {
             share.snapshot_after(logged, &self.directory);
         }
-        true
     }
 
     fn pass_on_notices(&mut self, now: Micros, later: &mut Later) {
@@ -354,7 +359,7 @@ impl Machines {
             Output::Close { connection, code } => {
                 if let Some(socket) = self.sockets.remove(&connection) {
                     socket.queue_end(code);
-                    later.flush.push(socket);
+                    later.flush.insert(connection, socket);
                 }
             }
             Output::Ask { ask, request } if self.is_shared(&request) => {
@@ -381,9 +386,7 @@ impl Machines {
     fn with_socket(&mut self, id: ConnectionId, later: &mut Later, queue: impl FnOnce(&Socket) -> bool) {
         let Some(socket) = self.sockets.get(&id) else { return };
         let took_it = queue(socket);
-        if !later.flush.iter().any(|known| known.id() == id) {
-            later.flush.push(socket.clone());
-        }
+        later.flush.entry(id).or_insert_with(|| socket.clone());
         if !took_it {
             let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RefusalCode::TooSlow));
         }

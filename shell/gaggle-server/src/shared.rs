@@ -6,15 +6,20 @@
 pub(crate) mod redis;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
 use gaggle_lobby::node::{AskId, NodeMessage};
 use gaggle_lobby::{NodeId, Refusal, RefusalCode};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::debug;
 
 /// Questions of clients that may wait for the store. What a node has to say about connections that ended comes on top.
 const WAITING_MAX: usize = 8_192;
+/// Bytes told to other nodes that may wait for the store.
+const TELL_BYTES_MAX: usize = 16 << 20;
 /// Somebody takes a snapshot every so many entries, or when there were four for each room.
 const SNAPSHOT_EVERY: u64 = 2_000;
 /// How long after something is due it is written down: others who are as late need not.
@@ -26,8 +31,8 @@ const TICK_AGAIN_AFTER: Micros = Micros::from_millis(500);
 pub(crate) enum Parcel {
     /// An entry for the log, with its number among those of this node; 0 for one that may be there twice.
     Entry { number: u64, text: String },
-    /// A text for another node.
-    Tell { node: NodeId, text: String },
+    /// A text for another node, and the space it takes.
+    Tell { node: NodeId, text: String, _space: OwnedSemaphorePermit },
     /// Everything up to an entry.
     Snapshot { at: u64, snapshot: Box<Snapshot> },
 }
@@ -50,6 +55,8 @@ pub(crate) struct Logged {
 pub(crate) struct Share {
     id: NodeId,
     outbox: UnboundedSender<Parcel>,
+    /// Bytes that may still be told others before the store has taken what was told.
+    space: Arc<Semaphore>,
     next_number: u64,
     /// What was written and did not come out yet.
     waiting: BTreeMap<u64, Option<AskId>>,
@@ -66,6 +73,7 @@ impl Share {
         Share {
             id,
             outbox,
+            space: Arc::new(Semaphore::new(TELL_BYTES_MAX)),
             next_number: 1,
             waiting: BTreeMap::new(),
             applied: 0,
@@ -105,7 +113,12 @@ impl Share {
     }
 
     pub(crate) fn tell(&self, node: NodeId, message: &NodeMessage) {
-        let _ = self.outbox.send(Parcel::Tell { node, text: message.to_text() });
+        let text = message.to_text();
+        // What is told is worth nothing later: when the store is gone it is lost, as on a network.
+        match self.space.clone().try_acquire_many_owned(text.len() as u32) {
+            Ok(space) => drop(self.outbox.send(Parcel::Tell { node, text, _space: space })),
+            Err(_) => debug!(%node, "the store takes nothing: another node is not told"),
+        }
     }
 
     /// Writes down that time passed, if something is due.

@@ -29,11 +29,14 @@ pub(super) enum Doing {
     Report,
 }
 
+/// The place of a person's bytes of signals, after everything that is done.
+const SIGNAL_BYTES: usize = Doing::Report as usize + 1;
+
 /// What addresses and people have done lately.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
     addresses: BTreeMap<u128, AddressMeters>,
-    people: BTreeMap<PlayerId, [Meter; 8]>,
+    people: BTreeMap<PlayerId, [Meter; 9]>,
     forget_at: Option<Micros>,
 }
 
@@ -97,6 +100,22 @@ impl Limits {
             Doing::Join => meters.join.take(now, rates.join_per_address).map_err(too_fast),
             _ => Ok(()),
         }
+    }
+
+    /// Counts the bytes of a signal, if they are not too many.
+    pub(super) fn take_signal(
+        &mut self,
+        now: Micros,
+        player: PlayerId,
+        bytes: u32,
+        rules: &Rules,
+    ) -> Result<(), Refusal> {
+        let rate = rules.rates.signal_bytes;
+        if rate == Rate::UNLIMITED {
+            return Ok(());
+        }
+        let meters = self.people.entry(player).or_default();
+        meters[SIGNAL_BYTES].take_many(now, rate, bytes).map_err(too_fast)
     }
 
     /// Whether one more room may be made from this address.

@@ -4,23 +4,29 @@
 //! Both ways are numbered. The server remembers what it sent lately; a client that resumes says what it
 //! has seen and gets the rest.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, PeerId};
 
 use super::limits::Doing;
-use super::{ConnectionId, Node, NodeMessage, Output};
+use super::{ConnectionId, Node, NodeMessage, Output, too_fast};
 use crate::directory::{Mail, Request};
 use crate::id::RoomId;
 use crate::message::client::Signal;
 use crate::message::server::Signalled;
 use crate::message::{Refusal, RefusalCode};
+use crate::rate::Meter;
+use crate::rules::Rate;
 use crate::view::Json;
 
 /// A broken connection is noticed within this time; what was sent before that has arrived.
 const REMEMBER: Micros = Micros::from_secs(45);
 const REMEMBER_MAX: usize = 64;
 const REMEMBER_BYTES_MAX: usize = 65_536;
+/// What a signal costs beside its data.
+const SIGNAL_OVERHEAD: usize = 64;
+/// Receivers one sender is metered for. More than are in a room: some may be gone.
+const METERS_MAX: usize = 128;
 
 /// What went over one connection.
 #[derive(Debug, Default)]
@@ -29,6 +35,8 @@ pub(super) struct Signals {
     got: Option<u64>,
     recent: VecDeque<Recent>,
     recent_bytes: usize,
+    /// How much went to whom lately.
+    to: BTreeMap<PeerId, Meter>,
 }
 
 #[derive(Debug)]
@@ -65,6 +73,17 @@ impl Signals {
         self.sent
     }
 
+    /// Counts bytes to a member, if they are not too many.
+    fn meter(&mut self, now: Micros, to: PeerId, rate: Rate, bytes: u32) -> Result<(), Refusal> {
+        if rate == Rate::UNLIMITED {
+            return Ok(());
+        }
+        if self.to.len() >= METERS_MAX {
+            self.to.retain(|_, meter| !meter.is_clear(now));
+        }
+        self.to.entry(to).or_default().take_many(now, rate, bytes).map_err(too_fast)
+    }
+
     /// Whether a numbered signal from the client is new.
     fn take(&mut self, n: Option<u64>) -> bool {
         let Some(n) = n else { return true };
@@ -97,7 +116,11 @@ impl Node {
             let text = format!("a signal has at most {max} bytes");
             return self.refuse(now, connection, id, Refusal::new(RefusalCode::TooLarge, text));
         }
-        if let Err(refusal) = self.meter(now, connection, Doing::Signal) {
+        let bytes = (data.as_str().len() + SIGNAL_OVERHEAD) as u32;
+        let metered = self
+            .meter(now, connection, Doing::Signal)
+            .and_then(|()| self.meter_signal(now, connection, to, bytes));
+        if let Err(refusal) = metered {
             return self.refuse(now, connection, id, refusal);
         }
         let Some(session) = self.session_mut(connection) else { return };
@@ -126,6 +149,24 @@ impl Node {
                 let request = Request::Mail { room, to, mail: Mail { from, n: None, data } };
                 self.ask(super::Asked::Nothing, request);
             }
+        }
+    }
+
+    fn meter_signal(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        to: PeerId,
+        bytes: u32,
+    ) -> Result<(), Refusal> {
+        let Some(session) = self.session(connection) else { return Ok(()) };
+        let (player, room) = (session.player, session.room.and_then(|room| self.rooms.get(&room)));
+        let is_member = room.is_some_and(|copy| copy.view.member(to).is_some());
+        self.limits.take_signal(now, player, bytes, &self.rules)?;
+        let rate = self.rules.rates.signal_bytes_to_one;
+        match self.session_mut(connection).filter(|_| is_member) {
+            Some(session) => session.signals.meter(now, to, rate, bytes),
+            None => Ok(()),
         }
     }
 

@@ -224,6 +224,54 @@ fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_lo
     }
 }
 
+#[test]
+fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
+    let mut server = Server::with_rules(Rules::default());
+    let (victim, other) = (server.player(1), server.player(2));
+    let rude = server.player(3);
+    let peer_of = |server: &Server, who| server.node.peer_of(who).unwrap().0;
+    let (to, to_other) = (peer_of(&server, victim), peer_of(&server, other));
+    let data = "x".repeat(16_000);
+    let signal = |to| format!(r#"{{"type":"signal","to":"{to}","data":"{data}"}}"#);
+    let refusals: Vec<_> = (0..6).flat_map(|_| server.say(rude, &signal(to))).collect();
+    assert_eq!(refusals.len(), 2, "four fit: {refusals:?}");
+    let ServerMessage::Refused(refused) = &refusals[0] else { panic!("{refusals:?}") };
+    assert_eq!(refused.code, RefusalCode::TooFast);
+    let wait = refused.retry_ms.expect("a time to wait");
+    assert!((900..1_100).contains(&wait), "{wait}");
+    // Others can be sent something, and after that time so can this one.
+    assert!(server.say(rude, &signal(to_other)).is_empty());
+    server.wait(gaggle_kit::Micros::from_millis(wait));
+    assert!(server.say(rude, &signal(to)).is_empty());
+    let signals = |heard: Vec<ServerMessage>| {
+        heard.iter().filter(|message| matches!(message, ServerMessage::Signalled(_))).count()
+    };
+    assert_eq!((signals(server.hear(victim)), signals(server.hear(other))), (5, 1));
+}
+
+#[test]
+fn a_newcomer_in_a_full_room_can_send_everybody_all_it_takes() {
+    let mut server = Server::with_rules(Rules::default());
+    let host = server.guest(0);
+    let create = CREATE.replace('}', r#","seats":64,"drop_in":true}"#);
+    let code = seat(&server.say(host, &create)).room.code;
+    for number in 1..63 {
+        let guest = server.guest(number);
+        seat(&server.say(guest, &join(code)));
+    }
+    let newcomer = server.guest(63);
+    let room = seat(&server.say(newcomer, &join(code))).room;
+    assert_eq!(room.members.len(), 64);
+    let me = server.node.peer_of(newcomer).unwrap().0;
+    let (offer, candidate) = ("o".repeat(3_000), "c".repeat(200));
+    for member in room.members.iter().filter(|member| member.peer != me) {
+        for data in std::iter::once(&offer).chain(std::iter::repeat_n(&candidate, 12)) {
+            let signal = format!(r#"{{"type":"signal","to":"{}","data":"{data}"}}"#, member.peer);
+            assert!(server.say(newcomer, &signal).is_empty());
+        }
+    }
+}
+
 /// Rules with a mode in which two of like skill are looked for.
 fn ranked() -> Rules {
     let mode = ModeRules { seats: 2, seats_max: 2, skill: true, ..ModeRules::default() };

@@ -184,6 +184,8 @@ fn a_storm_of_strangers_leaves_the_others_in_peace() {
     assert_eq!(members, 1, "attackers must not get in: they look for other games");
 }
 
+const TOKEN: &str = r#"{"type":"hello","token":"x"}"#;
+
 /// Connects and says bad things as fast as it is let.
 fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic::AtomicBool) {
     let mut number = attacker * 1_000_000;
@@ -191,6 +193,10 @@ fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic
         let Ok(mut guest) = Guest::try_connect(address) else { continue };
         guest.socket.get_ref().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         number += 1;
+        // Said all at once, before anybody can have been asked about the tokens.
+        for text in [TOKEN, TOKEN, r#"{"type":"touch"}"#, TOKEN] {
+            let _ = guest.socket.write(Message::text(text));
+        }
         let says = [
             crate::guest::hello(number),
             format!(r#"{{"type":"create","game":"attack","mode":"m{number}"}}"#),
@@ -199,13 +205,30 @@ fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic
             r#"{"type":"report","round":1,"scores":[]}"#.into(),
             "[[[[[[[[[[[[[[[[[[[[[[[[".into(),
             format!(r#"{{"type":"settings","settings":{{"a":"{}"}}}}"#, "x".repeat(60_000)),
+            format!(r#"{{"type":"settings","settings":{{"a":{}{}}}}}"#, "[".repeat(14), "]".repeat(14)),
+            r#"{"type":"start"}"#.into(),
+            r#"{"type":"ticket"}"#.into(),
+            r#"{"type":"leave"}"#.into(),
         ];
         for text in says.iter().cycle().take(60) {
             if guest.socket.send(Message::text(text.as_str())).is_err() {
                 break;
             }
         }
-        while guest.socket.read().is_ok() {}
+        let mut tickets = Vec::new();
+        while let Ok(message) = guest.socket.read() {
+            let text = message.into_text().unwrap_or_default();
+            tickets.extend(
+                text.split("\"ticket\":\"").nth(1).and_then(|rest| rest.split('"').next()).map(String::from),
+            );
+        }
+        // Whoever has a ticket shows it again, whatever has become of the room.
+        let Ok(mut again) = Guest::try_connect(address) else { continue };
+        let hello = crate::guest::hello(number);
+        for ticket in tickets.iter().take(3) {
+            let shown = hello.replace('}', &format!(r#","ticket":"{ticket}"}}"#));
+            let _ = again.socket.send(Message::text(shown));
+        }
     }
 }
 

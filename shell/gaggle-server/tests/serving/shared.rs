@@ -15,6 +15,42 @@ use crate::guest::{FIND, Guest, PATIENCE, TestServer, hello};
 use crate::place::Place;
 use crate::process::Process;
 
+#[test]
+fn what_is_nested_too_deep_for_the_log_is_refused_and_an_unreadable_entry_is_left_out() {
+    let redis = Redis::start();
+    let (first, second) = (redis.node(|_| {}), redis.node(|_| {}));
+    let mut nia = first.guest();
+    nia.hello(1);
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(14), "]".repeat(14));
+    nia.say(&format!(r#"{{"type":"create","game":"gander","settings":{deep}}}"#));
+    let refused = nia.hear();
+    assert!(
+        matches!(&refused, ServerMessage::Refused(refused) if refused.code == RefusalCode::BadMessage),
+        "{refused:?}"
+    );
+    let made = nia.seat("{\"type\":\"create\",\"game\":\"gander\",\"settings\":{\"a\" :\n\t1}}");
+    assert_eq!(made.room.settings.as_str(), r#"{"a":1}"#);
+    for spoilt in ["", "{\"entry\":\"create\"", "\u{0}", &format!("{{\"entry\":\"tick\",\"a\":{deep}}}")] {
+        redis.spoil(spoilt);
+    }
+    // Everybody goes on, on both nodes, with the rooms there were.
+    let mut ada = second.guest();
+    ada.hello(2);
+    let join = format!(r#"{{"type":"join","code":"{}"}}"#, made.room.code);
+    assert_eq!(ada.seat(&join).room.members.len(), 2);
+    let kind = nia.hear_until(|message| match message {
+        ServerMessage::Change(change) => Some(change.events[0].kind()),
+        ServerMessage::Bye(bye) => panic!("{bye:?}"),
+        _ => None,
+    });
+    assert_eq!(kind, "joined");
+    // And so does a node that starts only now.
+    let third = redis.node(|_| {});
+    let mut ben = third.guest();
+    ben.hello(3);
+    assert_eq!(ben.seat(&join).room.members.len(), 3);
+}
+
 /// 32 bytes in base64url.
 const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
@@ -310,6 +346,25 @@ impl Redis {
 
     fn start_again(&mut self) {
         self.child = run(self.port, &self.place);
+    }
+
+    /// Puts something into the log that no server wrote.
+    fn spoil(&self, text: &str) {
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let mut key = |ending: &str| {
+            let keys: Vec<String> =
+                redis::cmd("KEYS").arg(format!("*:{ending}")).query(&mut connection).unwrap();
+            keys[0].clone()
+        };
+        let (log, head) = (key("log"), key("head"));
+        let script = "
+            local at = redis.call('HGET', KEYS[2], 'at') + 1
+            local time = redis.call('HGET', KEYS[2], 'time')
+            redis.call('XADD', KEYS[1], string.format('%.0f-1', at), 'w', '1', 'n', 0, 't', time, 'e', ARGV[1])
+            return redis.call('HSET', KEYS[2], 'at', string.format('%.0f', at))";
+        let mut eval = redis::cmd("EVAL");
+        let _: i64 = eval.arg(script).arg(2).arg(log).arg(head).arg(text).query(&mut connection).unwrap();
     }
 
     /// A command about the key that ends so.
