@@ -211,6 +211,9 @@ pub enum PeerFault {
         /// In which of its entries.
         frame: Frame,
     },
+    /// It gave somebody slots the game does not have.
+    #[error("gave somebody slots the game does not have")]
+    NoSuchSlots,
     /// It told a view with us in it that it had never asked us about.
     #[error("told a view made at ballot {number}, although it never asked what we hold")]
     ViewUnasked {
@@ -251,12 +254,12 @@ pub enum PeerFault {
         /// What we sent.
         newest: Frame,
     },
-    /// It says that it has more or fewer players than it has seats.
-    #[error("says that it has {players} players, although it sits in {seats} seats")]
+    /// It says that it has more or fewer players than it said before.
+    #[error("says that it has {players} players, although it came with {seats}")]
     PlayersChanged {
         /// What it says.
         players: u8,
-        /// What the roster says.
+        /// What it said before.
         seats: u8,
     },
     /// It gave itself other rules in the middle of a match.

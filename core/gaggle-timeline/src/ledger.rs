@@ -298,7 +298,8 @@ impl<I: Input> Ledger<I> {
         before.clear();
         before.extend(frames.clone().map(|number| self.present_at(Frame::new(number))));
         let (old, old_own) = (std::mem::take(&mut self.tracks), self.own);
-        self.own = rows.iter().find(|row| row.stream == self.me).copied();
+        let players = self.local.players();
+        self.own = rows.iter().find(|row| row.stream == self.me && row.slots.len() == players).copied();
         self.tracks.extend(rows.iter().filter(|row| row.stream != self.me).map(|row| {
             let (first, have) = held(row.stream).unwrap_or((row.first, row.first.previous()));
             // Whatever counts in what is confirmed was held, even if it is forgotten by now.

@@ -117,6 +117,10 @@ pub(crate) enum Fault {
     BallotLeap { number: u32 },
     /// A view with us in it, though nobody asked us what we hold.
     ViewUnasked { number: u32 },
+    /// Somebody is to sit in slots the game does not have.
+    NoSuchSlots,
+    /// It has another number of players than it said before.
+    PlayersChanged { players: u8, seats: u8 },
 }
 
 /// Counts what changed, for whoever keeps something that follows from it. Two machines in the same state
@@ -454,8 +458,16 @@ impl Membership {
         message: Message,
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
+        if !self.has_slots_of(message.rows()) {
+            return Err(Fault::NoSuchSlots);
+        }
         match message {
             Message::Standing { tag, standing } => {
+                let latest = self.latest_standing(from);
+                let same = latest.filter(|latest| latest.incarnation == standing.incarnation);
+                if let Some(same) = same.filter(|same| same.players != standing.players) {
+                    return Err(Fault::PlayersChanged { players: standing.players, seats: same.players });
+                }
                 self.peers.entry(from).set_standing(tag, standing);
                 self.epoch.advance();
                 Ok(())

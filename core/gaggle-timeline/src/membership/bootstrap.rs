@@ -114,6 +114,9 @@ impl Membership {
         incarnation: Incarnation,
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
+        if !self.has_slots_of(tidings.rows.iter().chain(&tidings.told.view.rows)) {
+            return Err(Fault::NoSuchSlots);
+        }
         self.number_seen = self.number_seen.max(tidings.told.view.ballot.number);
         self.reset(now, incarnation, entries);
         self.mode = Mode::Observer;
@@ -140,6 +143,9 @@ impl Membership {
         feed: &Feed,
         entries: &mut dyn Entries,
     ) -> Result<Followed, Fault> {
+        if !self.has_slots_of(feed.told.iter().flat_map(|told| &told.view.rows)) {
+            return Err(Fault::NoSuchSlots);
+        }
         let relation = match &feed.told {
             Some(told) => self.lineage.relate(&told.tip),
             None if feed.history == self.lineage.history() => Relation::Same,
@@ -241,6 +247,13 @@ impl Membership {
                 self.streams.insert(row.stream, Held::from(row.first));
             }
         }
+    }
+}
+
+impl Feed {
+    /// Bytes it keeps in memory, about.
+    pub(crate) fn weight(&self) -> usize {
+        self.tails.iter().map(Tail::weight).sum()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Taking entries and confirming frames: what may grow, what follows from it for the roster.
 
-use gaggle_kit::{Frame, Micros};
+use gaggle_kit::{Frame, Micros, SlotSet};
 
 use super::held::{Entries, Extras, Held, Join, Place, WARM_STREAMS_MAX};
 use super::rows::{self, ROWS_MAX, Row};
 use super::tail::Tail;
-use super::{Fault, Membership, Mode};
+use super::{Fault, Lost, Membership, Mode};
 use crate::roster::StreamId;
 
 impl Membership {
@@ -47,6 +47,10 @@ impl Membership {
     fn apply(&mut self, frame: Frame) {
         let lead = rows::lead_at(&self.rows, frame).map(|row| row.stream);
         let join = lead.and_then(|lead| self.streams.extras(lead, frame)).and_then(|extras| extras.join);
+        if join.is_some_and(|join| !self.seats_us_rightly(&join)) {
+            self.confirmed = frame;
+            return self.give_up(Lost::Contradicted);
+        }
         let mut changed = false;
         for row in self.rows.iter_mut().filter(|row| row.counts_at(frame)) {
             let extras = self.streams.extras(row.stream, frame);
@@ -70,6 +74,21 @@ impl Membership {
             self.epoch.advance();
             self.refresh();
         }
+    }
+
+    /// Whether the game has these slots. Whoever names others can only mean harm.
+    pub(super) fn has_slots(&self, slots: SlotSet) -> bool {
+        slots.difference(SlotSet::first(self.settings.slot_count)).is_empty()
+    }
+
+    /// The same for everybody in a table.
+    pub(super) fn has_slots_of<'a>(&self, rows: impl IntoIterator<Item = &'a Row>) -> bool {
+        rows.into_iter().all(|row| self.has_slots(row.slots))
+    }
+
+    /// Whoever admits us to more or fewer slots than we have players cannot be followed.
+    fn seats_us_rightly(&self, join: &Join) -> bool {
+        join.stream != self.me || join.slots.len() == usize::from(self.players)
     }
 
     /// What the lead writes counts only if it can: everybody judges by the same table.
@@ -178,6 +197,8 @@ impl Membership {
             if let Some(join) = extras.join
                 && rows::row_of(known, join.stream).is_none()
                 && known.len() < ROWS_MAX
+                && self.has_slots(join.slots)
+                && self.seats_us_rightly(&join)
             {
                 known.push(joined(&join, frame));
             }

@@ -126,6 +126,18 @@ const ACCEPTED: u8 = 0x19;
 const ASK_SNAPSHOT: u8 = 0x1a;
 
 impl Message {
+    /// Every row it tells of.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        let (told, report) = match self {
+            Message::View { told, .. } | Message::Accept { told, .. } => (Some(told), None),
+            Message::Report(report) => (Some(&report.told), Some(report)),
+            _ => (None, None),
+        };
+        let accepted = report.and_then(|report| report.accepted.as_ref()).map(|accepted| &accepted.told);
+        let views = told.into_iter().chain(accepted).flat_map(|told| &told.view.rows);
+        views.chain(report.into_iter().flat_map(|report| &report.rows))
+    }
+
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Message::Standing { tag, standing } => {

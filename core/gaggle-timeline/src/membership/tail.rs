@@ -36,7 +36,9 @@ impl Tail {
         while frame <= held.through.min(to) && (tail.count as usize) < TAIL_ENTRIES_MAX {
             value.clear();
             entries.write(stream, frame, &mut value);
-            tail.push(&value, held.extras(frame));
+            if !tail.push(&value, held.extras(frame)) {
+                break;
+            }
             frame = frame.next();
         }
         tail
@@ -48,8 +50,11 @@ impl Tail {
         Tail { stream, from, count: 0, value_bytes: 0, ends, values, extras }
     }
 
-    /// Adds an entry. All values have the same size.
-    pub(crate) fn push(&mut self, value: &[u8], extras: Extras) {
+    /// Adds an entry. All values have the same size: one of another size is not taken, nor can what follows it be.
+    pub(crate) fn push(&mut self, value: &[u8], extras: Extras) -> bool {
+        if self.count > 0 && value.len() != self.value_bytes {
+            return false;
+        }
         self.value_bytes = value.len();
         let last = self.values.len().saturating_sub(value.len());
         self.count += 1;
@@ -63,6 +68,15 @@ impl Tail {
         if extras.is_some() {
             self.extras.push((self.through(), extras));
         }
+        true
+    }
+
+    /// Bytes it keeps in memory, about.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Tail>()
+            + self.values.len()
+            + self.ends.len() * size_of::<u32>()
+            + self.extras.len() * size_of::<(Frame, Extras)>()
     }
 
     /// The frame of the last entry; the one before `from` if there is none.
@@ -165,7 +179,9 @@ mod tests {
 
     fn tail(peer: u128, from: u32, values: &[u8]) -> Tail {
         let mut tail = Tail::from(stream(peer), Frame::new(from));
-        values.iter().for_each(|value| tail.push(&[*value, 0], Extras::NONE));
+        for value in values {
+            tail.push(&[*value, 0], Extras::NONE);
+        }
         tail
     }
 
@@ -191,7 +207,9 @@ mod tests {
     #[test]
     fn inputs_without_bytes_travel_too() {
         let mut tail = Tail::from(stream(1), Frame::new(3));
-        (0..9).for_each(|_| tail.push(&[], Extras::NONE));
+        for _ in 0..9 {
+            tail.push(&[], Extras::NONE);
+        }
         let mut bytes = Vec::new();
         tail.encode(&mut bytes);
         assert_eq!(Tail::decode(&mut ByteReader::new(&bytes)), Ok(tail));

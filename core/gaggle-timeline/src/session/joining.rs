@@ -19,6 +19,8 @@ const GATHER_DONORS: Micros = Micros::from_millis(120);
 const DONOR_PATIENCE: Micros = Micros::from_millis(1_500);
 /// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of use.
 const FEEDS_MAX: usize = 4_096;
+/// And so many bytes of them.
+const FEED_BYTES_MAX: usize = 8 << 20;
 /// Whoever is ready for so long and not admitted looks for the reason.
 const ADMISSION_PATIENCE: Micros = Micros::from_secs(4);
 /// How much of the progress is the transfer of the state.
@@ -333,7 +335,8 @@ impl<I: Input> Session<I> {
         if let Stage::Fed { at, .. } = &mut self.joining.stage {
             *at = self.now;
         }
-        if self.joining.feeds.len() < FEEDS_MAX {
+        let waiting: usize = self.joining.feeds.iter().map(Feed::weight).sum();
+        if self.joining.feeds.len() < FEEDS_MAX && waiting + feed.weight() <= FEED_BYTES_MAX {
             self.joining.feeds.push_back(feed);
             self.follow_feeds(index);
         } else {

@@ -295,6 +295,8 @@ impl<I: Input> Session<I> {
                 Fault::Value(error) => PeerFault::Malformed(error),
                 Fault::BallotLeap { number } => PeerFault::BallotLeap { number },
                 Fault::ViewUnasked { number } => PeerFault::ViewUnasked { number },
+                Fault::NoSuchSlots => PeerFault::NoSuchSlots,
+                Fault::PlayersChanged { players, seats } => PeerFault::PlayersChanged { players, seats },
             };
             self.fault(index, fault);
         }

@@ -278,16 +278,15 @@ impl<I: Input> Session<I> {
         self.send_membership();
         let Some(standing) = self.membership.standing_of(peer, packet.tag) else { return Ok(nothing) };
         let stream = StreamId { peer, incarnation: standing.incarnation };
-        if let Some(track) = self.ledger.track_index(stream) {
-            let (players, seats) = (standing.players, self.ledger.tracks()[track].row.slots.len() as u8);
-            if players != seats {
-                return Err(PeerFault::PlayersChanged { players, seats });
-            }
-        }
         let me = self.membership.me().incarnation;
         let own_first = self.membership.standing().and_then(|own| own.first);
         let knows_us =
             standing.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
+        let track = self.ledger.track_of(stream, standing.players);
+        if track.is_none() && self.ledger.track_index(stream).is_some() {
+            // Whoever admitted it gave it another number of slots: its entries fit nowhere.
+            return Ok(nothing);
+        }
         let meaning = Meaning {
             tag: packet.tag,
             epoch: self.membership.epoch().number(),
@@ -300,7 +299,7 @@ impl<I: Input> Session<I> {
             players: standing.players,
             knows_us,
             grows: self.membership.grows(stream),
-            track: self.ledger.track_of(stream, standing.players),
+            track,
         };
         self.remotes[index].meaning = Some(meaning);
         Ok(meaning)

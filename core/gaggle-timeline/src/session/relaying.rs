@@ -26,6 +26,9 @@ const ASKED_TICKS: u64 = 120;
 pub(super) struct Relaying {
     asked_tick: u64,
     asked: Vec<(StreamId, u64)>,
+    /// What was given to whom in the tick `given_tick`.
+    given: Vec<(PeerId, StreamId)>,
+    given_tick: u64,
 }
 
 impl Relaying {
@@ -34,6 +37,18 @@ impl Relaying {
             tick - at < ASKED_TICKS && !needs.iter().any(|(needed, _)| needed == stream)
         });
         self.asked.extend(needs.iter().map(|(stream, _)| (*stream, tick)));
+    }
+
+    fn may_give(&mut self, peer: PeerId, stream: StreamId, tick: u64) -> bool {
+        if self.given_tick != tick {
+            self.given.clear();
+            self.given_tick = tick;
+        }
+        let first = !self.given.contains(&(peer, stream));
+        if first {
+            self.given.push((peer, stream));
+        }
+        first
     }
 
     fn has_asked(&self, stream: StreamId, tick: u64) -> bool {
@@ -83,7 +98,15 @@ impl<I: Input> Session<I> {
             return;
         }
         match other {
-            Other::Need(needs) => needs.into_iter().for_each(|(stream, from)| self.give(index, stream, from)),
+            Other::Need(needs) => {
+                let peer = self.remotes[index].peer;
+                for (stream, from) in needs {
+                    // Each once a tick, however often it is asked for: answers are larger than questions.
+                    if self.relaying.may_give(peer, stream, self.ticks) {
+                        self.give(index, stream, from);
+                    }
+                }
+            }
             Other::Give(give) => self.take_give(index, &give),
         }
     }
@@ -105,8 +128,7 @@ impl<I: Input> Session<I> {
             value.clear();
             membership::Entries::write(&self.ledger, stream, frame, &mut value);
             let extras = held.extras(frame);
-            tail.push(&value, extras);
-            if extras != Extras::NONE {
+            if !tail.push(&value, extras) || extras != Extras::NONE {
                 break;
             }
         }

@@ -87,7 +87,9 @@ fn whoever_speaks_for_another_unasked_is_not_heard() {
         let Some(row) = row.filter(|_| session.is_member()) else { return mail };
         let tag = session.remotes.iter().find(|remote| remote.peer == peer(1)).map_or(0, |r| r.told.tag());
         let mut tail = Tail::from(row.stream, session.confirmed_frame().next());
-        (0..20).for_each(|_| tail.push(&[77], Extras::NONE));
+        for _ in 0..20 {
+            tail.push(&[77], Extras::NONE);
+        }
         let confirmed = session.confirmed_frame();
         let mut bytes = Vec::new();
         Other::Give(Give { tag, heard_age: 0, confirmed, tail }).encode(&mut bytes);

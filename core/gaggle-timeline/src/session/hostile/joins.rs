@@ -1,6 +1,6 @@
 //! Lies to those who come in, and those who come in and never arrive.
 
-use gaggle_kit::StateHasher;
+use gaggle_kit::{Slot, SlotSet, StateHasher};
 
 use super::{Mail, Table};
 use crate::event::{Event, PeerFault};
@@ -87,6 +87,15 @@ fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tongue {
         }
         said
     })
+}
+
+#[test]
+fn an_offer_with_slots_the_game_does_not_have_is_a_fault() {
+    let mut table = Table::of(3, 2);
+    table.tongue = offers(|offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63)));
+    let joiner = join_by_the_liar(&mut table);
+    table.expect_fault(&[joiner], |fault| *fault == PeerFault::NoSuchSlots);
+    table.expect_agreement(&[0, 1, joiner], 300);
 }
 
 #[test]

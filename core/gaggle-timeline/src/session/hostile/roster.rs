@@ -5,7 +5,7 @@ use gaggle_kit::{Frame, Slot, SlotSet};
 use super::{Mail, Table, peer};
 use crate::event::PeerFault;
 use crate::membership::{Ballot, Extras, Message, Told, View, held::Join};
-use crate::roster::{Incarnation, StreamId};
+use crate::roster::{Incarnation, Row, StreamId};
 
 /// Writes into the newest entry that somebody joins whom nobody has ever seen.
 fn admit_a_ghost(session: &mut super::Session<u8>, nth: u32) {
@@ -52,8 +52,69 @@ fn a_lead_that_admits_people_who_do_not_exist_is_left_behind() {
     table.run(120).expect_agreement(&[1, 2], 600);
 }
 
+/// Writes into the newest entry that somebody joins in a slot the game does not have, or in more slots than it has players.
+fn admit_to(session: &mut super::Session<u8>, stream: StreamId, slots: SlotSet) {
+    let (me, newest) = (session.membership.me(), session.newest_input_frame());
+    session.membership.note_extras(me, newest, Extras { join: Some(Join { stream, slots }), end: false });
+}
+
+#[test]
+fn nobody_sits_in_slots_the_game_does_not_have() {
+    let mut table = Table::of(3, 0);
+    let mut ticks = 0;
+    table.tongue = Box::new(move |session, mail| {
+        ticks += 1;
+        if ticks == 100 {
+            let ghost = StreamId { peer: peer(90), incarnation: Incarnation(1) };
+            admit_to(session, ghost, SlotSet::of(Slot::at(63)));
+        }
+        mail
+    });
+    table.run(200).expect_agreement(&[1, 2], 300);
+    assert!(table.session(1).roster().iter().all(|row| row.slots.iter().all(|slot| slot.index() < 8)));
+}
+
+#[test]
+fn a_view_with_slots_the_game_does_not_have_is_a_fault() {
+    let mut table = Table::of(3, 2);
+    let mut ticks = 0;
+    table.tongue = Box::new(move |session, mut mail| {
+        ticks += 1;
+        if ticks == 100 {
+            let mut bytes = Vec::new();
+            coup(session, |rows| rows[1].slots = SlotSet::of(Slot::at(63))).encode(&mut bytes);
+            mail.push(Mail { to: 1, reliable: true, bytes });
+        }
+        mail
+    });
+    table.run(160).expect_fault(&[1], |fault| *fault == PeerFault::NoSuchSlots);
+    table.run(260).expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn a_lead_that_gives_a_joiner_too_many_slots_harms_nobody_for_long() {
+    let mut table = Table::of(3, 0);
+    let joiner = 3;
+    table.tongue = Box::new(move |session, mail| {
+        let stream = session.membership.latest_standing(peer(joiner)).map(|standing| standing.incarnation);
+        let known = session.roster().iter().any(|row| row.stream.peer == peer(joiner) && row.is_open());
+        if let Some(incarnation) = stream.filter(|_| !known) {
+            let stream = StreamId { peer: peer(joiner), incarnation };
+            admit_to(session, stream, SlotSet::first(8).difference(SlotSet::first(4)));
+        }
+        mail
+    });
+    table.run(60);
+    assert_eq!(table.join(&[0, 1, 2]), joiner);
+    table.run(600);
+    let frames = [1, 2].map(|index| table.session(index).current_frame());
+    table.run(900);
+    let later = [1, 2].map(|index| table.session(index).current_frame());
+    assert!(later.iter().zip(frames).all(|(later, before)| *later > before), "{frames:?} {later:?}");
+}
+
 /// A view in which the lead is no more, made up.
-fn coup(session: &super::Session<u8>) -> Message {
+fn coup(session: &super::Session<u8>, change: impl Fn(&mut [Row])) -> Message {
     let membership = &session.membership;
     let ballot = Ballot { number: 1, by: membership.me() };
     let mut lineage = membership.lineage().clone();
@@ -61,6 +122,7 @@ fn coup(session: &super::Session<u8>) -> Message {
     for row in rows.iter_mut().filter(|row| row.stream.peer == peer(0)) {
         row.last = membership.confirmed().saturating_add(4);
     }
+    change(&mut rows);
     let view = View::new(lineage.game, lineage.history(), ballot, rows, 2, false);
     lineage.push(view.link());
     Message::View { told: Told { tip: lineage.tip(), view }, at: ballot, tails: vec![] }
@@ -74,7 +136,7 @@ fn a_view_nobody_was_asked_about_is_a_fault() {
         ticks += 1;
         if ticks == 100 {
             let mut bytes = Vec::new();
-            coup(session).encode(&mut bytes);
+            coup(session, |_| {}).encode(&mut bytes);
             mail.push(Mail { to: 1, reliable: true, bytes });
         }
         mail

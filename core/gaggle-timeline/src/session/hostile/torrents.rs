@@ -1,8 +1,9 @@
 //! Too much of anything.
 
-use super::{Mail, Table, peer};
+use super::{LATENCY, Mail, Table, peer};
 use crate::event::PeerFault;
 use crate::membership::Message;
+use crate::relay::{NEEDS_MAX, Other};
 use crate::transfer;
 
 /// Says each of these to everybody honest, so often in every tick.
@@ -89,4 +90,31 @@ fn asking_for_the_state_again_and_again_costs_little() {
         assert!(stats.states_given <= 30, "{} states were given", stats.states_given);
         assert!(stats.asks_ignored > 500, "{} wishes were declined", stats.asks_ignored);
     }
+}
+
+#[test]
+fn whoever_asks_for_the_same_again_and_again_is_answered_once_a_tick() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = Box::new(|session, mut mail| {
+        let lead = session.roster()[0].stream;
+        let from = session.confirmed_frame().saturating_sub(4);
+        let mut bytes = Vec::new();
+        Other::Need(vec![(lead, from); NEEDS_MAX]).encode(&mut bytes);
+        mail.extend((0..20).map(|_| Mail { to: 1, reliable: false, bytes: bytes.clone() }));
+        mail
+    });
+    table.run(60);
+    let is_answer = |(_, from, mail): &&(u64, usize, Mail)| {
+        *from == 1
+            && mail.to == 2
+            && !mail.reliable
+            && matches!(Other::decode(&mail.bytes), Ok(Other::Give(_)))
+    };
+    let answers = table.mail.iter().filter(is_answer).count() as u64;
+    assert!(
+        (1..=LATENCY).contains(&answers),
+        "{answers} answers are under way, 160 questions come in every tick"
+    );
+    table.expect_agreement(&[0, 1, 2], 300);
 }
