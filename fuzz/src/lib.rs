@@ -3,10 +3,12 @@
 //! Each file has a list of its targets. The crate's own tests include the file and replay
 //! `corpus/TARGET/` through it, so that what a fuzzer once found stays found without a fuzzer.
 
+pub mod drake;
 pub mod gander;
 pub mod kit;
 pub mod link;
 pub mod lobby;
+pub mod millpond;
 pub mod replica;
 pub mod rtc;
 pub mod timeline;

@@ -312,6 +312,29 @@ fn everybody_joining_at_once_is_one_session() {
     assert_eq!(expect_agreement(&world), 1);
 }
 
+#[test]
+fn newcomers_who_meet_each_other_first_wait_for_those_whose_world_it_is() {
+    for awaits in [true, false] {
+        let mut world = world(1, Policy::Open);
+        world.session(0).spawn(&ship(0, 1)).unwrap();
+        for index in 1..3 {
+            world.machines.push(Machine::new(index));
+            world.grow();
+            world.start(index, Entry::Join);
+            world.session(index).await_others(awaits);
+        }
+        world.link(1, 2);
+        world.run_ms(4_000);
+        let founded = [1, 2].map(|index| world.session(index).is_admitted());
+        assert_eq!(founded, [!awaits; 2], "they begin by themselves unless they know of others");
+        world.link(0, 1);
+        world.link(0, 2);
+        world.run_ms(3_000);
+        assert_eq!(expect_agreement(&world), 1);
+        assert_eq!(world.session(2).roster().len(), 3);
+    }
+}
+
 /// One more machine, which only looks on.
 fn look_on(world: &mut World) -> usize {
     let index = world.machines.len();

@@ -19,7 +19,7 @@ pub struct About {
     pub name: &'static str,
     /// Width and height of what is shown, in pixels of figures.
     pub world: (i32, i32),
-    /// How many may play, 4 at most on the score board and while joining.
+    /// How many may play, six at most on the score board and while joining.
     pub seats: usize,
     /// Players at one machine.
     pub players_here: usize,
@@ -29,6 +29,10 @@ pub struct About {
     pub modes: &'static [(&'static str, &'static str)],
     /// What those are called who gave no name, by seat.
     pub names: &'static [&'static str],
+    /// Where it is played, as `the fen`: what is copied when one joins.
+    pub place: &'static str,
+    /// What happens to who comes into a match, in a sentence or two; empty if the arcade knows better.
+    pub arrival: &'static str,
     /// What the button for thumbs says.
     pub action: &'static str,
     /// How to play, for those who listen.
@@ -97,6 +101,8 @@ pub struct Looks<'a> {
     pub plain: bool,
     /// The match is paused.
     pub still: bool,
+    /// The overlay is up: somebody wants to see what the network does.
+    pub curious: bool,
     /// How far what is played for show is from its frame before to its next, 0 to 1. A match has its own clock.
     pub between: f32,
 }

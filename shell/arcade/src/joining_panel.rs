@@ -18,8 +18,12 @@ pub struct JoiningFacts<'a> {
     pub linked_to: &'a [String],
     /// The longest round trip among them.
     pub slowest_ms: Option<u32>,
-    /// Who sits where.
-    pub seats: [Option<&'a str>; 4],
+    /// What of the game is copied.
+    pub place: &'a str,
+    /// What happens to who comes in; if nothing is said, where a goose appears.
+    pub arrival: &'a str,
+    /// Who sits where; at most six are drawn.
+    pub seats: &'a [Option<&'a str>],
     /// The seat one will have.
     pub own_seat: Option<usize>,
     /// How far the match is.
@@ -58,8 +62,9 @@ impl JoiningFacts<'_> {
 
     /// What each step says, and beside it something longer or something shorter.
     fn lines(&self) -> [(String, [String; 2]); 4] {
-        let players = ["", "one player", "two players", "three players", "four players"];
-        let players = players[self.seats.iter().flatten().count()];
+        let players =
+            ["", "one player", "two players", "three players", "four players", "five players", "six players"];
+        let players = players[self.seats.iter().flatten().count().min(players.len() - 1)];
         let about = match self.wave {
             Some(wave) if players.is_empty() => [format!("wave {wave}"), String::new()],
             Some(wave) => [format!("wave {wave}, {players}"), format!("wave {wave}")],
@@ -75,7 +80,7 @@ impl JoiningFacts<'_> {
         [
             (found.to_string(), about),
             (linked, slowest),
-            ("Copying the fen".to_string(), [copied, String::new()]),
+            (format!("Copying {}", self.place), [copied, String::new()]),
             ("Catching up".to_string(), <[String; 2]>::default()),
         ]
     }
@@ -233,19 +238,19 @@ fn line(pen: &mut Pen<'_>, place: Rect, step: Step, text: &str, details: &[Strin
 }
 
 fn seats(pen: &mut Pen<'_>, place: Rect, facts: &JoiningFacts<'_>, in_one_row: bool) {
-    let rows = if in_one_row { 1 } else { 2 };
-    let columns = place.columns([1, 1, 1, 1], 4);
-    let halves = place.columns([1, 1], 4);
-    for seat in 0..4_usize {
-        let cell = if rows == 1 { columns[seat] } else { halves[seat % 2] };
-        let y = place.y + if rows == 1 { 0 } else { seat as i32 / 2 * 14 };
+    let shown = facts.seats.len().min(palette::SEATS_SIX.len());
+    let in_row = if in_one_row { shown } else { shown.div_ceil(2) }.max(1);
+    let wide = (place.wide + 4) / in_row as i32 - 4;
+    for (seat, name) in facts.seats.iter().copied().enumerate().take(shown) {
+        let cell = Rect::new(place.x + (seat % in_row) as i32 * (wide + 4), place.y, wide, place.tall);
+        let y = place.y + (seat / in_row) as i32 * 14;
         let own = facts.own_seat == Some(seat);
-        let name = facts.seats[seat];
         pen.emblem(seat, own || name.is_some(), cell.x - 1, y - 2);
         let room = cell.wide - 14;
-        let color: Color = palette::SEAT[seat];
+        let color: Color = palette::SEATS_SIX[seat];
+        let yours = if font::width("your seat", true, 0) <= room { "your seat" } else { "you" };
         match name {
-            _ if own => drop(pen.bold("your seat", cell.x + 13, y, room, color)),
+            _ if own => drop(pen.bold(yours, cell.x + 13, y, room, color)),
             Some(name) => drop(pen.text(name, cell.x + 13, y, room, palette::TEXT)),
             None => drop(pen.text("free", cell.x + 13, y, room, palette::FAINT)),
         }
@@ -257,6 +262,7 @@ fn promise(facts: &JoiningFacts<'_>) -> String {
         _ if facts.since_ms >= LONG_MS && facts.percent < 100 => {
             "This takes longer than it should. Still trying.".to_string()
         }
+        _ if !facts.arrival.is_empty() => facts.arrival.to_string(),
         Some(pad) => {
             format!("You appear on {}. Nobody can touch you until you move.", the(LEDGE[pad.ledge].name))
         }
@@ -285,7 +291,7 @@ mod tests {
 
     #[test]
     fn the_steps_follow_what_is_known() {
-        let mut facts = JoiningFacts { code: "FNWKBX", ..JoiningFacts::default() };
+        let mut facts = JoiningFacts { code: "FNWKBX", place: "the fen", ..JoiningFacts::default() };
         assert_eq!(facts.words(), "Joining FNWKBX. Looking for the room");
         facts.wave = Some(7);
         assert_eq!(facts.words(), "Joining FNWKBX. Linking");
@@ -320,6 +326,8 @@ mod tests {
     #[test]
     fn it_fits_on_any_screen_whatever_people_are_called() {
         let long = "a name without end ".repeat(30);
+        let name = Some(long.as_str());
+        let seats = [name, Some("Hob"), None, None, name, None, None];
         for view in views() {
             for percent in [0, 61, 100, 255] {
                 for linked in [names(0), names(1), names(300), vec![long.clone()]] {
@@ -329,7 +337,9 @@ mod tests {
                             percent,
                             linked_to: &linked,
                             slowest_ms: Some(u32::MAX),
-                            seats: [Some(&long), Some("Hob"), None, None],
+                            place: &long,
+                            arrival: "",
+                            seats: &seats[..linked.len().clamp(4, 7)],
                             own_seat,
                             wave: Some(u16::MAX),
                             since_ms: 6_000,

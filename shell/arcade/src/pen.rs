@@ -193,8 +193,8 @@ impl<'a> Pen<'a> {
 
     /// The mark of a seat, eleven pixels across and down.
     pub(crate) fn emblem(&mut self, seat: usize, taken: bool, x: i32, y: i32) {
-        let figures = &pictures().figures;
-        let emblems = if taken { &figures.emblems } else { &figures.emblems_free };
+        let pictures = pictures();
+        let emblems = if taken { &pictures.emblems } else { &pictures.emblems_free };
         self.image(emblems[seat % emblems.len()], x, y);
     }
 

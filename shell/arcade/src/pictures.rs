@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use gaggle_scene::{Album, Bitmap, Color, ImageId, lettering, palette};
+use gaggle_scene::{Album, Bitmap, Color, ImageId, emblem, lettering, palette};
 use gander::stage::Figures;
 
 /// What panels draw with.
@@ -11,6 +11,9 @@ use gander::stage::Figures;
 pub(crate) struct Pictures {
     album: Album,
     pub(crate) figures: Figures,
+    /// Marks of the seats, and of seats nobody has.
+    pub(crate) emblems: [ImageId; palette::SEATS_SIX.len()],
+    pub(crate) emblems_free: [ImageId; palette::SEATS_SIX.len()],
     /// GAGGLE: large and dense, large, and small.
     pub(crate) title: [ImageId; 3],
     /// WELL FLOWN.
@@ -38,6 +41,8 @@ pub(crate) fn pictures() -> &'static Pictures {
     static PICTURES: LazyLock<Pictures> = LazyLock::new(|| {
         let mut album = Album::default();
         let figures = Figures::bake(&mut album);
+        let emblems = std::array::from_fn(|seat| album.add(emblem::emblem(seat, palette::SEATS_SIX[seat])));
+        let emblems_free = std::array::from_fn(|seat| album.add(emblem::emblem(seat, palette::PEAT[4])));
         let mut letters =
             |text, rounds, track| album.add(lettering(text, &palette::LETTERING, rounds, track));
         let title = [letters("GAGGLE", 2, 0), letters("GAGGLE", 2, 1), letters("GAGGLE", 1, 1)];
@@ -46,7 +51,20 @@ pub(crate) fn pictures() -> &'static Pictures {
         let (eye, nest, tick) = (sign(EYE), sign(NEST), sign(TICK));
         let wing = sign(WING);
         let speaker = [sign(SPEAKER_ON), sign(SPEAKER_OFF)];
-        Pictures { album, figures, title, well_flown, joining, eye, nest, tick, wing, speaker }
+        Pictures {
+            album,
+            figures,
+            emblems,
+            emblems_free,
+            title,
+            well_flown,
+            joining,
+            eye,
+            nest,
+            tick,
+            wing,
+            speaker,
+        }
     });
     &PICTURES
 }

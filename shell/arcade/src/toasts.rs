@@ -80,7 +80,9 @@ impl Toasts {
         let mut pen = Pen::new(scene, view);
         let edge = match (toast.warn, toast.seat) {
             (true, _) => palette::WARN,
-            (false, Some(seat)) => palette::SEAT[seat % 4].mix(palette::NIGHT[1], 0.45),
+            (false, Some(seat)) => {
+                palette::SEATS_SIX[seat % palette::SEATS_SIX.len()].mix(palette::NIGHT[1], 0.45)
+            }
             (false, None) => palette::MIST[0],
         };
         pen.card(place, edge);

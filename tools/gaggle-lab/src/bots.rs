@@ -1,19 +1,22 @@
-//! Bots that come in through a real server's lobby and play gander with each other over real links: what a server and a
-//! network are loaded with. Nothing is simulated but the players.
+//! Bots that come in through a real server's lobby and play with each other, or with people, over real links: what a server and
+//! a network are loaded with. Nothing is simulated but the players.
 
 mod bot;
+mod shared_bot;
 mod tally;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use gaggle::RoomCode;
 use gaggle::link::Path;
 use gaggle::lobby::Label;
 use gander::SEATS;
 
-use bot::Player;
+use bot::Flyer;
+use shared_bot::{Brawler, Rower, Shared};
 use tally::{Tally, Told};
 
 /// How often bots are looked after: four times in a frame.
@@ -21,12 +24,37 @@ const TURN: Duration = Duration::from_millis(4);
 /// How often they tell how it goes.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
+/// What they play.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Game {
+    #[default]
+    Gander,
+    Drake,
+    Millpond,
+}
+
+/// A bot and its machine.
+trait Player {
+    /// Does what is due.
+    fn play(&mut self);
+    /// How it goes.
+    fn told(&mut self) -> Told;
+    /// Says goodbye to everybody.
+    fn leave(&mut self);
+}
+
 /// Lets bots join a server's rooms and play
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// The server, as ws://127.0.0.1:8080
     #[arg(long)]
     server: String,
+    /// What they play: drake and millpond are over shared objects
+    #[arg(long, value_enum, default_value_t = Game::Gander)]
+    game: Game,
+    /// Go into this room instead of looking for one, to play with whoever is there
+    #[arg(long, value_parser = parse_code)]
+    room: Option<RoomCode>,
     /// How many rooms they fill
     #[arg(long, default_value_t = 1)]
     rooms: usize,
@@ -42,7 +70,7 @@ pub(crate) struct Options {
     /// The only way their links may run: direct, relay or socket
     #[arg(long, value_parser = parse_path)]
     path: Option<Path>,
-    /// The mode they look for rooms of; "team" is where people play
+    /// The mode they look for rooms of; people play "team", "brawl" and "pond"
     #[arg(long, default_value = "bots")]
     mode: Label,
     /// Give up if not all are in after so many seconds
@@ -55,6 +83,10 @@ fn parse_players(text: &str) -> Result<usize, String> {
     players.ok_or_else(|| format!("a room of gander has 1 to {SEATS} players"))
 }
 
+fn parse_code(text: &str) -> Result<RoomCode, String> {
+    text.parse().map_err(|_| format!("{text} is no room: write the six letters of its code"))
+}
+
 fn parse_path(text: &str) -> Result<Path, String> {
     let found = Path::ALL.into_iter().find(|path| path.to_string() == text);
     found.ok_or_else(|| format!("{text} is no way for a link: write direct, relay or socket"))
@@ -63,7 +95,16 @@ fn parse_path(text: &str) -> Result<Path, String> {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let tally = play(options, |line| println!("{line}"))?;
-    tally.verdict(options.path)
+    tally.verdict(options.path, options.game == Game::Gander)
+}
+
+/// Somebody comes in: plays alone at once, and looks for a room.
+fn come(options: &Options, number: usize) -> Result<Box<dyn Player>, String> {
+    Ok(match options.game {
+        Game::Gander => Box::new(Flyer::come(options, number)?),
+        Game::Drake => Box::new(Shared::<Brawler>::come(options, number)?),
+        Game::Millpond => Box::new(Shared::<Rower>::come(options, number)?),
+    })
 }
 
 /// Lets all of them play, and tells now and then how it goes.
@@ -122,22 +163,23 @@ fn drive(
     let began = Instant::now();
     let due = |number: usize| Duration::from_secs(1) * number as u32 / options.pace.max(1);
     let mut waiting = numbers.peekable();
-    let mut players: Vec<Player> = Vec::new();
+    let mut players: Vec<(usize, Box<dyn Player>)> = Vec::new();
     let mut told_at = began;
     while !stop.load(Ordering::Relaxed) {
         while let Some(number) = waiting.next_if(|number| began.elapsed() >= due(*number)) {
-            players.push(Player::come(options, number)?);
+            players.push((number, come(options, number)?));
         }
-        players.iter_mut().for_each(Player::play);
+        players.iter_mut().for_each(|(_, player)| player.play());
         if told_at.elapsed() >= TELL_EVERY {
             told_at = Instant::now();
-            let news: Vec<(usize, Told)> = players.iter_mut().map(|one| (one.number(), one.told())).collect();
+            let news: Vec<(usize, Told)> =
+                players.iter_mut().map(|(number, one)| (*number, one.told())).collect();
             let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
             news.into_iter().for_each(|(number, told)| board[number] = told);
         }
         std::thread::sleep(TURN);
     }
-    players.iter_mut().for_each(Player::leave);
+    players.iter_mut().for_each(|(_, player)| player.leave());
     Ok(())
 }
 
@@ -148,12 +190,14 @@ mod tests {
     use super::*;
 
     /// Bots on a server of their own.
-    fn load(rooms: usize, players: usize, path: Option<Path>) -> Tally {
-        let data = std::env::temp_dir().join(format!("gaggle-bots-{}-{path:?}", std::process::id()));
+    fn load(game: Game, rooms: usize, players: usize, path: Option<Path>) -> Tally {
+        let data = std::env::temp_dir().join(format!("gaggle-bots-{}-{game:?}-{path:?}", std::process::id()));
         let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };
         let server = BackgroundServer::start(config).unwrap();
         let options = Options {
             server: format!("ws://{}", server.address()),
+            game,
+            room: None,
             rooms,
             players,
             seconds: 4,
@@ -163,7 +207,7 @@ mod tests {
             patience: 60,
         };
         let tally = play(&options, |_| {}).unwrap();
-        tally.verdict(path).unwrap();
+        tally.verdict(path, game == Game::Gander).unwrap();
         server.stop();
         let _ = std::fs::remove_dir_all(data);
         tally
@@ -171,7 +215,7 @@ mod tests {
 
     #[test]
     fn bots_fill_rooms_of_a_real_server_and_play_over_direct_links() {
-        let tally = load(3, 2, None);
+        let tally = load(Game::Gander, 3, 2, None);
         assert_eq!(
             (tally.rooms(), tally.paths(Path::Direct), tally.paths(Path::Relay)),
             (3, 6, 0),
@@ -182,12 +226,24 @@ mod tests {
 
     #[test]
     fn bots_play_through_the_relay_alone() {
-        let tally = load(1, 3, Some(Path::Relay));
+        let tally = load(Game::Gander, 1, 3, Some(Path::Relay));
         assert_eq!(
             (tally.rooms(), tally.paths(Path::Relay), tally.paths(Path::Direct)),
             (1, 6, 0),
             "{tally}"
         );
         assert!(tally.frames() > 3 * 60 && tally.agreed() > 0, "{tally}");
+    }
+
+    #[test]
+    fn bots_share_worlds_on_a_real_server() {
+        if std::env::var("GAGGLE_LONG").is_err() {
+            return;
+        }
+        for game in [Game::Drake, Game::Millpond] {
+            let tally = load(game, 1, 3, None);
+            assert_eq!((tally.rooms(), tally.paths(Path::Direct)), (1, 6), "{game:?}: {tally}");
+            assert!(tally.frames() > 3 * 60 && tally.updates() > 100, "{game:?}: {tally}");
+        }
     }
 }

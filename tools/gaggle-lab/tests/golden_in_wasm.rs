@@ -4,6 +4,14 @@
 #[allow(dead_code)] // Its `main` is for the program.
 mod gander_golden;
 
+#[path = "../../../games/drake/examples/drake_wire.rs"]
+#[allow(dead_code)] // Its `main` is for the program.
+mod drake_wire;
+
+#[path = "../../../games/millpond/examples/millpond_wire.rs"]
+#[allow(dead_code)] // Its `main` is for the program.
+mod millpond_wire;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,6 +22,26 @@ fn gander_in_wasm_comes_to_the_golden_state() {
     let program = build("gander", "golden");
     let [size, hash] = run(&program, gander_golden::MARK);
     assert_eq!((size, hash), gander_golden::GOLDEN);
+}
+
+#[test]
+fn drake_in_wasm_says_the_same_bytes() {
+    assert_eq!(drake_wire::fixed_match(), drake_wire::GOLDEN, "natively");
+    if std::env::var("GAGGLE_LONG").is_err() {
+        return;
+    }
+    let [bytes, hash] = run(&build("drake", "drake_wire"), drake_wire::MARK);
+    assert_eq!((bytes, hash), drake_wire::GOLDEN);
+}
+
+#[test]
+fn millpond_in_wasm_says_the_same_bytes() {
+    assert_eq!(millpond_wire::fixed_match(), millpond_wire::GOLDEN, "natively");
+    if std::env::var("GAGGLE_LONG").is_err() {
+        return;
+    }
+    let [bytes, hash] = run(&build("millpond", "millpond_wire"), millpond_wire::MARK);
+    assert_eq!((bytes, hash), millpond_wire::GOLDEN);
 }
 
 /// Builds an example of a game for WASM, in a target folder of its own: the usual one may be locked.

@@ -5,7 +5,7 @@
 use gaggle_kit::Micros;
 
 use super::Session;
-use crate::link::NONE;
+use crate::link::{Link, NONE};
 use crate::playout::{self, Motion};
 use crate::store::Place;
 use crate::{Kind, ObjectId, Playout};
@@ -37,6 +37,23 @@ impl Session {
             show(&mut [0; WORDS_AT_HAND][..all], &mut [0.0; WORDS_AT_HAND][..words])
         } else {
             show(&mut vec![0; all], &mut vec![0.0; words])
+        })
+    }
+
+    /// How old what is known of others' objects is, the way here included: of those that were told about within a second.
+    pub fn ages(&self) -> impl Iterator<Item = Micros> + '_ {
+        self.store.iter().filter_map(|(_, object)| {
+            let record = object.record.filter(|record| !record.gone)?;
+            let holder = record.version.holder;
+            let is_holder = |link: &&Link| link.present.is_some_and(|other| other.member == holder);
+            if self.now.since(object.changed_at) >= Micros::from_secs(1) {
+                return None;
+            }
+            let link = self.links.iter().find(is_holder)?;
+            let half = link.rtt.map_or(0, |rtt| rtt.get() / 2);
+            let then = link.clock.now(self.now)?;
+            let age = then - link.clock.time_of(record.version.tick) + half as i64;
+            Some(Micros::new(u64::try_from(age).unwrap_or(0)))
         })
     }
 

@@ -273,6 +273,10 @@ impl Session {
         if self.is_admitted() || self.onlooker || self.links.is_empty() {
             return;
         }
+        if self.awaits_others {
+            self.waiting_since = None;
+            return;
+        }
         let since = *self.waiting_since.get_or_insert(self.now);
         let waited = self.now.since(since) >= FOUND_AFTER;
         let all_greeted = self.links.iter().all(|link| link.their_epoch != 0);

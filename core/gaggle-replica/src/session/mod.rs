@@ -96,6 +96,8 @@ pub struct Session {
     parted: VecDeque<MemberTag>,
     /// This machine only looks on.
     onlooker: bool,
+    /// There is somebody we have not met yet: what is founded now would be another world than theirs.
+    awaits_others: bool,
     /// The highest member number heard of.
     highest: u32,
     objects_made: u32,
@@ -217,6 +219,7 @@ impl Session {
             vouched: Vec::new(),
             parted: VecDeque::new(),
             onlooker: entry == Entry::Watch,
+            awaits_others: false,
             highest: 0,
             objects_made: 0,
             epoch: random.next_u32() >> 1 | 1,
@@ -428,6 +431,12 @@ impl Session {
     /// Whether this machine only looks on: see [`Entry::Watch`].
     pub fn is_onlooker(&self) -> bool {
         self.onlooker
+    }
+
+    /// Says whether somebody is still to be met, if the caller knows, for instance from a lobby: until then a machine that
+    /// [joins](Entry::Join) founds nothing together with others who are new, too.
+    pub fn await_others(&mut self, awaits: bool) {
+        self.awaits_others = awaits;
     }
 
     /// How much of what the present members hold has arrived: for a newcomer's progress bar.

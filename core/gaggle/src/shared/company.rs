@@ -13,9 +13,13 @@ use crate::world::World;
 /// If nothing more arrives for so long, what is there is all there is for us.
 const ALL_THERE_AFTER: Micros = Micros::from_secs(1);
 
+/// For so long somebody in the room who cannot be reached is waited for, before those who can begin without.
+const MEET_WITHIN: Micros = Micros::from_secs(8);
+
 /// An attempt to come into the world of others.
 pub(super) struct Joining {
     pub(super) session: Session,
+    begun: Micros,
     /// None if it failed once: it goes on, but nobody is told before there is a link.
     give_up_at: Option<Micros>,
     percent: u8,
@@ -144,7 +148,8 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Lounge { config, rng, now, .. } = &mut self.lounge;
         let session =
             new_session::<W>(config, player, entry, rng).expect("the settings held for the world alone");
-        self.joining = Some(Joining { session, give_up_at, percent: 0, arrived: (0, 0), arrived_at: *now });
+        self.joining =
+            Some(Joining { session, begun: *now, give_up_at, percent: 0, arrived: (0, 0), arrived_at: *now });
         self.vouch();
     }
 
@@ -245,8 +250,13 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     pub(super) fn follow_joining(&mut self) {
         let now = self.lounge.now;
         let me = self.lounge.me();
-        let others_expected = self.lounge.chairs().filter(|(peer, _)| Some(*peer) != me).count();
+        let everybody: Vec<PeerId> =
+            self.lounge.chairs().map(|(peer, _)| peer).filter(|peer| Some(*peer) != me).collect();
         let Some(joining) = &mut self.joining else { return };
+        // Others who are new, too, may be met before those whose world it is.
+        let is_met = |peer: &PeerId| joining.session.linked().any(|linked| linked == *peer);
+        let awaits = now.since(joining.begun) < MEET_WITHIN && !everybody.iter().all(is_met);
+        joining.session.await_others(awaits);
         joining.session.tick(now);
         // What happens before we are there is nothing to us: all that lasts is in the objects.
         while joining.session.next_signal().is_some() {}
@@ -255,7 +265,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             self.lounge.push(Event::Joining { percent: 0 });
         }
         let before = joining.percent;
-        let is_complete = joining.is_complete(now, others_expected);
+        let is_complete = joining.is_complete(now, everybody.len());
         let percent = joining.percent;
         let is_late = joining.give_up_at.is_some_and(|at| now >= at);
         // Everybody else was new, too, or is gone again.

@@ -45,7 +45,8 @@ impl Coop {
 
     /// The seat played here, if this is no onlooker.
     pub fn seat(&self, session: &Session) -> Option<usize> {
-        Some(usize::from(session.player().number())).filter(|seat| *seat < SEATS)
+        let plays = !session.is_onlooker();
+        Some(usize::from(session.player().number())).filter(|seat| plays && *seat < SEATS)
     }
 
     /// One frame. The session has the input of this machine's player already.

@@ -97,6 +97,8 @@ const BELL: [&str; 27] = [
     ".WWWWWWWWWWWWWWWWWWWWWWWWW.",
 ];
 
+const SMALL_BELL: [&str; 7] = ["...B...", "..BBB..", "..BBB..", ".BBBBB.", ".BBBBB.", "DDDDDDD", "...D..."];
+
 impl Flotsam {
     pub(super) fn bake(album: &mut Album) -> Flotsam {
         let mut images = Vec::with_capacity(Sort::ALL.len() * LOOKS * LIGHTS);
@@ -109,6 +111,10 @@ impl Flotsam {
             }
         }
         let icons = Sort::ALL.map(|sort| {
+            if sort == Sort::Bell {
+                // Its raft would not fit into a line.
+                return album.add(rows(&SMALL_BELL).bake(&[STUFF], 0, true));
+            }
             let large = album.image(images[sort as usize * LOOKS * LIGHTS]).clone();
             album.add(halved(&large))
         });

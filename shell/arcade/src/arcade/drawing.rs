@@ -6,7 +6,7 @@ use gaggle_scene::{Scene, palette};
 use crate::cabinet::Looks;
 
 use super::{Arcade, JOINING_SHOWN_AFTER, Screen};
-use crate::{JoiningFacts, MenuFacts, Notice, ScoreFacts, ScrubFacts, Scrubber, draw_joining};
+use crate::{JoiningFacts, MenuFacts, NetDetail, Notice, ScoreFacts, ScrubFacts, Scrubber, draw_joining};
 
 impl<O: Outside + 'static> Arcade<O> {
     pub(super) fn draw(&mut self) {
@@ -20,6 +20,7 @@ impl<O: Outside + 'static> Arcade<O> {
             calm: self.calm,
             plain: self.screen != Screen::Flying || standing.board || self.is_joining_shown(),
             still: self.screen == Screen::Paused,
+            curious: self.net.detail != NetDetail::Off,
             between: self.pace.thousandths() as f32 / 1_000.0,
         };
         self.cabinet.draw(show, &looks, &mut self.scene);
@@ -137,10 +138,13 @@ impl<O: Outside + 'static> Arcade<O> {
         let slowest_ms = rtts.max().map(|rtt| rtt.as_millis() as u32);
         let room = self.cabinet.life_mut().lobby().and_then(|lobby| lobby.room().cloned());
         let code = room.as_ref().map(|room| room.code.to_string()).unwrap_or_default();
-        let mut seats: [Option<&str>; 4] = [None; 4];
+        let about = self.cabinet.about();
+        let mut seats: Vec<Option<&str>> = vec![None; about.seats];
         let mut own_seat = None;
         for member in room.iter().flat_map(|room| &room.members) {
-            let Some(seat) = member.slot.map(|slot| slot.index()).filter(|seat| *seat < 4) else { continue };
+            let Some(seat) = member.slot.map(|slot| slot.index()).filter(|seat| *seat < about.seats) else {
+                continue;
+            };
             let is_self = people.iter().any(|person| person.is_self && person.peer == member.peer);
             if is_self {
                 own_seat = Some(seat);
@@ -153,7 +157,9 @@ impl<O: Outside + 'static> Arcade<O> {
             percent: self.join_percent(),
             linked_to: &linked_to,
             slowest_ms,
-            seats,
+            place: about.place,
+            arrival: about.arrival,
+            seats: &seats,
             own_seat,
             wave: None,
             since_ms: since as u32,

@@ -178,7 +178,8 @@ impl<W: World, O: Outside> Life for SharedRoom<W, O> {
     }
 
     fn own_slots(&self) -> SlotSet {
-        slot_of(self.player()).map_or(SlotSet::EMPTY, SlotSet::of)
+        let plays = !self.session().is_onlooker();
+        slot_of(self.player()).filter(|_| plays).map_or(SlotSet::EMPTY, SlotSet::of)
     }
 
     fn build(&self) -> Label {
@@ -200,11 +201,17 @@ impl<W: World, O: Outside> Life for SharedRoom<W, O> {
             Some(host) => format!("seat {}", u16::from(host.number()) + 1),
             None => "nobody".to_string(),
         };
+        let mut ages: Vec<u64> = session.ages().map(|age| age.as_millis()).collect();
+        ages.sort_unstable();
+        let age_of =
+            |percent: usize| ages.get((ages.len() * percent / 100).min(ages.len().saturating_sub(1)));
+        let age = age_of(50).zip(age_of(95));
+        let age = age.map_or("nothing moves".to_string(), |(half, most)| format!("{half} ms, 95% {most}"));
         let lines = vec![
             ("host", host),
-            ("updates sent", stats.updates_sent.to_string()),
-            ("received", stats.updates_received.to_string()),
-            ("budget", format!("{} kB/s", session.config().bytes_per_second / 1_000)),
+            ("age", age),
+            ("updates", format!("{} out, {} in", stats.updates_sent, stats.updates_received)),
+            ("budget", format!("{} kB/s each", session.config().bytes_per_second / 1_000)),
             ("claims", format!("{}, {} inherited", stats.claims, stats.inherited)),
             ("refused", stats.records_refused.to_string()),
         ];

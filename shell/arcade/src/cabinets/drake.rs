@@ -3,21 +3,23 @@
 use std::fmt::Write;
 
 use drake::attract::Attract;
-use drake::bout::OVER_FRAMES_MIN;
-use drake::field::{HEIGHT, WIDTH};
+use drake::field::{HEIGHT, SEATS, WIDTH};
 use drake::howto::{HowTo, PAGES};
 use drake::net::{self, Coop};
 use drake::stage::{Audience, RECIPES, Stage};
 use drake::{Drake, Pad, Phase, Setup};
 use gaggle::replica::{self, Kinds, Player, Session, Signal};
-use gaggle::{Micros, Outside, RoomConfig, SharedRoom, Slot, Wish, World};
+use gaggle::{Micros, Outside, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
 use gaggle_scene::{Album, Scene, View};
 
 use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start};
 use crate::{Held, PlayerLine};
 
-/// Chairs in a room. The coop has two seats more, for bots.
-const CHAIRS: usize = 4;
+/// Chairs in a room, as many as the coop has nests. Bots take those nobody has.
+const CHAIRS: usize = SEATS;
+
+/// Frames after the end of a match in which the last word about it comes.
+const TOLD_AFTER: u16 = 60;
 
 /// What drake is.
 pub const ABOUT: About = About {
@@ -27,15 +29,28 @@ pub const ABOUT: About = About {
     players_here: 1,
     has_bots: true,
     modes: &[("brawl", "Brawl")],
-    names: &["Wren", "Hob", "Ottilie", "Big Tam"],
+    names: &["Wren", "Hob", "Ottilie", "Big Tam", "Isolde", "Pip"],
+    place: "the coop",
+    arrival: "You hatch in your nest. Nobody can touch you at first.",
     action: "FIRE",
     spoken_help: "Turn, fly and fire. Tap turn twice to dash. As a duckling, get home.",
     help_pages: PAGES.len(),
     recipes: &RECIPES,
 };
 
-/// The coop as a room keeps it.
-struct Brawl(Coop);
+/// The coop as a room keeps it, here and wherever else drake is played.
+#[derive(Debug)]
+pub struct Brawl(pub Coop);
+
+impl Brawl {
+    /// What a room of it is opened with, before anybody says who comes and where to.
+    pub fn room() -> SharedConfig {
+        let mut config =
+            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
+        config.session = net::config();
+        config
+    }
+}
 
 impl World for Brawl {
     type Input = Pad;
@@ -78,9 +93,7 @@ impl<O: Outside> DrakeCabinet<O> {
     /// Switches it on.
     pub fn open(parts: Parts<O>) -> DrakeCabinet<O> {
         let Parts { now, seed, view, client, outside } = parts;
-        let mut config =
-            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
-        config.session = net::config();
+        let mut config = Brawl::room();
         config.wish = Wish::Look;
         config.client = client;
         let world = Brawl(Coop::new(Setup::default(), seed));
@@ -191,7 +204,8 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
             Phase::Over => format!("Well brawled. {score} down, {wins} rounds won."),
             _ => format!("Round {}. {score} down, {wins} rounds won.", game.bout.round),
         };
-        Standing { frame: game.frame, level: game.bout.round, over: false, board: false, said }
+        let over = game.bout.phase == Phase::Over;
+        Standing { frame: game.frame, level: game.bout.round, over, board: false, said }
     }
 
     fn players(&self) -> Vec<PlayerLine> {
@@ -203,7 +217,7 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
             remark: String::new(),
             ..PlayerLine::default()
         };
-        present.map(line).filter(|line| line.seat < CHAIRS).collect()
+        present.map(line).collect()
     }
 
     fn is_own_at_right(&self) -> bool {
@@ -218,7 +232,8 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
 
     fn report(&mut self) -> bool {
         let bout = self.game().bout;
-        if bout.phase != Phase::Over || bout.since < OVER_FRAMES_MIN || self.reported == Some(bout.number) {
+        // Before anybody can begin the next, and after everybody has heard of the end.
+        if bout.phase != Phase::Over || bout.since < TOLD_AFTER || self.reported == Some(bout.number) {
             return false;
         }
         self.reported = Some(bout.number);
@@ -243,7 +258,7 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
             game.bout.number,
             self.room.host().map_or(-1, |host| i32::from(host.number())),
             scores.join(","),
-            here[..CHAIRS].join(","),
+            here.join(","),
         );
     }
 }

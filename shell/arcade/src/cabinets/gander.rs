@@ -28,6 +28,8 @@ pub const ABOUT: About = About {
     has_bots: true,
     modes: &[("team", "Team"), ("versus", "Versus")],
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
+    place: "the fen",
+    arrival: "",
     action: "FLAP",
     spoken_help: "Lean, flap, be higher.",
     help_pages: PAGES.len(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use gaggle::replica::{Interest, Kinds, Session, Signal};
-use gaggle::{Micros, Outside, RoomConfig, SharedRoom, Slot, Wish, World};
+use gaggle::{Micros, Outside, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
 use gaggle_scene::{Album, Scene, View};
 use millpond::attract::Attract;
 use millpond::howto::{HowTo, PAGES};
@@ -26,14 +26,27 @@ pub const ABOUT: About = About {
     has_bots: false,
     modes: &[("pond", "Together")],
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
+    place: "the pond",
+    arrival: "Your boat is moored at the jetty. Nobody hurries here.",
     action: "TOW",
     spoken_help: "Row, push, tow. What you touch is yours until it lies still.",
     help_pages: PAGES.len(),
     recipes: &RECIPES,
 };
 
-/// The pond as a room keeps it.
-struct Shore(Mill);
+/// The pond as a room keeps it, here and wherever else millpond is played.
+#[derive(Debug)]
+pub struct Shore(pub Mill);
+
+impl Shore {
+    /// What a room of it is opened with, before anybody says who comes and where to.
+    pub fn room() -> SharedConfig {
+        let mut config =
+            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
+        config.session = net::config();
+        config
+    }
+}
 
 impl World for Shore {
     type Input = Pad;
@@ -76,9 +89,7 @@ impl<O: Outside> MillpondCabinet<O> {
     /// Switches it on.
     pub fn open(parts: Parts<O>) -> MillpondCabinet<O> {
         let Parts { now, seed, view, client, outside } = parts;
-        let mut config =
-            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
-        config.session = net::config();
+        let mut config = Shore::room();
         config.wish = Wish::Look;
         config.client = client;
         let room = SharedRoom::open(now, config, outside, Shore(Mill::new(seed)), seed)
@@ -164,6 +175,7 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
                     bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
                     calm,
                     plain: looks.plain,
+                    holders: looks.curious,
                     ..Audience::default()
                 };
                 let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
@@ -229,10 +241,11 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
             water::near(water::at(x, y), water::at(water::WIDTH / 2, water::HEIGHT / 2), water::WIDTH);
         let _ = write!(
             out,
-            ",\"frame\":{},\"day\":{},\"things\":{},\"mine\":{mine},\"brought\":{brought},\"afloat\":{afloat},\"boat\":[{x},{y}],\"host\":{},\"here\":[{}]",
+            ",\"frame\":{},\"day\":{},\"things\":{},\"mine\":{mine},\"claims\":{},\"brought\":{brought},\"afloat\":{afloat},\"boat\":[{x},{y}],\"host\":{},\"here\":[{}]",
             pond.frame,
             pond.ledger.day,
             pond.floating.len(),
+            self.room.stats().claims,
             self.room.host().map_or(-1, |host| i32::from(host.number())),
             here.join(","),
         );

@@ -119,9 +119,9 @@ impl Plan {
 
 fn one_link(pen: &mut Pen<'_>, panel: &NetPanel, link: &LinkFacts, place: Rect, with_graph: bool) {
     let Rect { x, y, wide, .. } = place;
-    let color = link.seat.and_then(|seat| palette::SEAT.get(seat)).copied().unwrap_or(palette::DIM);
+    let color = link.seat.and_then(|seat| palette::SEATS_SIX.get(seat)).copied().unwrap_or(palette::DIM);
     let mut left = x;
-    if let Some(seat) = link.seat.filter(|seat| *seat < 4) {
+    if let Some(seat) = link.seat.filter(|seat| *seat < palette::SEATS_SIX.len()) {
         pen.emblem(seat, true, x - 1, y - 2);
         left += 13;
     }

@@ -54,7 +54,7 @@ fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
 }
 
 fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLine) {
-    let color = palette::SEAT[player.seat % 4];
+    let color = palette::SEATS_SIX[player.seat % palette::SEATS_SIX.len()];
     let y = row.y + (row.tall - 7) / 2;
     if player.own && row.tall >= 13 {
         pen.panel(Rect::new(row.x, row.y, row.wide, row.tall - 1), palette::NIGHT[2], 0.8, Some(color));

@@ -33,6 +33,13 @@ impl Hall {
     }
 }
 
+impl Hall {
+    /// Where native machines find the lobby.
+    pub(crate) fn url(&self) -> String {
+        format!("ws://{}", self.server.address())
+    }
+}
+
 /// What a page knows; nothing while it is being loaded.
 pub(crate) fn facts(page: &Page) -> Value {
     let text = page.eval("document.getElementById('facts')?.textContent ?? ''").unwrap_or_default();

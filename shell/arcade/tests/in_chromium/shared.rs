@@ -1,12 +1,13 @@
 //! The games of shared objects, together: three pages, the host's is killed, play goes on, and it returns to its seat.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gaggle_web::chromium::Page;
 use serde_json::Value;
 
+use crate::guest::Guest;
 use crate::online::{Hall, facts, is_together, until};
-use crate::{picture, tap};
+use crate::{PATIENCE, picture, tap};
 
 /// What is known of a match that must survive its host, as numbers that never fall while it lasts.
 type Kept = fn(&Value) -> Vec<u64>;
@@ -28,11 +29,20 @@ fn outlive_the_host(game: &str, play: fn(&Page), is_lively: fn(&Value) -> bool, 
     for page in [&first, &second, &third] {
         play(page);
     }
-    until(&second, "something happens", is_lively);
+    until_lively(&second, play, is_lively);
     tap(&second, "F3", "F3");
     tap(&second, "F3", "F3");
     std::thread::sleep(Duration::from_millis(300));
     picture(&second, &format!("{game}-three.png"));
+
+    // Somebody looks on, without a seat.
+    let watcher = hall.page(&format!("?game={game}&watch={code}"));
+    let known = until(&watcher, "it looks on", |known| known["stage"] == "watching");
+    assert_eq!((known["own"].as_u64(), &known["host"]), (Some(0), &host), "{known}");
+    let frame = known["frame"].as_u64();
+    until(&watcher, "it sees them play", |known| known["frame"].as_u64() > frame.map(|frame| frame + 30));
+    picture(&watcher, &format!("{game}-watched.png"));
+    assert!(is_together(&facts(&second), 3), "no seat is taken");
 
     let own = facts(&first)["own"].clone();
     let before = kept(&facts(&second));
@@ -51,6 +61,20 @@ fn outlive_the_host(game: &str, play: fn(&Page), is_lively: fn(&Value) -> bool, 
     assert_eq!(known["own"], own, "the seat is its own: {known}");
     play(&first);
     picture(&first, &format!("{game}-back.png"));
+
+    // Whoever looked on knows the new host, and takes a seat.
+    until(&watcher, "it knows who leads", |known| known["stage"] == "watching" && known["host"] != host);
+    tap(&watcher, "Enter", "Enter");
+    until(&watcher, "it plays", |known| is_together(known, 4));
+}
+
+/// Plays until something has happened that shows it.
+fn until_lively(page: &Page, play: fn(&Page), is_lively: fn(&Value) -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_lively(&facts(page)) {
+        assert!(Instant::now() < deadline, "nothing happens: {}", facts(page));
+        play(page);
+    }
 }
 
 /// Turns and fires for a while.
@@ -65,10 +89,13 @@ fn brawl(page: &Page) {
     }
 }
 
-/// Rows ahead for a while.
+/// Rows about for a while.
 fn row(page: &Page) {
     page.key("ArrowUp", "ArrowUp", true).unwrap();
-    std::thread::sleep(Duration::from_millis(1_500));
+    std::thread::sleep(Duration::from_millis(1_200));
+    page.key("ArrowLeft", "ArrowLeft", true).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    page.key("ArrowLeft", "ArrowLeft", false).unwrap();
     page.key("ArrowUp", "ArrowUp", false).unwrap();
 }
 
@@ -88,12 +115,60 @@ fn three_pages_of_millpond_outlive_their_host() {
     outlive_the_host(
         "millpond",
         row,
-        // The whole pond is here. What a boat touches is up to wind and current, and to the stories of the game.
-        |known| known["things"].as_u64() >= Some(380),
+        // The whole pond is here, and something in it was taken that somebody else had.
+        |known| known["things"].as_u64() >= Some(380) && known["claims"].as_u64() >= Some(1),
         |known| {
             // Everything afloat, to within what is being traded just now.
             let things = known["things"].as_u64().unwrap_or(0);
             vec![known["day"].as_u64().unwrap_or(0), u64::from(things >= 380)]
         },
     );
+}
+
+/// So long the frames of a page with three others are counted.
+const COUNTED: Duration = Duration::from_secs(20);
+
+/// One page and three native machines, if asked for with `GAGGLE_LONG=1`: whether a page has time to spare in a frame can only be
+/// asked of a machine that does nothing else.
+fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
+    if std::env::var("GAGGLE_LONG").is_err() {
+        return;
+    }
+    let hall = Hall::open(&format!("{game}-bots"));
+    let page = hall.page(&format!("?game={game}"));
+    tap(&page, "Enter", "Enter");
+    let known = until(&page, "a room", |known| is_together(known, 1));
+    let code = known["code"].as_str().unwrap().to_string();
+    let guests: Vec<Guest> = (0..3).map(|_| come(&hall.url(), &code)).collect();
+    until(&page, "three bots come", |known| is_together(known, 4));
+    if game == "millpond" {
+        let things = facts(&page)["things"].as_u64();
+        assert!(things < Some(500), "one pond, not one for everybody who came at once: {things:?}");
+    }
+    let frame = facts(&page)["frame"].as_u64();
+    let known = until(&page, "they play", |known| known["frame"].as_u64() > frame.map(|frame| frame + 120));
+    assert!(known["people"].as_array().is_some_and(|people| people.len() == 3), "{known}");
+    let (began, before) = (Instant::now(), known["drawn"].as_u64().unwrap());
+    std::thread::sleep(COUNTED);
+    let known = facts(&page);
+    let drawn = known["drawn"].as_u64().unwrap() - before;
+    let rate = u128::from(drawn) * 1_000 / began.elapsed().as_millis();
+    println!(
+        "{game}: {rate} frames a second with three native bots; busy µs (half, 95 %, longest) {}",
+        known["busy_us"]
+    );
+    picture(&page, &format!("{game}-bots.png"));
+    // A frame has 16,667 µs.
+    assert!(known["busy_us"][1].as_u64() < Some(16_667), "{known}");
+    drop(guests);
+}
+
+#[test]
+fn a_page_of_drake_plays_with_three_native_machines() {
+    three_others("drake", Guest::brawler);
+}
+
+#[test]
+fn a_page_of_millpond_plays_with_three_native_machines() {
+    three_others("millpond", Guest::rower);
 }

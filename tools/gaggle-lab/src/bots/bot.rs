@@ -1,18 +1,17 @@
-//! One bot: a player with a seat in a server's room, who sees what is on its own screen and has a pad.
+//! One bot of gander: a player with a seat in a server's room, who sees what is on its own screen and has a pad.
 
 use std::time::Instant;
 
-use gaggle::{Online, OnlineConfig, Room, RoomConfig, Stage};
+use gaggle::{Online, OnlineConfig, Room, RoomConfig, Stage, Wish};
 use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
-use super::Options;
 use super::tally::Told;
+use super::{Options, Player};
 
 /// A bot and its machine.
-pub(super) struct Player {
-    number: usize,
+pub(super) struct Flyer {
     clock: Clock,
     came: Instant,
     seed: u64,
@@ -22,9 +21,9 @@ pub(super) struct Player {
     told: Told,
 }
 
-impl Player {
+impl Flyer {
     /// Comes in: plays alone at once, and looks for a room.
-    pub(super) fn come(options: &Options, number: usize) -> Result<Player, String> {
+    pub(super) fn come(options: &Options, number: usize) -> Result<Flyer, String> {
         let seed = random_seed().map_err(|error| error.to_string())?;
         let mut config =
             RoomConfig::new("gander", options.players as u8).map_err(|error| error.to_string())?;
@@ -32,6 +31,9 @@ impl Player {
         config.session.game_fingerprint = gander::FINGERPRINT;
         config.record = true;
         config.mode = options.mode.clone();
+        if let Some(code) = options.room {
+            config.wish = Wish::Code(code);
+        }
         config.client.name = Some(format!("Auk {number}"));
         let outside =
             online_with(&options.server, OnlineConfig { only: options.path, ..OnlineConfig::default() });
@@ -40,15 +42,12 @@ impl Player {
         let game = Gander::new(Setup::default(), seed);
         let room = Room::open(clock.now(), config, outside, game, seed).map_err(|error| error.to_string())?;
         let (came, told) = (Instant::now(), Told::default());
-        Ok(Player { number, clock, came, seed, room, bot: None, told })
+        Ok(Flyer { clock, came, seed, room, bot: None, told })
     }
+}
 
-    pub(super) fn number(&self) -> usize {
-        self.number
-    }
-
-    /// Does what is due.
-    pub(super) fn play(&mut self) {
+impl Player for Flyer {
+    fn play(&mut self) {
         if let Some(slot) = self.room.own_slots().iter().next() {
             let seat = usize::from(slot.number());
             let bot = match &mut self.bot {
@@ -70,8 +69,7 @@ impl Player {
         }
     }
 
-    /// How it goes.
-    pub(super) fn told(&mut self) -> Told {
+    fn told(&mut self) -> Told {
         let people = self.room.people();
         let is_together = self.room.stage() == Stage::Together;
         let present = people.iter().filter(|person| !person.slots.is_empty()).count();
@@ -88,8 +86,7 @@ impl Player {
         self.told.clone()
     }
 
-    /// Says goodbye to everybody.
-    pub(super) fn leave(&mut self) {
+    fn leave(&mut self) {
         self.room.leave();
         self.room.update(self.clock.now());
     }

@@ -1,0 +1,92 @@
+//! A fixed part of an afternoon on the pond: what two machines tell each other must be the same bytes on every machine, natively and in WASM.
+//!
+//! Two bots play over a line that loses nothing. The result is left in memory behind two words that are easy to find, because a
+//! WASM host without imports can see nothing else.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gaggle_kit::{Micros, PeerId, fnv1a_64};
+use gaggle_replica::{Entry, Player, Session};
+use millpond::bots::Bot;
+use millpond::net::{self, Mill};
+
+/// Bytes both machines sent, and their hash.
+#[allow(dead_code)] // As a program it only reports; the test that includes it compares.
+pub(crate) const GOLDEN: (u64, u64) = (42_578, 0x0b27_4109_afc0_cd6a);
+
+/// Marks the place of the result in memory.
+pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1117];
+
+static RESULT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+/// One machine.
+struct Machine {
+    session: Session,
+    part: Mill,
+    bot: Bot,
+}
+
+fn peer(number: usize) -> PeerId {
+    PeerId::from_u128(number as u128 + 1)
+}
+
+impl Machine {
+    fn new(number: usize) -> Machine {
+        let entry = if number == 0 { Entry::Found } else { Entry::Join };
+        let player = Player::at(number as u8);
+        let session = Session::new(net::config(), net::kinds_with_input(), player, entry, number as u64 + 7);
+        let session = session.expect("the settings of the game can be");
+        let mut machine = Machine { session, part: Mill::new(1982), bot: Bot::new(number, 2026) };
+        if number == 0 {
+            machine.part.found(&mut machine.session);
+        }
+        machine
+    }
+}
+
+/// 10 seconds of two bots.
+pub(crate) fn fixed_match() -> (u64, u64) {
+    let mut machines = [Machine::new(0), Machine::new(1)];
+    let (mut bytes, mut hash) = (42_578, 0x0b27_4109_afc0_cd6a);
+    for (number, machine) in machines.iter_mut().enumerate() {
+        machine.session.handle_linked(Micros::ZERO, peer(1 - number));
+    }
+    for frame in 1..=600 {
+        let now = Micros::new(frame * 16_667);
+        for number in 0..2 {
+            let machine = &mut machines[number];
+            let pad = machine.bot.play(machine.part.pond());
+            machine.session.sample_input(pad);
+            machine.part.step(&mut machine.session);
+            machine.session.tick_with(now, Some(machine.part.nearness()));
+            let mut sent = Vec::new();
+            while let Some(out) = machine.session.next_packet() {
+                sent.push((out.reliable, out.bytes.to_vec()));
+            }
+            while machine.session.next_event().is_some() {}
+            while let Some(signal) = machine.session.next_signal() {
+                machine.part.signal(&machine.session, &signal);
+            }
+            for (reliable, packet) in sent {
+                bytes += packet.len() as u64;
+                hash = fnv1a_64(&[&u64::to_le_bytes(hash)[..], &packet].concat());
+                let other = &mut machines[1 - number].session;
+                match reliable {
+                    true => other.handle_message(now, peer(number), &packet),
+                    false => other.handle_packet(now, peer(number), &packet),
+                }
+            }
+        }
+    }
+    (bytes, hash)
+}
+
+fn main() {
+    let (bytes, hash) = fixed_match();
+    for (word, value) in RESULT.iter().zip([MARK[0], MARK[1], bytes, hash]) {
+        word.store(value, Ordering::Relaxed);
+    }
+    // Nobody here reads it again, but somebody outside does.
+    std::hint::black_box(&RESULT);
+    println!("{bytes} bytes, {hash:#018x}");
+}

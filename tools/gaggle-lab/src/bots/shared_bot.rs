@@ -1,0 +1,142 @@
+//! One bot of a game over shared objects: a player with a seat in a server's room, who sees what is on its own screen.
+
+use std::time::Instant;
+
+use arcade::cabinets::drake::Brawl;
+use arcade::cabinets::millpond::Shore;
+use drake::net::Coop;
+use gaggle::{Online, OnlineConfig, SharedConfig, SharedRoom, Stage, Wish, World};
+use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
+use millpond::net::Mill;
+
+use super::tally::Told;
+use super::{Options, Player};
+
+/// Somebody's hands in a game.
+pub(super) trait Hands {
+    type World: World;
+    fn config() -> SharedConfig;
+    fn world(seed: u64) -> Self::World;
+    fn new(seat: usize, seed: u64) -> Self;
+    /// What it does next.
+    fn play(&mut self, world: &Self::World) -> <Self::World as World>::Input;
+}
+
+/// Plays drake.
+pub(super) struct Brawler(drake::bots::Bot);
+
+impl Hands for Brawler {
+    type World = Brawl;
+
+    fn config() -> SharedConfig {
+        Brawl::room()
+    }
+
+    fn world(seed: u64) -> Brawl {
+        Brawl(Coop::new(drake::Setup::default(), seed))
+    }
+
+    fn new(seat: usize, seed: u64) -> Brawler {
+        Brawler(drake::bots::Bot::new(seat, drake::bots::Strength::Steady, seed))
+    }
+
+    fn play(&mut self, world: &Brawl) -> drake::Pad {
+        self.0.play(world.0.game())
+    }
+}
+
+/// Plays millpond.
+pub(super) struct Rower(millpond::bots::Bot);
+
+impl Hands for Rower {
+    type World = Shore;
+
+    fn config() -> SharedConfig {
+        Shore::room()
+    }
+
+    fn world(seed: u64) -> Shore {
+        Shore(Mill::new(seed))
+    }
+
+    fn new(seat: usize, seed: u64) -> Rower {
+        Rower(millpond::bots::Bot::new(seat, seed))
+    }
+
+    fn play(&mut self, world: &Shore) -> millpond::Pad {
+        self.0.play(world.0.pond())
+    }
+}
+
+/// A bot and its machine.
+pub(super) struct Shared<H: Hands> {
+    clock: Clock,
+    came: Instant,
+    seed: u64,
+    room: SharedRoom<H::World, Online<LobbySocket>>,
+    /// Whoever plays, and in which seat.
+    hands: (usize, H),
+    told: Told,
+}
+
+impl<H: Hands> Shared<H> {
+    /// Comes in: plays alone at once, and looks for a room.
+    pub(super) fn come(options: &Options, number: usize) -> Result<Shared<H>, String> {
+        let seed = random_seed().map_err(|error| error.to_string())?;
+        let mut config = H::config();
+        config.mode = options.mode.clone();
+        config.client.name = Some(format!("Auk {number}"));
+        if let Some(code) = options.room {
+            config.wish = Wish::Code(code);
+        } else {
+            config.seats = options.players as u8;
+        }
+        let only = options.path;
+        let outside = online_with(&options.server, OnlineConfig { only, ..OnlineConfig::default() });
+        let outside = outside.map_err(|error| error.to_string())?;
+        let clock = Clock::start();
+        let room = SharedRoom::open(clock.now(), config, outside, H::world(seed), seed);
+        let room = room.map_err(|error| error.to_string())?;
+        let (came, told) = (Instant::now(), Told::default());
+        Ok(Shared { clock, came, seed, room, hands: (0, H::new(0, seed)), told })
+    }
+}
+
+impl<H: Hands> Player for Shared<H> {
+    fn play(&mut self) {
+        let seat = usize::from(self.room.player().number());
+        if self.hands.0 != seat {
+            self.hands = (seat, H::new(seat, self.seed));
+        }
+        let input = self.hands.1.play(self.room.world());
+        self.room.set_input(input);
+        self.told.frames += u64::from(self.room.update(self.clock.now()));
+        while let Some(event) = self.room.next_event() {
+            match event {
+                gaggle::Event::Seated { code, .. } => self.told.code = Some(code),
+                gaggle::Event::Refused(refusal) => self.told.refused = Some(refusal.text),
+                gaggle::Event::ServerLost => self.told.servers_lost += 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn told(&mut self) -> Told {
+        let people = self.room.people();
+        let is_together = self.room.stage() == Stage::Together;
+        let present = people.iter().filter(|person| !person.slots.is_empty()).count();
+        self.told.present = if is_together { present } else { 0 };
+        if self.told.present > 1 && self.told.met_after.is_none() {
+            self.told.met_after = Some(self.came.elapsed());
+        }
+        self.told.paths = people.iter().filter_map(|person| person.path).collect();
+        self.told.rtts = people.iter().filter_map(|person| person.link?.rtt).collect();
+        self.told.updates = self.room.stats().updates_received;
+        self.told.clone()
+    }
+
+    fn leave(&mut self) {
+        self.room.leave();
+        self.room.update(self.clock.now());
+    }
+}
