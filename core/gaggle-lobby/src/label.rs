@@ -98,6 +98,22 @@ impl DisplayName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What of a text can be a name, if anything: the rest is left out.
+    pub fn cleaned(text: &str) -> Option<DisplayName> {
+        let mut marks = 0;
+        let fits = |character: &char| {
+            if is_forbidden(*character) {
+                return false;
+            }
+            marks = if is_combining(*character) { marks + 1 } else { 0 };
+            marks <= 2
+        };
+        // Bounded before it is looked at.
+        let seen = text.trim_start_matches(' ').chars().take(16 * DisplayName::LENGTH_MAX);
+        let kept: String = seen.filter(fits).take(DisplayName::LENGTH_MAX).collect();
+        kept.parse().ok()
+    }
 }
 
 /// Why a text cannot be a name.
@@ -192,6 +208,16 @@ fn is_combining(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_any_text_a_name_is_left_or_nothing() {
+        let cleaned = |text: &str| DisplayName::cleaned(text).map(|name| name.to_string());
+        assert_eq!(cleaned(" Nia ").as_deref(), Some("Nia"));
+        assert_eq!(cleaned("N\u{202e}i\u{0}a\n").as_deref(), Some("Nia"));
+        assert_eq!(cleaned("e\u{301}\u{301}\u{301}\u{301}x").as_deref(), Some("e\u{301}\u{301}x"));
+        assert_eq!(cleaned(&"goose ".repeat(100_000)).as_deref(), Some("goose goose goose goose"));
+        assert_eq!((cleaned(""), cleaned("\u{200b}\u{301} ")), (None, None));
+    }
 
     #[test]
     fn ordinary_names_of_many_scripts_pass() {

@@ -52,6 +52,8 @@ pub enum Event {
         /// What the server says.
         answer: Box<ServerMessage>,
     },
+    /// How the match ended is decided and kept: ask for the best, or one's own best, again.
+    ResultKept,
     /// We are coming into a running match.
     Joining {
         /// How far it is.
@@ -146,6 +148,7 @@ impl fmt::Display for Event {
             Event::Refused(refusal) => write!(f, "{}", refusal.text),
             Event::Rooms => f.write_str("the open rooms changed"),
             Event::Answer { answer, .. } => write!(f, "the server answered: {}", answer.kind()),
+            Event::ResultKept => f.write_str("the result is kept"),
             Event::Joining { percent } => write!(f, "joining, {percent} %"),
             Event::JoinFailed => f.write_str("joining did not work, you play alone"),
             Event::Together => f.write_str("you are in"),

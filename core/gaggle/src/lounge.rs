@@ -12,7 +12,7 @@ use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_link::Transport;
 use gaggle_lobby::client::Client;
 use gaggle_lobby::message::client::{Leave, Profile};
-use gaggle_lobby::{Label, RoomId};
+use gaggle_lobby::{DisplayName, Label, RoomId};
 
 use crate::config::{RoomConfig, Wish};
 use crate::event::Event;
@@ -60,11 +60,12 @@ impl<S, O: Outside> Lounge<S, O> {
     /// Nobody was asked for anything yet: see [`Lounge::look_for_others`].
     pub(crate) fn new(
         now: Micros,
-        config: RoomConfig<S>,
+        mut config: RoomConfig<S>,
         build: Label,
         outside: O,
         rng: Prng,
     ) -> Lounge<S, O> {
+        config.client.name = config.client.name.as_deref().and_then(cleaned);
         Lounge {
             config,
             build,
@@ -91,9 +92,10 @@ impl<S, O: Outside> Lounge<S, O> {
 
     /// What we are called from now on.
     pub(crate) fn set_name(&mut self, name: &str) {
-        self.config.client.name = Some(name.to_string());
+        let Some(name) = cleaned(name) else { return };
+        self.config.client.name = Some(name.clone());
         if let Some(client) = &mut self.client {
-            client.set_profile(Profile { name: Some(name.to_string()), palette: None });
+            client.set_profile(Profile { name: Some(name), palette: None });
         }
     }
 
@@ -174,4 +176,9 @@ impl<S, O: Outside> Lounge<S, O> {
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
+}
+
+/// A server turns away whoever is called something that cannot be shown: what can is left of any name.
+fn cleaned(name: &str) -> Option<String> {
+    DisplayName::cleaned(name).map(|name| name.as_str().to_string())
 }

@@ -162,6 +162,7 @@ impl<S, O: Outside> Lounge<S, O> {
                 let patience = if just_back { COME_BACK_WITHIN } else { FAREWELL };
                 self.leaving.push((self.now + patience, left.peer));
             }
+            RoomEvent::ResultDecided(_) => self.push(Event::ResultKept),
             _ => {}
         }
     }
