@@ -33,7 +33,7 @@ pub use {
     direct::{DirectWay, IceServer},
     links::{Servers, links},
     lobby::LobbySocket,
-    online::{online, online_at, online_with, random_seed},
+    online::{has_direct_way, online, online_at, online_with, random_seed},
     page::{Keys, PageRoom, Picture, play},
     relay::RelayLine,
 };

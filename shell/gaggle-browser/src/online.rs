@@ -1,5 +1,6 @@
 //! A page online: the lobby of the server it came from, and links by whatever way there is.
 
+use gaggle::link::Path;
 use gaggle::{LinksSetup, Online, OnlineConfig};
 
 use crate::lobby::own_server;
@@ -28,6 +29,9 @@ fn make_online(server: String, config: OnlineConfig) -> Online<LobbySocket> {
             ice: setup.ice.iter().map(ice_server).collect(),
             relay: setup.relay.map(|relay| relay_url(&server, &relay.socket)),
         };
+        // Without WebRTC nothing but a socket can work: no need to find out by waiting.
+        let only = config.only.or((!has_direct_way()).then_some(Path::Socket));
+        let config = OnlineConfig { only, ..config };
         links(setup.local, setup.ticket, &servers, config.links(), setup.seed)
     };
     Online::new(socket, Box::new(make))
@@ -44,6 +48,14 @@ fn ice_server(server: &gaggle::lobby::message::server::IceServer) -> IceServer {
 /// A relay's address may be a path of the server that tells it.
 fn relay_url(server: &str, socket: &str) -> String {
     if socket.starts_with('/') { format!("{server}{socket}") } else { socket.to_string() }
+}
+
+/// Whether this browser has WebRTC. Where it is switched off, everything goes through a socket of the server.
+pub fn has_direct_way() -> bool {
+    let window = web_sys::window();
+    window.is_some_and(|window| {
+        js_sys::Reflect::get(&window, &"RTCPeerConnection".into()).is_ok_and(|class| class.is_function())
+    })
 }
 
 /// A random number from the browser.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use gaggle_kit::PeerId;
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
-use gaggle_web::bundle::bundle;
+use gaggle_web::bundle::bundle_example;
 use gaggle_web::chromium::{Chromium, Page};
 use gaggle_web::files::FileServer;
 use serde_json::json;
@@ -30,7 +30,7 @@ window.ready = true;
 fn every_way_of_a_page_keeps_the_contract() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contract_page");
-    bundle(&workspace, "gaggle-browser", Some("contract_page"), &out).unwrap();
+    bundle_example(&workspace, "gaggle-browser", "contract_page", &out).unwrap();
     let files = FileServer::start(&out, &[("index.html", PAGE)]).unwrap();
     let browser = Chromium::start().unwrap();
     let page = browser.open(&files.url("index.html")).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use gaggle_server::{BackgroundServer, Config};
-use gaggle_web::bundle::bundle;
+use gaggle_web::bundle::bundle_example;
 use gaggle_web::chromium::{Chromium, Page};
 
 const PAGE: &str = "<!doctype html><meta charset=utf-8><title>lobby</title><script type=module>
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 fn two_pages_meet_and_find_their_seats_when_the_server_is_back() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lobby_page");
-    bundle(&workspace, "gaggle-browser", Some("lobby_page"), &out).unwrap();
+    bundle_example(&workspace, "gaggle-browser", "lobby_page", &out).unwrap();
     std::fs::write(out.join("index.html"), PAGE).unwrap();
     let data = std::env::temp_dir().join(format!("gaggle-browser-lobby-{}", std::process::id()));
     let config = |port| Config {

@@ -15,7 +15,7 @@ use gaggle_link::{
     SendError, Transport,
 };
 use gaggle_native::{Clock, Servers, links, random_peer};
-use gaggle_web::bundle::bundle;
+use gaggle_web::bundle::bundle_example;
 use gaggle_web::chromium::{Chromium, Page};
 use gaggle_web::files::FileServer;
 use serde_json::json;
@@ -292,7 +292,7 @@ fn try_all(page: &Page, guest_at: usize) {
 fn native_peers_and_a_page_keep_the_contract() {
     let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = FilePath::new(env!("CARGO_TARGET_TMPDIR")).join("guests_page");
-    bundle(&workspace, "gaggle-browser", Some("contract_page"), &out).unwrap();
+    bundle_example(&workspace, "gaggle-browser", "contract_page", &out).unwrap();
     let files = FileServer::start(&out, &[("index.html", PAGE)]).unwrap();
     let browser = Chromium::start().unwrap();
     let page = browser.open(&files.url("index.html")).unwrap();

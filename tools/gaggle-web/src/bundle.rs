@@ -5,32 +5,47 @@ use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Builds `package` (or its `example`) for the browser and puts `NAME.js` and `NAME_bg.wasm` into `out`.
+/// Builds an example of `package` for the browser and puts `NAME.js` and `NAME_bg.wasm` into `out`.
 ///
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
-pub fn bundle(workspace: &Path, package: &str, example: Option<&str>, out: &Path) -> Result<(), String> {
+pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path) -> Result<(), String> {
+    let built = build(workspace, package, &["--example", example])?;
+    make_glue(&built.join("examples").join(format!("{example}.wasm")), example, out)
+}
+
+/// Builds the arcade and puts its whole page into `out`, packed: one module for every game, each loaded when it is wanted.
+///
+/// # Errors
+/// Says which step failed; cargo's own words went to the terminal.
+pub fn bundle_arcade(workspace: &Path, out: &Path) -> Result<(), String> {
+    let folder = workspace.join("shell/arcade");
+    let built = build(workspace, "arcade", &["--bins"])?;
+    let programs = std::fs::read_dir(folder.join("src/bin"));
+    let programs = programs.map_err(|error| format!("{}: {error}", folder.display()))?;
+    for program in programs.flatten() {
+        let name = program.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        make_glue(&built.join(format!("{name}.wasm")), &name, out)?;
+    }
+    let page = folder.join("page/index.html");
+    std::fs::copy(&page, out.join("index.html")).map_err(|error| format!("{}: {error}", page.display()))?;
+    crate::pack::pack(out)
+}
+
+/// Builds parts of a package for the browser; where its modules are.
+fn build(workspace: &Path, package: &str, parts: &[&str]) -> Result<PathBuf, String> {
     ensure_target()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace).args(["build", "--profile", "page", "--target", TARGET]);
-    cargo.args(["--package", package]);
+    cargo.args(["--package", package]).args(parts);
     // Flags meant for the host (coverage, a linker) break this target.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    if let Some(example) = example {
-        cargo.args(["--example", example]);
-    }
     let status = cargo.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !status.success() {
         return Err(format!("{package} does not build for the browser"));
     }
-    let name = example.unwrap_or(package).replace('-', "_");
-    let built = target.join(TARGET).join("page");
-    let module = match example {
-        Some(example) => built.join("examples").join(format!("{example}.wasm")),
-        None => built.join(format!("{name}.wasm")),
-    };
-    make_glue(&module, &name, out)
+    Ok(target.join(TARGET).join("page"))
 }
 
 fn make_glue(module: &Path, name: &str, out: &Path) -> Result<(), String> {
@@ -39,7 +54,8 @@ fn make_glue(module: &Path, name: &str, out: &Path) -> Result<(), String> {
         .input_path(module)
         .web(true)
         .and_then(|bindgen| bindgen.typescript(false).out_name(name).remove_name_section(true).generate(out));
-    made.map_err(|error| format!("the glue for {} cannot be made: {error:#}", module.display()))
+    made.map_err(|error| format!("the glue for {} cannot be made: {error:#}", module.display()))?;
+    crate::shorten::shorten(out, name)
 }
 
 /// What a page's module is built with where the workspace does not say: small, and without the names of functions.

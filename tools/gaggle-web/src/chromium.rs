@@ -52,6 +52,15 @@ impl Chromium {
     /// # Errors
     /// If the browser refuses.
     pub fn open(&self, url: &str) -> Result<Page, String> {
+        self.open_after("", url)
+    }
+
+    /// Opens a page in which a script runs before anything of its own: for taking something away from it. It runs again
+    /// whenever the page is loaded.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn open_after(&self, script: &str, url: &str) -> Result<Page, String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
         let created = devtools.call(
             None,
@@ -65,6 +74,7 @@ impl Chromium {
         drop(devtools);
         let page = Page { devtools: Arc::clone(&self.devtools), target, session };
         page.call("Page.enable", &json!({}))?;
+        page.call("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": script }))?;
         page.call("Page.navigate", &json!({ "url": url }))?;
         Ok(page)
     }
@@ -185,6 +195,16 @@ impl Page {
     pub fn key(&self, code: &str, key: &str, down: bool) -> Result<(), String> {
         let kind = if down { "keyDown" } else { "keyUp" };
         self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "code": code, "key": key })).map(drop)
+    }
+
+    /// Puts a finger down at a place of the page, in CSS pixels, or lifts it.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn touch(&self, at: Option<(u32, u32)>) -> Result<(), String> {
+        let kind = if at.is_some() { "touchStart" } else { "touchEnd" };
+        let points: Vec<Value> = at.iter().map(|(x, y)| json!({ "x": x, "y": y })).collect();
+        self.call("Input.dispatchTouchEvent", &json!({ "type": kind, "touchPoints": points })).map(drop)
     }
 
     /// What the page looks like, as PNG.

@@ -5,3 +5,4 @@ pub mod chromium;
 mod devtools;
 pub mod files;
 pub mod pack;
+mod shorten;

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gaggle_web::bundle::{bundle, bundle_program};
+use gaggle_web::bundle::{bundle_arcade, bundle_example, bundle_program};
 use gaggle_web::pack::pack;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["arcade", folder] => arcade(Path::new(folder)),
+        ["arcade", folder] => bundle_arcade(&workspace(), Path::new(folder)),
         ["program", folder, out] => {
             bundle_program(Path::new(folder), Path::new(out)).and_then(|()| pack(Path::new(out)))
         }
@@ -27,16 +27,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn arcade(folder: &Path) -> Result<(), String> {
-    bundle(&workspace(), "arcade", None, folder)?;
-    let page = workspace().join("shell/arcade/page/index.html");
-    std::fs::copy(&page, folder.join("index.html"))
-        .map_err(|error| format!("{}: {error}", page.display()))?;
-    pack(folder)
-}
-
 fn example(package: &str, name: &str, folder: &Path) -> Result<(), String> {
-    bundle(&workspace(), package, Some(name), folder)?;
+    bundle_example(&workspace(), package, name, folder)?;
     pack(folder)
 }
 

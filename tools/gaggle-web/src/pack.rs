@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -32,6 +33,11 @@ pub fn pack(directory: &Path) -> Result<(), String> {
             name
         };
         if std::fs::read(beside("br")).is_ok_and(|packed| unpacked(&packed).is_ok_and(|old| old == bytes)) {
+            // A server sends what is packed only where it is not older than what it packs.
+            for ending in ["gz", "br"] {
+                let file = std::fs::File::options().append(true).open(beside(ending)).map_err(failed)?;
+                file.set_modified(SystemTime::now()).map_err(failed)?;
+            }
             continue;
         }
         for (ending, packed) in [("gz", gzip(&bytes)), ("br", brotli(&bytes))] {
@@ -60,21 +66,15 @@ fn unpacked(packed: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many bytes go over the wire for all of a page in `directory`, packed as well as a browser takes it.
+/// How many bytes go over the wire for these files of `directory`, packed as well as a browser takes them.
 ///
 /// # Errors
-/// If the folder cannot be read.
-pub fn wire_bytes(directory: &Path) -> std::io::Result<u64> {
+/// If one cannot be read.
+pub fn wire_bytes(directory: &Path, names: &[&str]) -> std::io::Result<u64> {
     let mut bytes = 0;
-    for entry in std::fs::read_dir(directory)?.flatten() {
-        let path = entry.path();
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        let mut packed = path.clone().into_os_string();
-        packed.push(".br");
-        // A packed file is counted in the place of what it packs.
-        if !["br", "gz"].contains(&ending) {
-            bytes += std::fs::metadata(&packed).or_else(|_| entry.metadata())?.len();
-        }
+    for name in names {
+        let packed = std::fs::metadata(directory.join(format!("{name}.br")));
+        bytes += packed.or_else(|_| std::fs::metadata(directory.join(name)))?.len();
     }
     Ok(bytes)
 }
@@ -102,7 +102,14 @@ mod tests {
         assert_eq!(unpacked, text);
         assert!(!folder.join("b.png.gz").exists());
         let (packed, picture) = (read("a.wasm.br").len(), text.len());
-        assert_eq!(wire_bytes(&folder).expect("a size"), (packed + picture) as u64);
+        assert_eq!(wire_bytes(&folder, &["a.wasm", "b.png"]).expect("a size"), (packed + picture) as u64);
+        // Written once more with the same bytes it is not packed again, but a server still takes what is.
+        std::fs::write(folder.join("a.wasm"), &text).expect("a file");
+        pack(&folder).expect("packed");
+        let modified = |name: &str| {
+            std::fs::metadata(folder.join(name)).and_then(|file| file.modified()).expect("a time")
+        };
+        assert!(modified("a.wasm.br") >= modified("a.wasm") && modified("a.wasm.gz") >= modified("a.wasm"));
         // What changes is packed again.
         std::fs::write(folder.join("a.wasm"), "geese").expect("a file");
         pack(&folder).expect("packed");

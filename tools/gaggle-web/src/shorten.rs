@@ -1,0 +1,181 @@
+//! Shortens what is written between a module and its glue. Names of imports end in hashes that no packing makes smaller, and
+//! nobody reads them; glue is written for people, and a page loads it every time.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The section of a module that names what it asks its host for.
+const IMPORTS: u8 = 2;
+/// The kind of sections that say something about a module and are no part of it.
+const CUSTOM: u8 = 0;
+
+/// Shortens `NAME.js` and `NAME_bg.wasm` of a folder, together.
+///
+/// # Errors
+/// If a file cannot be read or written, or is not what a glue maker makes.
+pub(crate) fn shorten(folder: &Path, name: &str) -> Result<(), String> {
+    let (glue, module) = (folder.join(format!("{name}.js")), folder.join(format!("{name}_bg.wasm")));
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let bytes = std::fs::read(&module).map_err(failed)?;
+    let text = std::fs::read_to_string(&glue).map_err(failed)?;
+    let mut names = BTreeMap::new();
+    let bytes = shorten_module(&bytes, &mut names).ok_or_else(|| format!("{name} is no module"))?;
+    let text = shorten_glue(&text, &names)?;
+    std::fs::write(module, bytes).map_err(failed)?;
+    std::fs::write(glue, text).map_err(failed)
+}
+
+/// The module without custom sections and with short names for imports, which go into `names`.
+fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
+    let (head, mut rest) = bytes.split_at_checked(8)?;
+    let mut out = head.to_vec();
+    while let Some((&kind, after)) = rest.split_first() {
+        let mut reader = Reader(after);
+        let section = reader.bytes()?;
+        rest = reader.0;
+        let section = match kind {
+            CUSTOM => continue,
+            IMPORTS => shorten_imports(section, names)?,
+            _ => section.to_vec(),
+        };
+        out.push(kind);
+        write_bytes(&mut out, &section);
+    }
+    Some(out)
+}
+
+fn shorten_imports(section: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
+    let mut reader = Reader(section);
+    let count = reader.number()?;
+    let mut out = Vec::new();
+    write_number(&mut out, count);
+    for _ in 0..count {
+        for _ in 0..2 {
+            let name = String::from_utf8(reader.bytes()?.to_vec()).ok()?;
+            let next = format!("i{}", names.len());
+            let short = names.entry(name).or_insert(next);
+            write_bytes(&mut out, short.as_bytes());
+        }
+        // Only functions are asked for: the glue makes no memories, tables or globals.
+        let (&kind, after) = reader.0.split_first().filter(|(kind, _)| **kind == 0)?;
+        reader.0 = after;
+        out.push(kind);
+        write_number(&mut out, reader.number()?);
+    }
+    reader.0.is_empty().then_some(out)
+}
+
+/// The glue with the same short names, without comments and indents.
+fn shorten_glue(text: &str, names: &BTreeMap<String, String>) -> Result<String, String> {
+    // Inside of a text over several lines an indent would mean something.
+    let is_plain = text.lines().all(|line| line.matches('`').count() % 2 == 0);
+    let mut out = String::new();
+    let mut found = 0;
+    for line in text.lines() {
+        let bare = line.trim_start();
+        let is_comment = bare.starts_with("/*") || bare.starts_with("* ") || bare == "*" || bare == "*/";
+        if is_plain && (bare.is_empty() || is_comment || bare.starts_with("//")) {
+            continue;
+        }
+        let key = bare.split_once(": ").map_or("", |(key, _)| key).trim_matches('"');
+        match names.get(key) {
+            Some(short) => {
+                found += 1;
+                out.push_str(short);
+                out.push_str(&bare[bare.find(": ").unwrap_or(0)..]);
+            }
+            None => out.push_str(if is_plain { bare } else { line }),
+        }
+        out.push('\n');
+    }
+    if found == names.len() {
+        return Ok(out);
+    }
+    Err(format!("the glue has {found} of {} names the module asks for", names.len()))
+}
+
+/// What is left of a section.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// A number, seven bits at a time.
+    fn number(&mut self) -> Option<u32> {
+        let mut value = 0_u32;
+        for shift in (0..32).step_by(7) {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u32::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// A length, and so many bytes.
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.number()?;
+        let (bytes, rest) = self.0.split_at_checked(length as usize)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+}
+
+fn write_number(out: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    write_number(out, bytes.len() as u32);
+    out.extend_from_slice(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A module that asks for two functions, says who made it, and has a section of code.
+    fn module() -> Vec<u8> {
+        let mut imports = vec![2];
+        for name in ["call_0123", "drop_4567"] {
+            write_bytes(&mut imports, b"./page_bg.js");
+            write_bytes(&mut imports, name.as_bytes());
+            imports.extend([0, 5]);
+        }
+        let mut module = b"\0asm\x01\0\0\0".to_vec();
+        for (kind, section) in [(IMPORTS, &imports[..]), (CUSTOM, b"\x04made"), (10, &[7; 300])] {
+            module.push(kind);
+            write_bytes(&mut module, section);
+        }
+        module
+    }
+
+    #[test]
+    fn module_and_glue_get_the_same_short_names() {
+        let mut names = BTreeMap::new();
+        let short = shorten_module(&module(), &mut names).expect("a module");
+        assert!(short.len() + 40 < module().len(), "{} bytes", short.len());
+        assert!(short.ends_with(&[7; 300]), "code stays as it is");
+        let glue = "/**\n * Words.\n */\nconst all = {\n    call_0123: function(arg0) {\n        return `a: ${arg0}`;\n    \
+                    },\n    drop_4567: other,\n};\nreturn {\n    \"./page_bg.js\": all,\n};\n";
+        let glue = shorten_glue(glue, &names).expect("it has all names");
+        assert_eq!(
+            glue,
+            "const all = {\ni1: function(arg0) {\nreturn `a: ${arg0}`;\n},\ni2: other,\n};\nreturn {\ni0: all,\n};\n"
+        );
+        assert!(shorten_glue("nothing of it", &names).is_err(), "a name that is not there is no page");
+    }
+
+    #[test]
+    fn what_is_no_module_is_none() {
+        let whole = module();
+        for cut in (0..whole.len()).filter(|cut| *cut != 8) {
+            let read = shorten_module(&whole[..cut], &mut BTreeMap::new());
+            assert!(read.is_none_or(|short| short.len() < cut), "cut after {cut} bytes");
+        }
+    }
+}
