@@ -3,6 +3,7 @@
 //! This file owns what is on the screen and what keys mean there. `online.rs` has what the room tells, `facts.rs` what
 //! panels are made of, `drawing.rs` the picture.
 
+mod cue_tally;
 mod drawing;
 mod facts;
 mod online;
@@ -14,11 +15,12 @@ use gaggle::{Event, Micros, Outside, RoomCode, Stage as RoomStage, Wish};
 use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
 use crate::cabinet::{Cabinet, Parts, Show, Start};
-use crate::cabinets::{Entry, all};
+use crate::cabinets::{Entry, NAMES};
 use crate::{
     Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Scrubber, Toasts, Touch,
 };
 
+use cue_tally::CueTally;
 use online::Shelf;
 pub use online::{Keep, Keeping};
 
@@ -66,7 +68,7 @@ pub struct Opening {
 }
 
 /// The arcade.
-pub struct Arcade<O: Outside> {
+pub struct Arcade {
     screen: Screen,
     /// What Help returns to.
     behind: Screen,
@@ -74,16 +76,8 @@ pub struct Arcade<O: Outside> {
     canvas: Canvas,
     scene: Scene,
     menu: Menu,
-    /// Every game there is.
-    entries: Vec<Entry<O>>,
-    /// The one that is on, and which that is.
+    /// The game that is on.
     cabinet: Box<dyn Cabinet>,
-    chosen: usize,
-    /// Makes a way out for a cabinet that is switched on.
-    make_outside: Box<dyn FnMut() -> O>,
-    /// Width, height and ratio of the window.
-    window: (i32, i32, f32),
-    client: ClientConfig,
     /// Of what is played for show.
     pace: Pace,
     players: usize,
@@ -92,6 +86,7 @@ pub struct Arcade<O: Outside> {
     /// Pressed and not played yet.
     pressed: [Held; 2],
     hearing: Hearing,
+    tally: CueTally,
     toasts: Toasts,
     net: NetPanel,
     board: ScoreBoard,
@@ -103,20 +98,14 @@ pub struct Arcade<O: Outside> {
     now: Micros,
 }
 
-impl<O: Outside + 'static> Arcade<O> {
-    /// An arcade on a small screen: see [`Arcade::resize`]. A way out is made for every cabinet that is switched on.
-    pub fn new(now: Micros, opening: Opening, make_outside: impl FnMut() -> O + 'static) -> Arcade<O> {
+impl Arcade {
+    /// An arcade with this game on, on a small screen: see [`Arcade::resize`].
+    pub fn new<O: Outside>(now: Micros, opening: Opening, entry: &Entry<O>, outside: O) -> Arcade {
         let Opening { seed, calm, muted, params, key, seat, name, return_to } = opening;
-        let entries = all();
-        let wanted = entries.iter().position(|entry| Some(entry.about.name) == params.game.as_deref());
-        let chosen = wanted.unwrap_or(0);
-        let view = fit(640, 360, 1.0, entries[chosen].about.world);
+        let view = fit(640, 360, 1.0, entry.about.world);
         let client = ClientConfig { key, seat, name: name.clone(), ..ClientConfig::default() };
-        let mut make_outside: Box<dyn FnMut() -> O> = Box::new(make_outside);
-        let parts = Parts { now, seed, view, client: client.clone(), outside: make_outside() };
-        let cabinet = (entries[chosen].open)(parts);
-        let mut menu = Menu::new(view);
-        menu.set_cabinets(entries.iter().map(|entry| entry.about).collect(), chosen);
+        let cabinet = (entry.open)(Parts { now, seed, view, client, outside });
+        let mut menu = Menu::new(view, entry.about, &NAMES);
         menu.set_name(name.as_deref().unwrap_or_default());
         let mut arcade = Arcade {
             screen: Screen::Menu,
@@ -125,18 +114,14 @@ impl<O: Outside + 'static> Arcade<O> {
             canvas: Canvas::new(view),
             scene: Scene::default(),
             menu,
-            entries,
             cabinet,
-            chosen,
-            make_outside,
-            window: (640, 360, 1.0),
-            client,
             pace: Pace::new(FRAMES_PER_SECOND, now),
             players: 1,
             controls: Controls::default(),
             touch: Touch::default(),
             pressed: [Held::default(); 2],
             hearing: Hearing::default(),
+            tally: CueTally::default(),
             toasts: Toasts::default(),
             net: NetPanel::default(),
             board: ScoreBoard::new(view),
@@ -150,7 +135,7 @@ impl<O: Outside + 'static> Arcade<O> {
         for complaint in arcade.params.complaints.clone() {
             arcade.toasts.push(None, complaint, true);
         }
-        if let (None, Some(name)) = (wanted, &arcade.params.game) {
+        if let Some(name) = arcade.params.game.as_ref().filter(|name| *name != entry.about.name) {
             let text = format!("There is no cabinet called {name} here.");
             arcade.toasts.push(None, text, true);
         }
@@ -163,40 +148,30 @@ impl<O: Outside + 'static> Arcade<O> {
         arcade
     }
 
-    /// Switches another cabinet on.
-    fn switch_to(&mut self, chosen: usize) {
-        let Some(entry) = self.entries.get(chosen).filter(|_| chosen != self.chosen) else { return };
-        self.cabinet.life_mut().leave();
-        self.seed = self.seed.wrapping_add(1);
-        let (width, height, ratio) = self.window;
-        self.view = fit(width, height, ratio, entry.about.world);
-        let parts = Parts {
-            now: self.now,
-            seed: self.seed,
-            view: self.view,
-            client: self.client.clone(),
-            outside: (self.make_outside)(),
-        };
-        self.cabinet = (entry.open)(parts);
-        self.chosen = chosen;
-        self.menu.set_cabinets(self.entries.iter().map(|entry| entry.about).collect(), chosen);
-        self.shelf.switch();
-        self.refit();
-        self.look_around();
+    /// Another cabinet is to be switched on: its name, for the page to fetch it.
+    fn ask_for(&mut self, nth: usize) {
+        let Some(name) = NAMES.get(nth) else { return };
+        self.toasts.push(None, format!("Fetching {name}."), false);
+        self.shelf.wanted = Some(name);
+    }
+
+    /// Something the page itself has to say, in the corner.
+    pub fn note(&mut self, text: &str) {
+        self.toasts.push(None, text.to_string(), true);
+    }
+
+    /// The cabinet that was asked for cannot be fetched.
+    pub fn miss(&mut self, name: &str) {
+        self.toasts.push(None, format!("{name} cannot be fetched just now. This one still plays."), true);
     }
 
     /// The screen has this size, in its own pixels, of which `ratio` make one of the page's.
     pub fn resize(&mut self, width: i32, height: i32, ratio: f32) {
-        self.window = (width, height, ratio);
         let view = fit(width, height, ratio, self.cabinet.about().world);
-        if view != self.view {
-            self.view = view;
-            self.refit();
+        if view == self.view {
+            return;
         }
-    }
-
-    /// Everything is made for the view there is now.
-    fn refit(&mut self) {
+        self.view = view;
         self.cabinet.resize(self.view);
         self.canvas = Canvas::new(self.view);
         self.menu.resize(self.view);
@@ -367,7 +342,7 @@ impl<O: Outside + 'static> Arcade<O> {
             (Screen::Paused | Screen::Flying, Key::Help) => self.show_help(),
             (Screen::Replay, key) => self.wind(key),
             (Screen::Help, Key::Right | Key::Down) => self.turn_page(1),
-            (Screen::Help, Key::Left | Key::Up) => self.turn_page(self.cabinet.about().help_pages - 1),
+            (Screen::Help, Key::Left | Key::Up) => self.turn_page(self.cabinet.about().help_pages),
             (Screen::Help, Key::Enter | Key::Escape | Key::Help) => self.screen = self.behind,
             _ => {}
         }
@@ -398,11 +373,11 @@ impl<O: Outside + 'static> Arcade<O> {
     pub fn choose(&mut self, choice: Choice, is_touch: bool) {
         match choice {
             Choice::Play => self.take_off(1, Wish::Find),
-            Choice::Cabinet(nth) => self.switch_to(nth),
+            Choice::Cabinet(nth) => self.ask_for(nth),
             Choice::PlayTwo if self.cabinet.about().players_here < 2 => {
                 self.toasts.push(None, "One player at each machine here.".to_string(), false);
             }
-            Choice::PlayTwo => self.take_off(2, Wish::Look),
+            Choice::PlayTwo => self.take_off(2, Wish::Find),
             Choice::Private => self.take_off(1, Wish::Private),
             Choice::Mode => {
                 self.menu.mode = (self.menu.mode + 1) % self.cabinet.about().modes.len();
@@ -458,6 +433,8 @@ impl<O: Outside + 'static> Arcade<O> {
             players,
             bots: if has_bots { self.params.bots.into() } else { 0 },
             seed: self.params.seed.unwrap_or(self.seed),
+            lives: self.params.lives,
+            level: self.params.level,
             wish,
         };
         if !self.cabinet.start(&start) {
@@ -466,7 +443,7 @@ impl<O: Outside + 'static> Arcade<O> {
         self.shelf.begin_match();
         self.controls.release_all();
         self.pressed = [Held::default(); 2];
-        self.hearing = Hearing::default();
+        self.listen_anew();
         self.screen = Screen::Flying;
         if self.shelf.server_lost {
             self.hear(&Event::ServerLost);
@@ -477,7 +454,7 @@ impl<O: Outside + 'static> Arcade<O> {
         self.cabinet.life_mut().leave();
         self.shelf.left_room();
         self.cabinet.rewind(Show::Attract);
-        self.hearing = Hearing::default();
+        self.listen_anew();
         self.screen = Screen::Menu;
         self.look_around();
     }
@@ -509,9 +486,14 @@ impl<O: Outside + 'static> Arcade<O> {
         self.screen = Screen::Help;
     }
 
+    /// The game's pages, and one of the arcade about its address.
     fn turn_page(&mut self, by: usize) {
-        self.shelf.help_page = (self.shelf.help_page + by) % self.cabinet.about().help_pages;
-        self.cabinet.rewind(Show::Help(self.shelf.help_page));
+        self.shelf.help_page = (self.shelf.help_page + by) % (self.cabinet.about().help_pages + 1);
+        self.cabinet.rewind(self.shown());
+    }
+
+    fn is_about_address(&self) -> bool {
+        self.shelf.help_page == self.cabinet.about().help_pages
     }
 
     /// A replay was dropped on the page.
@@ -524,7 +506,7 @@ impl<O: Outside + 'static> Arcade<O> {
                 if let Some(damage) = self.cabinet.tape().and_then(|tape| tape.damage().map(str::to_string)) {
                     self.toasts.push(None, damage, true);
                 }
-                self.hearing = Hearing::default();
+                self.listen_anew();
                 self.screen = Screen::Replay;
             }
             Err(words) => self.toasts.push(None, words, true),
@@ -588,6 +570,7 @@ impl<O: Outside + 'static> Arcade<O> {
     fn shown(&self) -> Show {
         match self.screen {
             Screen::Menu => Show::Attract,
+            Screen::Help if self.is_about_address() => Show::Attract,
             Screen::Help => Show::Help(self.shelf.help_page),
             Screen::Replay => Show::Replay,
             Screen::Flying | Screen::Paused => Show::Match,
@@ -608,7 +591,16 @@ impl<O: Outside + 'static> Arcade<O> {
             Screen::Menu | Screen::Paused | Screen::Help => false,
         };
         let cues: &[_] = if is_heard && !self.muted { &self.scene.cues } else { &[] };
-        self.hearing.listen(self.cabinet.standing().frame, cues, &mut hear);
+        self.hearing.listen(self.cabinet.standing().frame, cues, |heard| {
+            self.tally.note(&heard);
+            hear(heard);
+        });
+    }
+
+    /// Another match is on the screen: what was heard in the one before means nothing here.
+    fn listen_anew(&mut self) {
+        self.hearing = Hearing::default();
+        self.tally.forget();
     }
 
     /// Lets the room do what is due, without a picture: for a page nobody sees.

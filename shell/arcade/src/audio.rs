@@ -21,6 +21,12 @@ pub(crate) struct Audio {
     playing: VecDeque<(CueId, GainNode)>,
 }
 
+impl Drop for Audio {
+    fn drop(&mut self) {
+        let _ = self.context.close();
+    }
+}
+
 impl Audio {
     /// Browsers allow it only after somebody pressed something.
     pub(crate) fn new() -> Result<Audio, JsValue> {

@@ -69,6 +69,10 @@ pub struct Start {
     pub bots: usize,
     /// What chance begins with.
     pub seed: u64,
+    /// How often each may be lost, where a game has such a thing; otherwise as usual.
+    pub lives: Option<u8>,
+    /// The wave, lap or round to begin with, where a game has them.
+    pub level: Option<u16>,
     /// Whom to play with.
     pub wish: gaggle::Wish,
 }

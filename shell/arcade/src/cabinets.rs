@@ -1,4 +1,5 @@
-//! The games that can be played. A new one is a file here and a line in [`all`].
+//! The games that can be played. A new one is a file here, a name in [`NAMES`], and a program in `src/bin/` that is its
+//! page: whoever opens the arcade loads the game they play, and no other.
 
 pub mod drake;
 pub mod gander;
@@ -8,6 +9,9 @@ use gaggle::Outside;
 
 use crate::cabinet::{About, Cabinet, Parts};
 
+/// Every game that can be played, in the order of the menu. The first is on when the page opens.
+pub const NAMES: [&str; 3] = [gander::ABOUT.name, drake::ABOUT.name, millpond::ABOUT.name];
+
 /// One game: what it is, and how it is opened.
 pub struct Entry<O> {
     /// What it is.
@@ -16,11 +20,17 @@ pub struct Entry<O> {
     pub open: fn(Parts<O>) -> Box<dyn Cabinet>,
 }
 
-/// Every game that can be played, in the order of the menu. The first is on when the page opens.
-pub fn all<O: Outside + 'static>() -> Vec<Entry<O>> {
-    vec![
-        Entry { about: &gander::ABOUT, open: |parts| Box::new(gander::GanderCabinet::open(parts)) },
-        Entry { about: &drake::ABOUT, open: |parts| Box::new(drake::DrakeCabinet::open(parts)) },
-        Entry { about: &millpond::ABOUT, open: |parts| Box::new(millpond::MillpondCabinet::open(parts)) },
-    ]
+/// Knights on geese.
+pub fn gander<O: Outside + 'static>() -> Entry<O> {
+    Entry { about: &gander::ABOUT, open: |parts| Box::new(gander::GanderCabinet::open(parts)) }
+}
+
+/// A brawl in a coop.
+pub fn drake<O: Outside + 'static>() -> Entry<O> {
+    Entry { about: &drake::ABOUT, open: |parts| Box::new(drake::DrakeCabinet::open(parts)) }
+}
+
+/// A pond full of things.
+pub fn millpond<O: Outside + 'static>() -> Entry<O> {
+    Entry { about: &millpond::ABOUT, open: |parts| Box::new(millpond::MillpondCabinet::open(parts)) }
 }

@@ -27,7 +27,7 @@ mod words;
 #[cfg(target_arch = "wasm32")]
 mod audio;
 #[cfg(target_arch = "wasm32")]
-mod page;
+pub mod page;
 
 pub use arcade::{Arcade, Keep, Keeping, Opening, Screen};
 pub use busy::Busy;

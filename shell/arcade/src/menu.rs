@@ -11,7 +11,6 @@ use gaggle_scene::{Album, Scene, View};
 
 use crate::Key;
 use crate::cabinet::About;
-use crate::cabinets::gander;
 use crate::pen::Rect;
 use crate::pictures;
 use layout::Layout;
@@ -78,9 +77,10 @@ pub struct Menu {
     focus: Choice,
     /// Which of its modes the cabinet is set to.
     pub mode: usize,
-    /// Every game that can be played, and the one that is on.
-    games: Vec<&'static About>,
-    chosen: usize,
+    /// Every game that can be played.
+    games: &'static [&'static str],
+    /// The one that is on.
+    game: &'static About,
     name: String,
     code: String,
     /// Codes of the rooms, and whether one can sit down there.
@@ -94,19 +94,18 @@ pub struct Menu {
 }
 
 impl Menu {
-    /// A menu for a screen.
-    pub fn new(view: View) -> Menu {
+    /// A menu for a screen, with one of the games on.
+    pub fn new(view: View, game: &'static About, games: &'static [&'static str]) -> Menu {
         let layout = Layout::of(view);
-        let games = vec![&gander::ABOUT];
         let mut album = pictures::album().clone();
-        let row = Row::bake(&mut album, view, &layout, &games, 0);
+        let row = Row::bake(&mut album, view, &layout, games, game.name);
         Menu {
             view,
             layout,
             focus: Choice::Play,
             mode: 0,
             games,
-            chosen: 0,
+            game,
             name: String::new(),
             code: String::new(),
             rooms: Vec::new(),
@@ -129,25 +128,9 @@ impl Menu {
         self.scroll();
     }
 
-    /// Which games can be played, and which of them is on.
-    pub fn set_cabinets(&mut self, games: Vec<&'static About>, chosen: usize) {
-        if games[chosen].name != self.game().name {
-            (self.mode, self.rooms, self.first) = (0, Vec::new(), 0);
-        }
-        (self.games, self.chosen) = (games, chosen);
-        // The one that is on is nothing to switch to; what one does with it is play.
-        self.focus = Choice::Play;
-        self.bake();
-    }
-
-    /// The game that is on.
-    fn game(&self) -> &'static About {
-        self.games[self.chosen]
-    }
-
     fn bake(&mut self) {
         self.album = pictures::album().clone();
-        self.row = Row::bake(&mut self.album, self.view, &self.layout, &self.games, self.chosen);
+        self.row = Row::bake(&mut self.album, self.view, &self.layout, self.games, self.game.name);
     }
 
     /// What is in focus.
@@ -379,6 +362,7 @@ fn distance(from: Rect, to: Rect, (right, down): (i32, i32)) -> (i32, i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cabinets::{NAMES, drake, gander};
     use crate::pen::tests::{assert_inside, views};
 
     fn rooms(count: usize) -> Vec<RoomLine> {
@@ -393,29 +377,41 @@ mod tests {
         (0..count).map(line).collect()
     }
 
+    /// What arrows lead to, from the beginning on.
+    fn reached(menu: &mut Menu) -> Vec<Choice> {
+        let mut seen = vec![];
+        let mut open = vec![Choice::Play];
+        while let Some(choice) = open.pop() {
+            if seen.contains(&choice) {
+                continue;
+            }
+            seen.push(choice);
+            for key in [Key::Left, Key::Right, Key::Up, Key::Down] {
+                menu.focus = choice;
+                menu.scroll();
+                menu.press(key);
+                open.push(menu.focus());
+            }
+        }
+        seen
+    }
+
+    /// A menu with one game only.
+    fn menu(view: View) -> Menu {
+        Menu::new(view, &gander::ABOUT, &NAMES[..1])
+    }
+
     #[test]
     fn every_place_is_reached_by_arrows_alone() {
         for view in views() {
             for count in [0, 1, 3, 9] {
-                let mut menu = Menu::new(view);
+                let mut menu = Menu::new(view, &gander::ABOUT, &NAMES);
                 menu.set_rooms(&rooms(count));
-                let mut seen = vec![];
-                let mut open = vec![Choice::Play];
-                while let Some(choice) = open.pop() {
-                    if seen.contains(&choice) {
-                        continue;
-                    }
-                    seen.push(choice);
-                    for key in [Key::Left, Key::Right, Key::Up, Key::Down] {
-                        menu.focus = choice;
-                        menu.scroll();
-                        menu.press(key);
-                        open.push(menu.focus());
-                    }
-                }
+                let seen = reached(&mut menu);
                 let rooms = if menu.layout.rooms_seen == 0 { 0 } else { count };
                 let (wide, tall) = (view.word_width(), view.word_height());
-                assert_eq!(seen.len(), 8 + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
+                let cabinets = menu.row.places.len();
+                assert_eq!(seen.len(), 8 + cabinets + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
             }
         }
     }
@@ -423,7 +419,7 @@ mod tests {
     #[test]
     fn every_place_is_on_the_screen_alone_and_answers_a_click() {
         for view in views() {
-            let mut menu = Menu::new(view);
+            let mut menu = menu(view);
             menu.set_rooms(&rooms(3));
             menu.type_text("never taken while Play is in focus");
             menu.focus = Choice::Code;
@@ -460,7 +456,7 @@ mod tests {
                 for count in [0, 1, 9] {
                     let mut lines = rooms(count);
                     lines.extend((count > 0).then(|| absurd.clone()));
-                    let mut menu = Menu::new(view);
+                    let mut menu = menu(view);
                     menu.set_rooms(&lines);
                     let facts = MenuFacts {
                         name: long,
@@ -486,7 +482,7 @@ mod tests {
     #[test]
     fn screens_of_any_size_have_a_menu() {
         for (width, height) in [(1, 1), (3, 900), (900, 3), (64, 64), (200, 2000), (5000, 200)] {
-            let mut menu = Menu::new(View::fit(width, height, 384, 216));
+            let mut menu = menu(View::fit(width, height, 384, 216));
             menu.set_rooms(&rooms(9));
             menu.draw(&mut Scene::default(), &MenuFacts { rooms: &rooms(9), ..MenuFacts::default() });
             menu.press(Key::Down);
@@ -496,11 +492,8 @@ mod tests {
 
     #[test]
     fn a_cabinet_that_is_off_is_switched_on_by_arrows_or_a_click() {
-        const DRAKE: About = About { name: "drake", modes: &[("open", "Open")], ..gander::ABOUT };
         for view in views() {
-            let mut menu = Menu::new(view);
-            menu.set_cabinets(vec![&gander::ABOUT, &DRAKE], 0);
-            menu.mode = 1;
+            let mut menu = Menu::new(view, &gander::ABOUT, &NAMES);
             let off = menu.places().into_iter().find(|(choice, _)| *choice == Choice::Cabinet(1));
             let Some((_, place)) = off else {
                 assert!(menu.layout.cabinets.is_none() && menu.layout.strip.is_none(), "there is room");
@@ -509,25 +502,19 @@ mod tests {
             let (x, y) = place.middle();
             let chosen = menu.click(x * view.word_scale, y * view.word_scale);
             assert_eq!(chosen, Some(Choice::Cabinet(1)));
-            menu.set_cabinets(vec![&gander::ABOUT, &DRAKE], 1);
-            assert_eq!((menu.mode, menu.focus()), (0, Choice::Play));
-            let found = [Key::Up, Key::Down, Key::Left, Key::Right].into_iter().any(|key| {
-                menu.focus = Choice::Play;
-                (0..9).any(|_| {
-                    menu.press(key);
-                    menu.focus() == Choice::Cabinet(0)
-                })
-            });
-            assert!(found, "arrows lead back to gander");
+            let mut menu = Menu::new(view, &drake::ABOUT, &NAMES);
+            // Where there is room for one cabinet only, each makes way for the next.
+            let is_other = |choice: &Choice| matches!(choice, Choice::Cabinet(0 | 2));
+            assert!(reached(&mut menu).iter().any(is_other), "arrows lead away from drake");
             let mut scene = Scene::default();
             menu.draw(&mut scene, &MenuFacts::default());
-            assert_inside(&scene, menu.album(), view, "menu with two games");
+            assert_inside(&scene, menu.album(), view, "menu with all games");
         }
     }
 
     #[test]
     fn a_code_is_six_letters_and_then_enter_joins() {
-        let mut menu = Menu::new(views()[0]);
+        let mut menu = menu(views()[0]);
         assert!(!menu.type_text("B"), "nobody asked for letters");
         menu.focus = Choice::Code;
         assert!(menu.wants_text());
@@ -545,7 +532,7 @@ mod tests {
 
     #[test]
     fn a_name_takes_any_letter_but_not_any_number_of_them() {
-        let mut menu = Menu::new(views()[0]);
+        let mut menu = menu(views()[0]);
         menu.set_name("Wren\u{7}");
         menu.focus = Choice::Name;
         assert!(menu.type_text(" 雁\n"));
@@ -558,7 +545,7 @@ mod tests {
 
     #[test]
     fn the_focus_stays_with_its_room_when_others_vanish() {
-        let mut menu = Menu::new(views()[0]);
+        let mut menu = menu(views()[0]);
         let mut lines = rooms(9);
         menu.set_rooms(&lines);
         menu.focus = Choice::Room(7);
@@ -575,7 +562,7 @@ mod tests {
     #[test]
     fn all_rooms_can_be_turned_to_with_one_finger() {
         for view in views() {
-            let mut menu = Menu::new(view);
+            let mut menu = menu(view);
             menu.set_rooms(&rooms(9));
             if menu.layout.rooms_seen == 0 {
                 continue;

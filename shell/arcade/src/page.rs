@@ -14,6 +14,7 @@ use web_sys::{
 };
 
 use crate::audio::Audio;
+use crate::cabinets::Entry;
 use crate::{Arcade, Busy, Held, Keeping, Opening, Params, Screen};
 
 /// How often the page is looked after while nobody sees it.
@@ -23,25 +24,67 @@ const REPLAY_BYTES_MAX: f64 = 64e6;
 /// How often what the page knows is told to whoever asks.
 const FACTS_EVERY: Micros = Micros::from_millis(100);
 
+/// The world outside of a page.
+pub type Outdoors = Online<LobbySocket>;
+
+thread_local! {
+    /// The game this module has, from the moment it is loaded.
+    static GAME: RefCell<Option<Entry<Outdoors>>> = const { RefCell::new(None) };
+    /// The page while it is on.
+    static SHOWN: RefCell<Option<Rc<RefCell<Page>>>> = const { RefCell::new(None) };
+}
+
 struct Page {
-    arcade: Arcade<Online<LobbySocket>>,
+    arcade: Arcade,
     window: Window,
     canvas: HtmlCanvasElement,
     context: CanvasRenderingContext2d,
     audio: Option<Audio>,
+    /// There is no loudspeaker to be had.
+    is_silent: bool,
     said: String,
     document: Document,
     frames: u32,
     busy: Busy,
     facts_at: Micros,
+    /// Called with the name of a cabinet that is to be on in the place of this one.
+    switch: js_sys::Function,
+    listeners: Vec<Listener>,
+    /// What comes again and again by itself.
+    _timer: Option<Timer>,
 }
 
-/// Starts the arcade on the page's canvas.
+/// The module has this game.
+pub fn offer(game: Entry<Outdoors>) {
+    GAME.set(Some(game));
+}
+
+/// Another cabinet takes the canvas over: says goodbye to whoever is in the room.
+#[wasm_bindgen]
+pub fn close() {
+    if let Some(page) = SHOWN.take() {
+        let mut page = page.borrow_mut();
+        page.arcade.close();
+        page.listeners.clear();
+    }
+}
+
+/// A cabinet that was wanted cannot be fetched.
+#[wasm_bindgen]
+pub fn miss(name: &str) {
+    SHOWN.with_borrow(|page| {
+        if let Some(page) = page {
+            page.borrow_mut().arcade.miss(name);
+        }
+    });
+}
+
+/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet is `first`.
 ///
 /// # Errors
 /// If the page has no canvas with the name `arcade`.
-#[wasm_bindgen(start)]
-pub(crate) fn start() -> Result<(), JsValue> {
+#[wasm_bindgen]
+pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
     let window = web_sys::window().ok_or("no window")?;
     let document = window.document().ok_or("no document")?;
     let canvas: HtmlCanvasElement =
@@ -55,9 +98,14 @@ pub(crate) fn start() -> Result<(), JsValue> {
         .is_some_and(|query| query.matches());
     let now = gaggle_browser::now();
     let address = window.location();
-    let params = Params::parse(&address.search().unwrap_or_default());
+    let mut params = Params::parse(&address.search().unwrap_or_default());
+    if !first {
+        (params.game, params.room, params.watch, params.frame) = (None, None, None, None);
+        params.complaints.clear();
+    }
     let ways = OnlineConfig { only: params.path, conditions: params.conditions };
-    let outside = move || gaggle_browser::online_with(ways);
+    let outside = gaggle_browser::online_with(ways);
+    let return_to = kept(&window, "room", Keeping::Tab).and_then(|code| code.parse().ok());
     let opening = Opening {
         seed: gaggle_browser::random_seed(),
         calm,
@@ -66,26 +114,36 @@ pub(crate) fn start() -> Result<(), JsValue> {
         key: kept(&window, "key", Keeping::Lasting),
         seat: Some(own_seat(&window)),
         name: kept(&window, "name", Keeping::Lasting),
-        return_to: kept(&window, "room", Keeping::Tab).and_then(|code| code.parse().ok()),
+        return_to: return_to.filter(|_| first),
     };
-    let arcade = Arcade::new(now, opening, outside);
+    let arcade = GAME.with_borrow(|game| {
+        let game = game.as_ref().ok_or("this module has no game")?;
+        Ok::<_, JsValue>(Arcade::new(now, opening, game, outside))
+    })?;
     let page = Page {
         arcade,
         window,
         canvas,
         context,
         audio: None,
+        is_silent: false,
         said: String::new(),
         document,
         frames: 0,
         busy: Busy::default(),
         facts_at: now,
+        switch,
+        listeners: Vec::new(),
+        _timer: None,
     };
     let page = Rc::new(RefCell::new(page));
     page.borrow_mut().fit();
+    page.borrow_mut().say_what_is_missing();
     listen(&page)?;
     look_after(&page)?;
-    run(&page)
+    run(&page)?;
+    SHOWN.set(Some(page));
+    Ok(())
 }
 
 /// Where things are remembered; browsers may refuse.
@@ -121,18 +179,21 @@ fn own_seat(window: &Window) -> String {
 
 /// Frames stop while nobody sees the page; the room goes on.
 fn look_after(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
-    let (window, page) = (page.borrow().window.clone(), Rc::clone(page));
+    let weak = Rc::downgrade(page);
     let closure = Closure::<dyn FnMut()>::new(move || {
-        if let Ok(mut page) = page.try_borrow_mut()
+        if let Some(page) = weak.upgrade()
+            && let Ok(mut page) = page.try_borrow_mut()
             && page.document.hidden()
         {
             page.arcade.update(gaggle_browser::now());
             page.tell();
         }
     });
+    let mut page = page.borrow_mut();
     let callback = closure.as_ref().unchecked_ref();
-    window.set_interval_with_callback_and_timeout_and_arguments_0(callback, HIDDEN_EVERY_MS)?;
-    closure.forget();
+    let number =
+        page.window.set_interval_with_callback_and_timeout_and_arguments_0(callback, HIDDEN_EVERY_MS)?;
+    page._timer = Some(Timer { window: page.window.clone(), number, _closure: closure });
     Ok(())
 }
 
@@ -142,10 +203,12 @@ type Again = Closure<dyn FnMut()>;
 /// Draws with every frame the screen shows.
 fn run(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let again: Rc<RefCell<Option<Again>>> = Rc::default();
-    let (next, page) = (Rc::clone(&again), Rc::clone(page));
+    let (next, weak) = (Rc::clone(&again), Rc::downgrade(page));
     let window = page.borrow().window.clone();
     let asked = window.clone();
     *again.borrow_mut() = Some(Closure::new(move || {
+        // Once another cabinet has the canvas there is no next frame.
+        let Some(page) = weak.upgrade() else { return };
         let _ = page.borrow_mut().frame();
         if let Some(closure) = next.borrow().as_ref() {
             let _ = asked.request_animation_frame(closure.as_ref().unchecked_ref());
@@ -188,8 +251,7 @@ impl Page {
             let address = self.window.location();
             let origin = address.origin().unwrap_or_default();
             let path = address.pathname().unwrap_or_default();
-            // Refused without a gesture or on an insecure page; then the code on the screen has to do.
-            let _ = self.window.navigator().clipboard().write_text(&format!("{origin}{path}?{query}"));
+            self.copy(&format!("{origin}{path}?{query}"));
         }
         if let Some(bytes) = self.arcade.take_download() {
             let _ = self.download(&bytes);
@@ -198,6 +260,21 @@ impl Page {
             && let Ok(Some(answer)) = self.window.prompt_with_message(question)
         {
             self.arcade.enter_text(&answer);
+        }
+        if let Some(name) = self.arcade.take_wanted() {
+            let _ = self.switch.call1(&JsValue::NULL, &name.into());
+        }
+    }
+
+    /// Puts a text on the clipboard. Pages that did not come over a safe connection have none: there it is shown, to be
+    /// copied by hand.
+    fn copy(&self, text: &str) {
+        let navigator = self.window.navigator();
+        if js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_truthy())
+        {
+            let _ = navigator.clipboard().write_text(text);
+        } else {
+            let _ = self.window.prompt_with_message_and_default("The link to this room:", text);
         }
     }
 
@@ -247,7 +324,7 @@ impl Page {
             Screen::Flying => cabinet.standing().said,
             Screen::Paused => format!("Paused. {}", cabinet.standing().said),
             Screen::Replay => "Replay. Space holds, arrows jump.".to_string(),
-            Screen::Help => format!("How to play. {}", cabinet.about().spoken_help),
+            Screen::Help => format!("How to play. {}", self.arcade.help_words()),
         };
         if let Some(toast) = self.arcade.toast() {
             said.push(' ');
@@ -262,8 +339,22 @@ impl Page {
     }
 
     fn wake_audio(&mut self) {
-        if self.audio.is_none() {
+        if self.audio.is_none() && !self.is_silent {
             self.audio = Audio::new().ok();
+            self.is_silent = self.audio.is_none();
+            if self.is_silent {
+                self.arcade.note("No sound here. Imagine honking.");
+            }
+        }
+    }
+
+    /// What this browser does not have, as far as it makes a difference.
+    fn say_what_is_missing(&mut self) {
+        if store(&self.window, Keeping::Lasting).is_none() {
+            self.arcade.note("This browser forgets. Your name stays for today.");
+        }
+        if !gaggle_browser::has_direct_way() {
+            self.arcade.note("No direct links in this browser. Using the slower road.");
         }
     }
 
@@ -355,7 +446,7 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
 /// A file dropped on the page is a replay, or is told that it is none.
 fn on_drop(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let window = page.borrow().window.clone();
-    let shared = Rc::clone(page);
+    let shared = Rc::downgrade(page);
     on(&window, "drop", page, move |_, event: web_sys::DragEvent| {
         event.prevent_default();
         let files = event.data_transfer().and_then(|transfer| transfer.files());
@@ -363,9 +454,11 @@ fn on_drop(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         else {
             return;
         };
-        let page = Rc::clone(&shared);
+        let page = shared.clone();
         wasm_bindgen_futures::spawn_local(async move {
-            if let Ok(buffer) = wasm_bindgen_futures::JsFuture::from(file.array_buffer()).await {
+            if let Ok(buffer) = wasm_bindgen_futures::JsFuture::from(file.array_buffer()).await
+                && let Some(page) = page.upgrade()
+            {
                 let bytes = js_sys::Uint8Array::new(&buffer).to_vec();
                 page.borrow_mut().arcade.open_replay(bytes);
             }
@@ -373,16 +466,47 @@ fn on_drop(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     })
 }
 
-/// Listens for as long as the page is there.
-fn on<E: wasm_bindgen::convert::FromWasmAbi + 'static>(
+/// Listens for as long as the page is on.
+fn on<E: JsCast>(
     target: &web_sys::EventTarget,
-    name: &str,
+    name: &'static str,
     page: &Rc<RefCell<Page>>,
     handle: impl Fn(&mut Page, E) + 'static,
 ) -> Result<(), JsValue> {
-    let page = Rc::clone(page);
-    let closure = Closure::<dyn FnMut(E)>::new(move |event: E| handle(&mut page.borrow_mut(), event));
+    let weak = Rc::downgrade(page);
+    let closure = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
+        if let Some(page) = weak.upgrade() {
+            handle(&mut page.borrow_mut(), event.unchecked_into());
+        }
+    });
     target.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref())?;
-    closure.forget();
+    page.borrow_mut().listeners.push(Listener { target: target.clone(), name, closure });
     Ok(())
+}
+
+/// Something the browser tells us, until it is dropped.
+struct Listener {
+    target: web_sys::EventTarget,
+    name: &'static str,
+    closure: Closure<dyn FnMut(Event)>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let callback = self.closure.as_ref().unchecked_ref();
+        let _ = self.target.remove_event_listener_with_callback(self.name, callback);
+    }
+}
+
+/// Something the browser does every so often, until it is dropped.
+struct Timer {
+    window: Window,
+    number: i32,
+    _closure: Closure<dyn FnMut()>,
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.window.clear_interval_with_handle(self.number);
+    }
 }

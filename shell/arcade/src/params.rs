@@ -1,5 +1,8 @@
 //! What can be asked for in the page's address, for trying things out.
 
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
 use gaggle::RoomCode;
 use gaggle::link::Path;
 use gaggle::link::sim::Conditions;
@@ -16,6 +19,10 @@ pub struct Params {
     pub path: Option<Path>,
     /// So many bots play along at this machine.
     pub bots: u8,
+    /// How often each may be lost in a match that begins here.
+    pub lives: Option<u8>,
+    /// The wave it begins with.
+    pub level: Option<u16>,
     /// The seed of a match that begins here.
     pub seed: Option<u64>,
     /// Fly in this room at once.
@@ -32,6 +39,19 @@ pub struct Params {
 const BOTS_MAX: u8 = 3;
 
 impl Params {
+    /// What may be asked for, for those who read it on the page.
+    pub const EXPLAINED: [(&str, &str); 9] = [
+        ("latency=100", "a round trip of 100 ms, if every page has it"),
+        ("jitter=20  loss=3", "ms more or less, packets in a hundred"),
+        ("path=relay", "or direct, or socket: the only way to take"),
+        ("bots=3", "so many bots play along here"),
+        ("seed=7", "the same chance every time"),
+        ("lives=1  level=9", "a short match, a late wave"),
+        ("room=BCDFGH", "into this room; watch=BCDFGH only looks on"),
+        ("frame=600", "where a replay begins"),
+        ("game=drake", "which cabinet is on"),
+    ];
+
     /// Reads the part of an address after the question mark.
     pub fn parse(query: &str) -> Params {
         let mut params = Params::default();
@@ -55,6 +75,8 @@ impl Params {
                     }
                     _ => Some("0 to 3"),
                 },
+                "lives" => take(&mut params.lives, within(value, 1..=9).ok_or("1 to 9")),
+                "level" => take(&mut params.level, within(value, 1..=99).ok_or("1 to 99")),
                 "seed" => take(&mut params.seed, value.parse().ok().ok_or("a number")),
                 "frame" => take(&mut params.frame, value.parse().ok().ok_or("a number")),
                 "room" => take(&mut params.room, value.parse().ok().ok_or("six letters")),
@@ -102,6 +124,10 @@ fn take<T>(place: &mut Option<T>, value: Result<T, &'static str>) -> Option<&'st
     }
 }
 
+fn within<T: FromStr + PartialOrd>(value: &str, range: RangeInclusive<T>) -> Option<T> {
+    value.parse().ok().filter(|number| range.contains(number))
+}
+
 fn path(value: &str) -> Result<Path, &'static str> {
     Path::ALL.into_iter().find(|path| path.to_string() == value).ok_or("direct, relay or socket")
 }
@@ -122,9 +148,10 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_told_and_the_rest_is_done() {
-        let params =
-            Params::parse("latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&jitter=5&=&&%00");
-        assert_eq!(params.complaints.len(), 6, "{:?}", params.complaints);
+        let params = Params::parse(
+            "latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&lives=0&level=70000&jitter=5&=&&%00",
+        );
+        assert_eq!(params.complaints.len(), 8, "{:?}", params.complaints);
         assert_eq!(params.conditions.jitter.as_millis(), 5);
         assert_eq!((params.bots, params.room), (0, None));
         let endless = "latency=".repeat(100_000);

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 
+use arcade::cabinets::NAMES;
 use arcade::{
     BoardLine, Choice, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel, Notice,
     PlayerLine, RoomLine, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Toasts, Touch, album, draw_joining,
@@ -103,13 +104,13 @@ fn menu() {
         invite: None,
     };
     paint("menu", true, |view, scene| {
-        let mut menu = Menu::new(view);
+        let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
         menu.set_rooms(&rooms);
         menu.draw(scene, &facts);
         Some(menu.album().clone())
     });
     paint("menu-code", true, |view, scene| {
-        let mut menu = Menu::new(view);
+        let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
         // Whatever one is looking for, a walk over the whole screen finds it.
         let (wide, tall) = (view.width as usize, view.height as usize);
         (0..wide * tall).step_by(61).find(|pixel| {
@@ -121,7 +122,7 @@ fn menu() {
         Some(menu.album().clone())
     });
     paint("menu-out", true, |view, scene| {
-        let mut menu = Menu::new(view);
+        let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
         menu.press(Key::Right);
         menu.draw(scene, &MenuFacts { name: "", best: None, rooms: &[], online: Some(false), ..facts });
         Some(menu.album().clone())

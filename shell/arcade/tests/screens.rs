@@ -4,24 +4,25 @@
 
 use std::any::Any;
 
+use arcade::cabinets;
 use arcade::cabinets::gander::GanderCabinet;
 use arcade::{Arcade, Choice, Keeping, Opening, Params, Screen};
 use gaggle::{Micros, Nowhere};
 use gaggle_scene::Heard;
 use gander::{Gander, Phase};
 
-fn open(query: &str) -> Arcade<Nowhere> {
+fn open(query: &str) -> Arcade {
     let opening = Opening { seed: 1, params: Params::parse(query), ..Opening::default() };
-    Arcade::new(Micros::ZERO, opening, Nowhere::default)
+    Arcade::new(Micros::ZERO, opening, &cabinets::gander(), Nowhere::default())
 }
 
 /// The match on the screen.
-fn game(arcade: &Arcade<Nowhere>) -> &Gander {
+fn game(arcade: &Arcade) -> &Gander {
     let cabinet: &dyn Any = arcade.cabinet();
     cabinet.downcast_ref::<GanderCabinet<Nowhere>>().expect("gander is on").game()
 }
 
-fn run(arcade: &mut Arcade<Nowhere>, from: u64, to: u64) -> Vec<Heard> {
+fn run(arcade: &mut Arcade, from: u64, to: u64) -> Vec<Heard> {
     let mut heard = vec![];
     for at in (from..to).step_by(16) {
         arcade.frame(Micros::from_millis(at), |event| heard.push(event));
@@ -29,7 +30,7 @@ fn run(arcade: &mut Arcade<Nowhere>, from: u64, to: u64) -> Vec<Heard> {
     heard
 }
 
-fn tap(arcade: &mut Arcade<Nowhere>, code: &str) {
+fn tap(arcade: &mut Arcade, code: &str) {
     arcade.key_down(code, "");
     arcade.key_up(code);
 }

@@ -8,6 +8,10 @@ use std::process::ExitCode;
 use crate::needs::{self, ThisMachine};
 use crate::workspace::{self, Package, Workspace};
 
+/// Measured in a browser, by tests of the project itself: there is nobody to compare with.
+pub(crate) const IN_A_BROWSER: (&str, &str) =
+    ("arcade", "What a page costs: first load, a frame, joining, four pages on a bad network");
+
 /// Runs the command line behind `cargo xtask bench`; what follows the name goes to the bench.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let folder = workspace::root().join("bench");
@@ -19,6 +23,9 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         Err(error) => return crate::refuse(&error),
     };
     let name = arguments.first().copied().filter(|argument| !argument.starts_with('-'));
+    if name == Some(IN_A_BROWSER.0) {
+        return measure_in_a_browser();
+    }
     let Some((bench, package)) = benches(&workspace).find(|(bench, _)| Some(*bench) == name) else {
         return crate::refuse(&menu(name, &workspace));
     };
@@ -30,6 +37,13 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--release", "--package", &package.name, "--bin", bench, "--"]);
     crate::hand_over(cargo.args(&arguments[1..]).current_dir(folder))
+}
+
+fn measure_in_a_browser() -> ExitCode {
+    let mut cargo = workspace::cargo();
+    cargo.args(["test", "--package", "arcade", "--test", "in_chromium", "numbers::", "--"]);
+    cargo.args(["--nocapture", "--test-threads", "1"]).env("GAGGLE_LONG", "1");
+    crate::hand_over(cargo.current_dir(workspace::root()))
 }
 
 /// The benches by name, with the package each is in.
@@ -44,9 +58,11 @@ fn menu(wanted: Option<&str>, workspace: &Workspace) -> String {
         Some(name) => format!("There is no bench `{name}`. Choose one:"),
         None => "Which bench? cargo xtask bench NAME [--json]".to_string(),
     };
-    let width = benches(workspace).map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, package) in benches(workspace) {
-        menu += format!("\n  {name:<width$}  {}", package.description).trim_end();
+    let programs = benches(workspace).map(|(name, package)| (name, package.description.as_str()));
+    let all: Vec<(&str, &str)> = programs.chain([IN_A_BROWSER]).collect();
+    let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, description) in all {
+        menu += format!("\n  {name:<width$}  {description}").trim_end();
     }
     menu
 }
@@ -63,7 +79,8 @@ mod tests {
         let bench = Package { name: "bench-link".into(), description, targets, ..Package::default() };
         let library = Package { name: "bench-report".into(), ..Package::default() };
         let workspace = Workspace { packages: vec![bench, library], ..Workspace::default() };
-        let expected = "There is no bench `lnik`. Choose one:\n  link  Packets per second";
-        assert_eq!(menu(Some("lnik"), &workspace), expected);
+        let expected = "There is no bench `lnik`. Choose one:\n  link    Packets per second\n  arcade  What a page costs";
+        let menu = menu(Some("lnik"), &workspace);
+        assert!(menu.starts_with(expected), "{menu}");
     }
 }

@@ -1,14 +1,25 @@
 //! The picture: the match or what is played for show, and panels over it.
 
-use gaggle::Outside;
 use gaggle_scene::{Scene, palette};
 
 use crate::cabinet::Looks;
 
 use super::{Arcade, JOINING_SHOWN_AFTER, Screen};
-use crate::{JoiningFacts, MenuFacts, NetDetail, Notice, ScoreFacts, ScrubFacts, Scrubber, draw_joining};
+use crate::{
+    JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreFacts, ScrubFacts, Scrubber, draw_joining,
+};
 
-impl<O: Outside + 'static> Arcade<O> {
+/// The last page of how to play.
+const ADDRESS: Notice<'_> = Notice {
+    seat: None,
+    heading: "For trying things out: behind a ? in the address",
+    lines: &["Join several with &. F3 shows what the network does."],
+    keys: &Params::EXPLAINED,
+    warn: false,
+    shade_percent: 60,
+};
+
+impl Arcade {
     pub(super) fn draw(&mut self) {
         let show = self.shown();
         let (names, bars) = self.seats();
@@ -24,11 +35,11 @@ impl<O: Outside + 'static> Arcade<O> {
             between: self.pace.thousandths() as f32 / 1_000.0,
         };
         self.cabinet.draw(show, &looks, &mut self.scene);
-        if self.screen == Screen::Flying && self.touch.used && !self.is_watching() {
-            self.touch.draw(&mut self.scene, self.view, self.cabinet.about().action);
-        }
         self.canvas.paint(&self.scene, self.cabinet.album());
         let mut over = Scene::default();
+        if self.screen == Screen::Flying && self.touch.used && !self.is_watching() {
+            self.touch.draw(&mut over, self.view, self.cabinet.about().action);
+        }
         self.draw_over(&mut over);
         if self.screen == Screen::Flying && standing.board {
             self.draw_board(&mut over);
@@ -73,6 +84,9 @@ impl<O: Outside + 'static> Arcade<O> {
             }
             Screen::Paused => self.draw_paused(over),
             Screen::Help => {
+                if self.is_about_address() {
+                    ADDRESS.draw(over, self.view);
+                }
                 let (width, height) = (self.view.word_width(), self.view.word_height());
                 let line = "Arrows turn the page, Esc goes back";
                 let y = (height - 14) as f32;
@@ -112,6 +126,11 @@ impl<O: Outside + 'static> Arcade<O> {
     pub fn menu_words(&mut self) -> String {
         let online = self.lobby_answers();
         self.menu.words(&self.menu_facts(online))
+    }
+
+    /// How to play, in words.
+    pub fn help_words(&self) -> String {
+        if self.is_about_address() { ADDRESS.words() } else { self.cabinet.about().spoken_help.to_string() }
     }
 
     fn draw_paused(&mut self, over: &mut Scene) {

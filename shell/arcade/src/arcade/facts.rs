@@ -1,14 +1,14 @@
 //! What panels are made of: who sits where, how links are, how it ended.
 
 use gaggle::link::Path;
-use gaggle::{Outside, Person, Slot, Stage as RoomStage};
+use gaggle::{Person, Slot, Stage as RoomStage};
 
 use super::Arcade;
 use crate::Busy;
 use crate::cabinet::Engine;
 use crate::{BoardLine, LinkFacts, NetFacts, PlayerLine};
 
-impl<O: Outside + 'static> Arcade<O> {
+impl Arcade {
     /// Which seats are played here.
     pub fn own(&self) -> Vec<bool> {
         let own = self.cabinet.life().own_slots();
@@ -129,7 +129,7 @@ fn link_facts(person: &Person) -> LinkFacts {
     }
 }
 
-impl<O: Outside + 'static> Arcade<O> {
+impl Arcade {
     /// What the arcade knows, as JSON, for tools that look into a page: `busy_us` is what half of the frames, 95 of 100, and
     /// all of them kept the page busy for at most.
     pub fn facts_json(&mut self, frames_drawn: u32, busy: &Busy) -> String {
@@ -156,6 +156,12 @@ impl<O: Outside + 'static> Arcade<O> {
         let _ = write!(out, ",\"busy_us\":[{half},{most},{longest}]");
         let [goodbyes, silences] = self.shelf.partings;
         let _ = write!(out, ",\"goodbyes\":{goodbyes},\"silences\":{silences}");
+        let top: Vec<String> = self.shelf.top.iter().map(|entry| entry.score.to_string()).collect();
+        let best = self.shelf.best.map_or("null".to_string(), |best| best.to_string());
+        let _ = write!(out, ",\"top\":[{}],\"best\":{best}", top.join(","));
+        let _ = write!(out, ",\"desyncs\":{}", self.shelf.desyncs);
+        let cues = &self.tally;
+        let _ = write!(out, ",\"cues\":{},\"cues_twice\":{}", cues.started, cues.twice);
         if let Engine::Timeline { rollbacks, again, stalled, history, marks, .. } =
             self.cabinet.life().engine()
         {

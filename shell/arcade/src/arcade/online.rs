@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use gaggle::lobby::message::client::{List, Mine, Top};
 use gaggle::lobby::message::server::TopEntry;
 use gaggle::lobby::{Label, RefusalCode, ServerMessage};
-use gaggle::{Event, Micros, Outside, Parting, Wish};
-use gaggle_scene::Hearing;
+use gaggle::{Event, Micros, Parting, Wish};
 
 use super::rates::Rates;
 use super::{Arcade, Screen};
 use crate::RoomLine;
+use crate::cabinets::NAMES;
 use crate::words::line_for;
 
 /// How long something is remembered.
@@ -44,6 +44,8 @@ pub(super) struct Shelf {
     pub(super) copy: Option<String>,
     /// The page should ask for a text in its own way.
     pub(super) ask_for_text: Option<&'static str>,
+    /// The cabinet that is to be switched on in the place of this one.
+    pub(super) wanted: Option<&'static str>,
     /// A file for the player to keep.
     pub(super) download: Option<Vec<u8>>,
     pub(super) rooms: Vec<RoomLine>,
@@ -58,6 +60,8 @@ pub(super) struct Shelf {
     pub(super) server_lost: bool,
     /// Somebody's game differs from ours.
     pub(super) disagrees: bool,
+    /// How often that happened.
+    pub(super) desyncs: u32,
     /// The end of the running match was told to the lobby.
     reported: bool,
     /// A match was over: the next frame that is not begins another.
@@ -72,13 +76,6 @@ impl Shelf {
         (self.reported, self.was_over, self.disagrees) = (false, false, false);
     }
 
-    /// Another cabinet is on: what was known of the one before means nothing any more.
-    pub(super) fn switch(&mut self) {
-        let keeps = std::mem::take(&mut self.keeps);
-        *self = Shelf { keeps, server_lost: self.server_lost, ..Shelf::default() };
-        self.left_room();
-    }
-
     pub(super) fn left_room(&mut self) {
         self.keep("room", None, Keeping::Tab);
     }
@@ -88,7 +85,7 @@ impl Shelf {
     }
 }
 
-impl<O: Outside + 'static> Arcade<O> {
+impl Arcade {
     /// What the page should remember next.
     pub fn next_keep(&mut self) -> Option<Keep> {
         self.shelf.keeps.pop_front()
@@ -102,6 +99,11 @@ impl<O: Outside + 'static> Arcade<O> {
     /// A question the page should put to the player, whose answer goes to [`Arcade::enter_text`].
     pub fn take_question(&mut self) -> Option<&'static str> {
         self.shelf.ask_for_text.take()
+    }
+
+    /// The cabinet the page should open in the place of this one; if it cannot, see [`Arcade::miss`].
+    pub fn take_wanted(&mut self) -> Option<&'static str> {
+        self.shelf.wanted.take()
     }
 
     /// A replay the page should give to the player as a file.
@@ -161,7 +163,7 @@ impl<O: Outside + 'static> Arcade<O> {
             Some(code) => {
                 self.toasts.push(None, format!("Link to {code} copied. Send it to a friend."), false);
                 // The first cabinet is on by itself.
-                let is_first = self.entries.first().is_some_and(|entry| entry.about.name == name);
+                let is_first = NAMES.first() == Some(&name);
                 let game = if is_first { String::new() } else { format!("game={name}&") };
                 self.shelf.copy = Some(format!("{game}room={code}"));
             }
@@ -195,7 +197,6 @@ impl<O: Outside + 'static> Arcade<O> {
         }
         match event {
             Event::Key(key) => {
-                self.client.key = Some(key.clone());
                 self.shelf.keep("key", Some(key.clone()), Keeping::Lasting);
             }
             Event::Seated { code, .. } => self.sit_at(code.to_string()),
@@ -211,11 +212,16 @@ impl<O: Outside + 'static> Arcade<O> {
             Event::Elsewhere => self.shelf.is_elsewhere = true,
             Event::ServerLost => self.shelf.server_lost = true,
             Event::ServerBack => self.shelf.server_lost = false,
-            Event::Desync { .. } => self.shelf.disagrees = true,
-            // Another match is on the screen: what was heard in the one before means nothing here.
-            Event::Together | Event::Watching => self.hearing = Hearing::default(),
+            Event::Desync { .. } => {
+                self.shelf.disagrees = true;
+                self.shelf.desyncs += 1;
+            }
+            Event::Together | Event::Watching => self.listen_anew(),
             Event::Refused(refusal) => self.seek_another(refusal.code),
             Event::Rooms => self.list_rooms(),
+            Event::ResultKept => self.look_around(),
+            // The room has a seat left, but not two.
+            Event::JoinFailed if self.players > 1 => self.cabinet.life_mut().seek(Wish::Private),
             Event::Answer { answer, .. } => match &**answer {
                 ServerMessage::TopList(list) => self.shelf.top.clone_from(&list.entries),
                 ServerMessage::OwnBest(own) => {

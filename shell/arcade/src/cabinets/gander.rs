@@ -111,7 +111,10 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
 
     fn start(&mut self, start: &Start) -> bool {
         let mode = if start.mode == 0 { Mode::Team } else { Mode::Versus };
-        let game = Gander::new(Setup { mode, ..Setup::default() }, start.seed);
+        let usual = Setup::default();
+        let mounts = start.lives.unwrap_or(usual.mounts);
+        let first_wave = start.level.unwrap_or(usual.first_wave);
+        let game = Gander::new(Setup { mode, mounts, first_wave }, start.seed);
         let bots = start.bots.min(SEATS - start.players);
         if self.room.start(game, start.players + bots, start.wish.clone()).is_err() {
             return false;
@@ -237,9 +240,9 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
         let here = game.players.iter().enumerate().filter(|(_, player)| player.present());
         let points: Vec<(Slot, i64)> =
             here.map(|(seat, player)| (Slot::at(seat), i64::from(player.score))).collect();
-        let (level, digest) = (u32::from(game.wave.number), state_hash(game));
-        self.room.report(&points, Some(level), digest);
-        true
+        // Machines look at different frames of the end: only what no longer changes is compared.
+        let digest = state_hash(&(game.wave.number, game.players.map(|player| player.score)));
+        self.room.report(&points, Some(game.wave.number.into()), digest)
     }
 
     fn replay(&self) -> Option<Vec<u8>> {
@@ -272,6 +275,10 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
             scores.join(","),
             here.join(","),
         );
+        if let Some(cinema) = &self.cinema {
+            let ((frame, last), hash) = (cinema.position(), state_hash(cinema.states().0));
+            let _ = write!(out, ",\"replay\":[{frame},{last},\"{hash:016x}\"]");
+        }
     }
 }
 

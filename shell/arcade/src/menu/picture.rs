@@ -25,10 +25,10 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
         tagline(&mut pen, place, layout.upright);
     }
     if let Some(place) = layout.strip {
-        row::strip(&mut pen, place, menu.game(), &menu.games);
+        row::strip(&mut pen, place, menu.game.name, menu.games);
     }
     play(&mut pen, layout.play);
-    mode(&mut pen, layout.mode, menu.game().modes, menu.mode);
+    mode(&mut pen, layout.mode, menu.game.modes, menu.mode);
     button(&mut pen, layout.play_two, &["Two players", "Two"]);
     match facts.invite {
         Some(code) => invite(&mut pen, layout.private, code),

@@ -5,12 +5,13 @@ use gaggle_scene::{Album, Bitmap, Color, ImageId, Scene, View, bayer, chance, fo
 use gander::stage::Figures;
 
 use super::layout::Layout;
-use crate::cabinet::About;
 use crate::pen::{Pen, Rect, fitted, unit};
 use crate::pictures::pictures;
 
-/// The games, the hue of their cabinets, and what hangs on those that are not there yet.
-const CABINETS: [(&str, Color, &str); 5] = [
+/// A game, the hue of its cabinet, and what hangs on it while it is not there yet.
+type Game = (&'static str, Color, &'static str);
+
+const CABINETS: [Game; 5] = [
     ("gander", palette::FIRE[3], ""),
     ("skein", palette::SEAT[0], "soon"),
     ("gosling", palette::SEAT[1], "soon"),
@@ -39,8 +40,8 @@ pub(super) struct Row {
 }
 
 /// Which of the games that can be played this is.
-fn playable(games: &[&'static About], name: &str) -> Option<usize> {
-    games.iter().position(|game| game.name == name)
+fn playable(games: &[&str], name: &str) -> Option<usize> {
+    games.iter().position(|game| *game == name)
 }
 
 impl Row {
@@ -49,13 +50,12 @@ impl Row {
         album: &mut Album,
         view: View,
         layout: &Layout,
-        games: &[&'static About],
-        chosen: usize,
+        games: &[&str],
+        on: &'static str,
     ) -> Row {
-        let mut made = Row { is_gander: games[chosen].name == "gander", ..Row::default() };
+        let mut made = Row { is_gander: on == "gander", ..Row::default() };
         if let Some(strip) = layout.strip {
-            let others = CABINETS.iter().filter(|(name, ..)| *name != games[chosen].name);
-            let places = others.zip(strip.columns([1, 1, 1, 1], 2));
+            let places = signs(strip, on).into_iter();
             made.places.extend(places.filter_map(|((name, ..), rect)| Some((playable(games, name)?, rect))));
         }
         let Some(place) = layout.cabinets else { return made };
@@ -79,15 +79,15 @@ impl Row {
         }
         let lit_tall = tall.min(first * 19 / 10);
         let across = units(view.word_width());
-        let row = CABINETS.iter().filter(|(name, ..)| count > 1 || *name == games[chosen].name);
-        let before = row.clone().position(|(name, ..)| *name == games[chosen].name).unwrap_or(0) as f32;
+        let row = CABINETS.iter().filter(|(name, ..)| count > 1 || *name == on);
+        let before = row.clone().position(|(name, ..)| *name == on).unwrap_or(0) as f32;
         let at = left + before * (other + 1) as f32 * unit;
         add(glow(first * 16 / 10, lit_tall), (at - first as f32 * 0.3 * unit).max(0.0), lit_tall);
         if layout.floor {
             add(ground(across), 0.0, 1);
         }
         for (name, hue, tag) in row {
-            let lit = *name == games[chosen].name;
+            let lit = *name == on;
             let (wide, tall) = if lit { (first, lit_tall) } else { (other, lit_tall * 71 / 100) };
             let nth = playable(games, name);
             let (tag, marquee) = (if nth.is_some() { "" } else { tag }, name.to_ascii_uppercase());
@@ -96,8 +96,8 @@ impl Row {
             add(cabinet.picture(), left - DECK as f32 * unit, tall);
             // Where only the one that is on has room, it makes way for the next.
             let next = (lit && count == 1 && layout.strip.is_none() && games.len() > 1)
-                .then(|| (chosen + 1) % games.len());
-            if let Some(nth) = next.or(nth.filter(|nth| *nth != chosen)) {
+                .then(|| nth.map_or(0, |nth| (nth + 1) % games.len()));
+            if let Some(nth) = next.or(nth.filter(|_| !lit)) {
                 let (words_wide, words_tall) = (wide as f32 * unit, tall as f32 * unit);
                 let top = floor - words_tall;
                 made.places
@@ -106,7 +106,7 @@ impl Row {
             left += (wide + if lit { 4 } else { 1 }) as f32 * unit;
         }
         made.placed = placed;
-        let name = games[chosen].name;
+        let name = on;
         let lit =
             Cabinet { wide: first, tall: lit_tall, name, marquee: "", hue: palette::INK, tag: "", lit: true };
         let glass = lit.glass();
@@ -135,10 +135,17 @@ impl Row {
     }
 }
 
+/// Where the signs of those that are off are, in a strip: long names have more room.
+fn signs(strip: Rect, on: &str) -> Vec<(Game, Rect)> {
+    let others: Vec<Game> = CABINETS.into_iter().filter(|(name, ..)| *name != on).collect();
+    let shares =
+        std::array::from_fn(|nth| others.get(nth).map_or(0, |(name, ..)| font::width(name, false, 0) + 8));
+    others.into_iter().zip(strip.columns::<{ CABINETS.len() - 1 }>(shares, 2)).collect()
+}
+
 /// The dark ones without their bodies, in a row: a tag for each that is not there yet.
-pub(super) fn strip(pen: &mut Pen<'_>, place: Rect, on: &About, games: &[&'static About]) {
-    let others = CABINETS.iter().filter(|(name, ..)| *name != on.name);
-    for ((name, hue, tag), rect) in others.zip(place.columns([1, 1, 1, 1], 2)) {
+pub(super) fn strip(pen: &mut Pen<'_>, place: Rect, on: &str, games: &[&str]) {
+    for ((name, hue, tag), rect) in signs(place, on) {
         let tag = if playable(games, name).is_some() { "on" } else { tag };
         pen.panel(rect, palette::PEAT[1], 0.95, Some(hue.mix(palette::PEAT[1], 0.55)));
         let (middle, room) = (rect.x + rect.wide / 2, rect.wide - 4);

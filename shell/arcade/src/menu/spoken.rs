@@ -9,11 +9,11 @@ impl Menu {
         match self.focus {
             Choice::Play => format!("Play. Enter flies at once. {}", self.about_rooms(facts)),
             Choice::Cabinet(nth) => match self.games.get(nth) {
-                Some(game) => format!("{}. Enter switches it on.", game.name),
+                Some(game) => format!("{game}. Enter switches it on."),
                 None => "No cabinet.".to_string(),
             },
             Choice::Mode => {
-                let modes = self.game().modes;
+                let modes = self.game.modes;
                 let (mode, next) = (modes[self.mode].0, modes[(self.mode + 1) % modes.len()].0);
                 match mode == next {
                     true => format!("Mode: {mode}."),
@@ -74,6 +74,7 @@ fn spelled(code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cabinets::{NAMES, gander};
     use crate::pen::tests::views;
     use crate::{Key, RoomLine};
 
@@ -88,7 +89,7 @@ mod tests {
             open: true,
         }];
         let facts = MenuFacts { rooms: &rooms, online: Some(true), ..MenuFacts::default() };
-        let mut menu = Menu::new(views()[0]);
+        let mut menu = Menu::new(views()[0], &gander::ABOUT, &NAMES);
         menu.set_rooms(&rooms);
         assert_eq!(menu.words(&facts), "Play. Enter flies at once. One open room.");
         menu.focus = Choice::Room(0);

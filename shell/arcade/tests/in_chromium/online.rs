@@ -10,6 +10,15 @@ use serde_json::Value;
 
 use crate::{PATIENCE, build, picture, tap};
 
+/// Keeps everything the page says: words in its corner do not wait for whoever asks.
+const LISTENING: &str = "
+    window.heard = [];
+    addEventListener('DOMContentLoaded', () => {
+        const said = document.getElementById('said');
+        new MutationObserver(() => heard.push(said.textContent)).observe(said, { childList: true });
+    });
+";
+
 /// A server with the page, and a browser to open it in.
 pub(crate) struct Hall {
     server: BackgroundServer,
@@ -25,9 +34,25 @@ impl Hall {
         Hall { server: BackgroundServer::start(config).unwrap(), browser: Chromium::start().unwrap() }
     }
 
-    pub(crate) fn page(&self, query: &str) -> Page {
-        let page = self.browser.open(&format!("http://{}/{query}", self.server.address())).unwrap();
+    /// Where native peers find the lobby.
+    pub(crate) fn lobby(&self) -> String {
+        format!("ws://{}", self.server.address())
+    }
+
+    /// A page in which a script runs before anything of its own.
+    pub(crate) fn open_after(&self, script: &str, query: &str) -> Page {
+        let url = format!("http://{}/{query}", self.server.address());
+        let page = self.browser.open_after(&format!("{LISTENING}{script}"), &url).unwrap();
         page.resize(1280, 720, 1, false).unwrap();
+        page
+    }
+
+    pub(crate) fn page(&self, query: &str) -> Page {
+        self.page_after("", query)
+    }
+
+    pub(crate) fn page_after(&self, script: &str, query: &str) -> Page {
+        let page = self.open_after(script, query);
         page.wait_for("document.documentElement.dataset.ready === 'yes'", PATIENCE).unwrap();
         page
     }
@@ -102,7 +127,7 @@ pub(crate) fn expect_agreement(pages: &[&Page]) {
     }
 }
 
-fn paths(known: &Value) -> Vec<String> {
+pub(crate) fn paths(known: &Value) -> Vec<String> {
     let people = known["people"].as_array().cloned().unwrap_or_default();
     people.iter().filter_map(|person| person["path"].as_str().map(str::to_string)).collect()
 }
@@ -117,6 +142,10 @@ fn strangers_meet_fly_leave_and_return() {
     let known = until(&first, "a room", |known| is_together(known, 1));
     let code = known["code"].as_str().unwrap().to_string();
     assert_eq!(code.len(), 6);
+    // What came over the wire for it, packed: this game, and no other.
+    let loaded = "performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize ?? 0), 0)";
+    let loaded = first.eval(loaded).unwrap().as_u64().unwrap();
+    assert!((100_000..crate::FIRST_LOAD_MAX).contains(&loaded), "{loaded} bytes were loaded");
 
     let second = hall.page("");
     tap(&second, "Enter", "Enter");

@@ -19,6 +19,7 @@ fn a_stranger_opens_the_page_and_flies() {
     std::thread::sleep(Duration::from_secs(1));
     picture(&page, "menu.png");
 
+    page.wait_for("document.getElementById('said').textContent.includes('lobby is out')", PATIENCE).unwrap();
     tap(&page, "Enter", "Enter");
     page.wait_for("document.getElementById('said').textContent.startsWith('Wave 1')", PATIENCE).unwrap();
     // Flapping about for a while: the goose moves, and sooner or later the score does.
@@ -43,11 +44,27 @@ fn a_stranger_opens_the_page_and_flies() {
     tap(&page, "KeyH", "h");
     page.wait_for("document.getElementById('said').textContent.startsWith('How')", PATIENCE).unwrap();
     picture(&page, "help.png");
+    // The last page says what the address takes.
+    tap(&page, "ArrowLeft", "ArrowLeft");
+    page.wait_for("document.getElementById('said').textContent.includes('latency=100')", PATIENCE).unwrap();
+    picture(&page, "address.png");
     tap(&page, "Escape", "Escape");
     tap(&page, "Escape", "Escape");
     page.wait_for("document.getElementById('said').textContent.startsWith('Menu')", PATIENCE).unwrap();
 
+    // On a phone, upright and flat, by thumbs.
     page.resize(390, 844, 2, true).unwrap();
     std::thread::sleep(Duration::from_millis(500));
     picture(&page, "phone-menu.png");
+    page.touch(Some((195, 404))).unwrap();
+    page.touch(None).unwrap();
+    page.wait_for("document.getElementById('said').textContent.startsWith('Wave 1')", PATIENCE).unwrap();
+    page.touch(Some((300, 690))).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    picture(&page, "phone.png");
+    page.touch(None).unwrap();
+    page.resize(844, 390, 2, true).unwrap();
+    page.touch(Some((760, 300))).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    picture(&page, "phone-flat.png");
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
 use gaggle_server::{BackgroundServer, Config};
-use gaggle_web::bundle::bundle;
+use gaggle_web::bundle::bundle_arcade;
 use gaggle_web::chromium::{Chromium, Page};
 use serde_json::Value;
 
@@ -148,8 +148,7 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     let temporary = FilePath::new(env!("CARGO_TARGET_TMPDIR"));
     let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (files, data) = (temporary.join("mixed-page"), temporary.join("mixed-data"));
-    bundle(&workspace, "arcade", None, &files).unwrap();
-    std::fs::copy(workspace.join("shell/arcade/page/index.html"), files.join("index.html")).unwrap();
+    bundle_arcade(&workspace, &files).unwrap();
     let _ = std::fs::remove_dir_all(&data);
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files: Some(files), ..Config::default() };
     let server = BackgroundServer::start(config).unwrap();

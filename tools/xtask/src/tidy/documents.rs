@@ -6,6 +6,7 @@
 use super::Finding;
 use super::tree::{File, Tree};
 use crate::COMMANDS;
+use crate::bench::IN_A_BROWSER;
 
 /// Top folders: a path that starts with one is meant from the root.
 const TOPS: [&str; 8] = ["core", "games", "shell", "tools", "bench", "fuzz", ".ci", ".cargo"];
@@ -132,9 +133,10 @@ fn command_objection(tree: &Tree, command: &str) -> Option<String> {
         if let Some(bench) =
             words.get(3).filter(|word| *name == "bench" && is_literal(word) && !word.starts_with('-'))
         {
-            let is_there = tree.ending("Cargo.toml").any(|manifest| {
+            let is_program = tree.ending("Cargo.toml").any(|manifest| {
                 manifest.path.starts_with("bench/") && names(manifest).any(|name| name == *bench)
             });
+            let is_there = is_program || *bench == IN_A_BROWSER.0;
             return (!is_there).then(|| format!("there is no bench `{bench}`"));
         }
     }

@@ -1,0 +1,130 @@
+//! What the page promises in numbers. Four pages on a bad network are always tried; with `GAGGLE_LONG=1` for five minutes, and
+//! then what depends on the machine is measured and printed: `cargo xtask bench arcade`.
+
+use std::time::{Duration, Instant};
+
+use gaggle_web::chromium::Page;
+use serde_json::Value;
+
+use crate::native::Native;
+use crate::online::{Hall, expect_agreement, facts, fly, is_together, until};
+use crate::{picture, tap};
+
+fn is_long() -> bool {
+    std::env::var("GAGGLE_LONG").is_ok()
+}
+
+/// Counts of what a page promises never to do, and of what shows that it was tried.
+fn count(known: &Value, name: &str) -> u64 {
+    known[name].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn four_pages_on_a_bad_network_see_one_match_and_hear_every_cue_once() {
+    let hall = Hall::open("four");
+    let bad = "latency=120&jitter=20&loss=3";
+    let first = hall.page(&format!("?{bad}&seed=11"));
+    tap(&first, "Enter", "Enter");
+    let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    let mut pages = vec![first];
+    for players in 2..=4 {
+        let page = hall.page(&format!("?{bad}&room={code}"));
+        until(&page, "one more", |known| is_together(known, players));
+        pages.push(page);
+    }
+    let began = Instant::now();
+    let before: Vec<Value> = pages.iter().map(facts).collect();
+    let seconds = if is_long() { 300 } else { 4 };
+    while began.elapsed() < Duration::from_secs(seconds) {
+        pages.iter().for_each(|page| fly(page, 1));
+    }
+    let passed = began.elapsed().as_secs_f64();
+    picture(&pages[1], "four.png");
+    let all: Vec<&Page> = pages.iter().collect();
+    expect_agreement(&all);
+    for (page, before) in pages.iter().zip(&before) {
+        let known = facts(page);
+        assert_eq!((count(&known, "cues_twice"), count(&known, "desyncs")), (0, 0), "{known}");
+        assert!(count(&known, "cues") > 0, "something was heard: {known}");
+        let rollbacks = count(&known, "rollbacks").saturating_sub(count(before, "rollbacks"));
+        println!(
+            "four pages, {passed:.0} s: {:.1} rollbacks a second, {} cues, {} twice",
+            rollbacks as f64 / passed,
+            count(&known, "cues"),
+            count(&known, "cues_twice"),
+        );
+    }
+    let rollbacks = |page: &Page| count(&facts(page), "rollbacks");
+    assert!(pages.iter().all(|page| rollbacks(page) > 0), "somebody never guessed wrong");
+    // The overlay over four of them.
+    tap(&pages[1], "F3", "F3");
+    tap(&pages[1], "F3", "F3");
+    fly(&pages[1], 1);
+    picture(&pages[1], "overlay.png");
+}
+
+/// Notes when the page was ready, and every script that kept it busy for longer than 50 ms.
+const WATCHED: &str = "
+    window.long = [];
+    new PerformanceObserver(list => window.long.push(...list.getEntries().map(entry => entry.duration)))
+        .observe({ type: 'longtask' });
+    new MutationObserver(() => {
+        if (document.documentElement.dataset.ready) window.readyAt ??= performance.now();
+    }).observe(document, { attributes: true, subtree: true });
+";
+
+fn number(page: &Page, expression: &str) -> f64 {
+    page.eval(expression).unwrap().as_f64().unwrap_or(f64::NAN)
+}
+
+#[test]
+fn what_depends_on_the_machine_is_measured() {
+    if !is_long() {
+        return;
+    }
+    let hall = Hall::open("numbers");
+    let first = hall.page_after(WATCHED, "?seed=5");
+    let loaded = "performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize ?? 0), 0)";
+    println!(
+        "first load from a cold browser: {:.0} ms, {:.0} bytes",
+        number(&first, "readyAt"),
+        number(&first, loaded)
+    );
+    tap(&first, "Enter", "Enter");
+    let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    let bots: Vec<Native> = (0..3).map(|_| Native::come(&hall.lobby(), &code, None)).collect();
+    until(&first, "three bots", |known| is_together(known, 4));
+    tap(&first, "F3", "F3");
+    tap(&first, "F3", "F3");
+    let (before, began) = (count(&facts(&first), "drawn"), Instant::now());
+    while began.elapsed() < Duration::from_secs(20) {
+        fly(&first, 1);
+    }
+    let known = facts(&first);
+    let rate = (count(&known, "drawn") - before) as f64 / began.elapsed().as_secs_f64();
+    println!(
+        "a page, three native bots, overlay: {rate:.1} frames a second, busy for {} µs (p50, p95, most)",
+        known["busy_us"]
+    );
+    drop(bots);
+    first.close().unwrap();
+
+    let host = hall.page_after(WATCHED, "?latency=100&seed=6");
+    tap(&host, "Enter", "Enter");
+    until(&host, "a room", |known| is_together(known, 1));
+    fly(&host, 4);
+    let guest = hall.page("?latency=100");
+    let stalled = count(&facts(&host), "stalled");
+    host.eval("window.long.length = 0").unwrap();
+    let clicked = Instant::now();
+    tap(&guest, "Enter", "Enter");
+    until(&guest, "two", |known| is_together(known, 2));
+    let joined = clicked.elapsed();
+    fly(&host, 2);
+    println!(
+        "joining at latency=100: {} ms; whoever played stood still for {} ticks and had {} tasks over 50 ms",
+        joined.as_millis(),
+        count(&facts(&host), "stalled") - stalled,
+        number(&host, "window.long.length"),
+    );
+}

@@ -1,0 +1,95 @@
+//! A match to its end: the result is kept and listed, and the match that is saved is the same natively as it was in the page.
+
+use std::time::{Duration, Instant};
+
+use gaggle::Frame;
+use gaggle::kit::state_hash;
+use gaggle::timeline::Replay;
+use gaggle_web::chromium::Page;
+use gander::Gander;
+use serde_json::Value;
+
+use crate::online::{Hall, expect_agreement, facts, is_together, until};
+use crate::trouble::until_said;
+use crate::{PATIENCE, picture, tap};
+
+/// Keeps whatever the page gives the player as a file.
+const KEEPING: &str = "
+    const made = URL.createObjectURL;
+    URL.createObjectURL = blob => { window.saved = blob; return made.call(URL, blob); };
+";
+
+/// Drops a file on the page.
+fn drop_on(page: &Page, bytes: &[u8]) {
+    let script = format!(
+        "(() => {{
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([new Uint8Array({bytes:?})], 'match.replay'));
+            window.dispatchEvent(new DragEvent('drop', {{ dataTransfer: transfer }}));
+        }})()"
+    );
+    page.eval(&script).unwrap();
+}
+
+#[test]
+fn a_match_is_kept_listed_saved_and_the_same_natively() {
+    let hall = Hall::open("results");
+    let first = hall.page_after(KEEPING, "?seed=3&lives=1&level=9");
+    tap(&first, "Enter", "Enter");
+    let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    // Somebody else, not another tab of the same person: only then is a result more than one's word.
+    let second = hall.page_after("localStorage.removeItem('gaggle.key')", &format!("?room={code}"));
+    until(&second, "two", |known| is_together(known, 2));
+    // One goose each, and a wave that is not for beginners. Nothing is pressed once it is over: that would begin another.
+    let began = Instant::now();
+    while facts(&first)["over"] != true && began.elapsed() < 3 * PATIENCE {
+        for page in [&first, &second] {
+            if facts(page)["over"] != true {
+                tap(page, "Space", " ");
+            }
+        }
+    }
+    let known = until(&first, "the end is kept and listed", |known| {
+        known["over"] == true && known["top"].as_array().is_some_and(|top| !top.is_empty())
+    });
+    let best = known["top"][0].as_u64();
+    let scores: Vec<Option<u64>> = known["scores"].as_array().unwrap().iter().map(Value::as_u64).collect();
+    assert!(scores.contains(&best), "{known}");
+    until(&second, "the other has the same list", |known| known["top"][0].as_u64() == best);
+    expect_agreement(&[&first, &second]);
+    until_said(&first, "Well flown");
+    picture(&first, "gameover.png");
+
+    // The board takes a moment to come up.
+    let began = Instant::now();
+    while first.eval("'saved' in window").unwrap() != true {
+        assert!(began.elapsed() < PATIENCE, "nothing was saved");
+        tap(&first, "KeyS", "s");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let saved = first.eval("saved.arrayBuffer().then(buffer => Array.from(new Uint8Array(buffer)))").unwrap();
+    let saved: Vec<u8> = saved.as_array().unwrap().iter().map(|byte| byte.as_u64().unwrap() as u8).collect();
+    let marks = facts(&first)["marks"].clone();
+    second.close().unwrap();
+    first.close().unwrap();
+
+    // Natively it is the match the page has seen.
+    let replay = Replay::<Gander>::read(&saved, gander::FINGERPRINT).unwrap();
+    let mut playback = replay.play();
+    let mut compared = 0;
+    for mark in marks.as_array().unwrap() {
+        let frame = Frame::new(mark[0].as_u64().unwrap() as u32);
+        if frame <= replay.last_frame() {
+            playback.seek(frame);
+            assert_eq!(format!("{:016x}", state_hash(playback.game())), mark[1].as_str().unwrap());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 3, "{marks} of a replay until {:?}", replay.last_frame());
+
+    // Whoever comes later sees the list; and what is no replay is told so.
+    let viewer = hall.page("");
+    until(&viewer, "a stranger sees the list", |known| known["top"][0].as_u64() == best);
+    drop_on(&viewer, b"That is no replay at all, just words.");
+    until_said(&viewer, "That is no replay.");
+}
