@@ -70,7 +70,7 @@ impl Advantage {
 
     /// Whether we are so little apart that fewer samples will do: with clocks a hundredth apart it is a sixteenth of a frame.
     pub(crate) fn is_together(&self) -> bool {
-        self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16 / 4)
+        self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16 / 8)
     }
 
     /// How far ahead of the peer we are.
