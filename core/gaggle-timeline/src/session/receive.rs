@@ -407,7 +407,9 @@ impl<I: Input> Session<I> {
         }
         if base > have {
             let fault = PeerFault::InputGap { from: base.next(), have };
-            let held = meaning.track.is_some_and(|track| self.ledger.tracks()[track].is_held());
+            // Of whoever was cut and does not know it, all there will ever be is held.
+            let held = meaning.track.map(|track| &self.ledger.tracks()[track]);
+            let held = held.is_some_and(|track| track.is_held() && track.have < track.row.last);
             return if in_step && meaning.knows_us && held { Err(fault) } else { Ok(()) };
         }
         if self.ledger.current.max(have).since(base) >= self.ledger.table.frames() {
