@@ -1,4 +1,5 @@
-//! The games' fixed minutes, run as WASM in an interpreter: they must come to the same states as natively.
+//! The games' fixed minutes, which must come to the same natively and as WASM in an interpreter. gander is always run as both; drake and
+//! millpond natively, and as WASM with `GAGGLE_LONG=1`.
 
 #[path = "../../../games/gander/examples/golden.rs"]
 #[allow(dead_code)] // Its `main` is for the program.
@@ -25,7 +26,7 @@ fn gander_in_wasm_comes_to_the_golden_state() {
 }
 
 #[test]
-fn drake_in_wasm_says_the_same_bytes() {
+fn drake_says_its_golden_bytes() {
     assert_eq!(drake_wire::fixed_match(), drake_wire::GOLDEN, "natively");
     if std::env::var("GAGGLE_LONG").is_err() {
         return;
@@ -35,7 +36,7 @@ fn drake_in_wasm_says_the_same_bytes() {
 }
 
 #[test]
-fn millpond_in_wasm_says_the_same_bytes() {
+fn millpond_says_its_golden_bytes() {
     assert_eq!(millpond_wire::fixed_match(), millpond_wire::GOLDEN, "natively");
     if std::env::var("GAGGLE_LONG").is_err() {
         return;
