@@ -9,13 +9,14 @@ mod results;
 use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_link::Transport;
+use gaggle_link::{SendError, Transport};
 use gaggle_lobby::client::Client;
 use gaggle_lobby::message::client::{Leave, Profile};
 use gaggle_lobby::{DisplayName, Label, RoomId};
 
 use crate::config::{RoomConfig, Wish};
 use crate::event::Event;
+use crate::mailbox;
 use crate::outside::{LinksSetup, Outside};
 
 pub use people::Person;
@@ -163,6 +164,14 @@ impl<S, O: Outside> Lounge<S, O> {
         let linked = self.outside.links().is_some_and(|links| links.peers().contains(&peer));
         if peer != local && !linked {
             self.outside.connect(self.now, peer);
+        }
+    }
+
+    /// Sends what a game's players say beside the match, to one or to all. Alone there is nobody to refuse it.
+    pub(crate) fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
+        match self.outside.links() {
+            Some(links) => mailbox::send(self.now, links, to, bytes),
+            None => to.map_or(Ok(()), |peer| Err(SendError::NotJoined { peer })),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::config::{RoomConfig, Wish};
 use crate::event::Event;
 use crate::held::Held;
 use crate::lounge::{Errand, Lounge};
-use crate::mailbox::{self, Mailbox};
+use crate::mailbox::Mailbox;
 use crate::outside::Outside;
 use crate::play::Play;
 use crate::recording::Recording;
@@ -219,10 +219,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// If it is larger than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX), or a peer is not linked or does not keep up. Alone
     /// there is nobody to refuse it.
     pub fn send(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
-        match self.lounge.outside.links() {
-            Some(links) => mailbox::send(self.lounge.now, links, to, bytes),
-            None => to.map_or(Ok(()), |peer| Err(SendError::NotJoined { peer })),
-        }
+        self.lounge.send_message(to, bytes)
     }
 
     /// The next thing somebody [sent](Room::send), and who. Anybody in the room may send anything: read it with care.

@@ -18,7 +18,7 @@ use crate::config::{SharedConfig, Wish, build_label};
 use crate::event::Event;
 use crate::held::Held;
 use crate::lounge::{Errand, Lounge};
-use crate::mailbox::{self, Mailbox};
+use crate::mailbox::Mailbox;
 use crate::outside::Outside;
 use crate::room::Stage;
 use crate::world::World;
@@ -198,10 +198,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// # Errors
     /// If it is larger than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX), or a peer is not linked or does not keep up.
     pub fn send(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
-        match self.lounge.outside.links() {
-            Some(links) => mailbox::send(self.lounge.now, links, to, bytes),
-            None => to.map_or(Ok(()), |peer| Err(SendError::NotJoined { peer })),
-        }
+        self.lounge.send_message(to, bytes)
     }
 
     /// As [`Room::next_message`](crate::Room::next_message).
