@@ -183,6 +183,8 @@ pub(crate) struct Membership {
     own_place: Place,
     /// The first frame of the own stream.
     begun_at: Option<Frame>,
+    /// Its last one, once the goodbye is written: what is held of it may be forgotten before everybody has read it.
+    ended_at: Option<Frame>,
     confirmed: Frame,
     settled: Frame,
     /// Up to which frame an observer was told what is confirmed.
@@ -254,6 +256,7 @@ impl Membership {
             streams: Streams::default(),
             own_place: Place::default(),
             begun_at: None,
+            ended_at: None,
             confirmed: Frame::START,
             settled: Frame::START,
             fed: Frame::START,

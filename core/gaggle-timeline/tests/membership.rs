@@ -80,6 +80,39 @@ fn whoever_leaves_is_not_waited_for() {
 }
 
 #[test]
+fn whoever_does_not_hear_that_its_goodbye_was_read_goes_all_the_same() {
+    let mut company = Company::of(3, 3, 33);
+    company.run_ms(3_000);
+    // 0 hears what 1 plays through 2, but never what 1 has read.
+    company.net.direction(1, 0, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.run_ms(1_000).clear_events();
+    company.leave(0).run_until("the goodbye is done", 1_200, |c| c.session(0).is_over());
+    let confirmed = company.session(0).confirmed_frame();
+    let Some(Event::Left { last, .. }) = company.machines[0].events.iter().find(|event| left(event)) else {
+        panic!("it saw itself go:\n{}", company.describe());
+    };
+    assert!(confirmed.since(*last) > 40, "it did not go on: {last}\n{}", company.describe());
+    assert_eq!(company.count(0, |e| matches!(e, Event::Joining { .. })), 0, "{}", company.describe());
+    company.crash(0).run_ms(2_000).expect_together(&[1, 2]);
+    assert_eq!(company.count(1, left), 1, "{}", company.describe());
+}
+
+#[test]
+fn whoever_said_goodbye_may_find_the_others_far_ahead() {
+    let mut company = Company::of(2, 2, 34);
+    company.run_ms(3_000).leave(0).run_ms(20);
+    company.net.direction(1, 0, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.run_ms(850);
+    company.net.direction(1, 0, Conditions::latency_ms(50));
+    let behind = company.session(1).confirmed_frame().since(company.session(0).confirmed_frame());
+    assert!(behind > 40, "the other went on alone: {behind}\n{}", company.describe());
+    company.run_ms(120);
+    assert!(!company.session(0).is_over(), "it still listens");
+    company.run_ms(400).expect_agreement();
+    assert!(company.session(0).is_over(), "{}", company.describe());
+}
+
+#[test]
 fn the_lead_leaves_and_the_next_one_admits() {
     let mut company = Company::of(4, 3, 5);
     company.run_ms(3_000);

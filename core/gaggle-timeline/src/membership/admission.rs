@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Frame, Micros, SlotSet};
 
-use super::held::{Extras, Held, Join};
+use super::held::{Extras, Join};
 use super::history::Relation;
 use super::messages::Standing;
 use super::rows::{self, ROWS_MAX};
@@ -27,7 +27,7 @@ impl Membership {
         if self.is_at_rest() {
             return None;
         }
-        self.own().and_then(Held::end)
+        self.ended_at
     }
 
     /// The newest entry that may be written.

@@ -195,6 +195,7 @@ impl Membership {
         self.streams.retain(entries, |stream| stream != former);
         self.me = StreamId { peer: former.peer, incarnation };
         self.begun_at = None;
+        self.ended_at = None;
         self.epoch.advance();
     }
 
@@ -226,6 +227,7 @@ impl Membership {
         self.known.clear();
         self.roster_changed = true;
         self.begun_at = None;
+        self.ended_at = None;
         self.collection = None;
         self.accepted = None;
         self.condemned.clear();

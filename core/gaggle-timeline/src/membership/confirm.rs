@@ -369,6 +369,9 @@ impl Membership {
             self.begun_at = Some(frame);
             self.epoch.advance();
         }
+        if extras.end {
+            self.ended_at = Some(frame);
+        }
         if extras.is_some() {
             self.epoch.advance();
             self.refresh();

@@ -216,8 +216,9 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Our part ended against our will: we come in again.
+    /// Our part ended against our will: we come in again, unless we were about to go.
     fn lose_match(&mut self, _: Lost) {
+        self.over |= self.leaving_since.is_some();
         self.stats.starts_over += 1;
         self.catching_up = false;
         self.recovery.restart();

@@ -397,8 +397,9 @@ impl<I: Input> Session<I> {
         }
         let base = newest.saturating_sub(carried);
         // The entries of an honest peer reach as far as it can have confirmed ours. Who comes in may be
-        // far behind everybody.
-        let in_step = self.membership.mode() == Mode::Member && !self.catching_up && meaning.track.is_some();
+        // far behind everybody, and nobody waits for whoever has said goodbye.
+        let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
+        let in_step = plays && !self.catching_up && meaning.track.is_some();
         let possible = self.membership.confirmed().saturating_add(2 * self.config.reach_frames());
         // A little more is only not taken: whoever lags, or was cut and does not know it, may see that of an honest one.
         let absurd = possible.saturating_add(2 * self.config.reach_frames());
