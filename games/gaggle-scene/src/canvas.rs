@@ -6,9 +6,16 @@ use crate::{Album, Align, Bitmap, Color, Item, Scene, View, bayer, font};
 #[derive(Debug, Clone)]
 pub struct Canvas {
     view: View,
-    /// `0xffrrggbb`.
+    /// As a browser wants them: `0xffbbggrr`, whose bytes are red, green, blue, 255.
     pixels: Vec<u32>,
-    rgba: Vec<u8>,
+}
+
+const _: () = assert!(cfg!(target_endian = "little"), "the bytes of a pixel would be the wrong way round");
+
+/// From `0xaarrggbb` to `0xffbbggrr`, and back.
+#[inline]
+const fn turned(pixel: u32) -> u32 {
+    0xff00_0000 | (pixel & 0xff) << 16 | pixel & 0xff00 | pixel >> 16 & 0xff
 }
 
 /// Where places are counted from, and how large a pixel is: in art, and in words.
@@ -30,7 +37,7 @@ impl Canvas {
     /// A black screen.
     pub fn new(view: View) -> Canvas {
         let count = (view.width * view.height) as usize;
-        Canvas { view, pixels: vec![0xff00_0000; count], rgba: vec![0; count * 4] }
+        Canvas { view, pixels: vec![0xff00_0000; count] }
     }
 
     /// The screen's view.
@@ -52,17 +59,13 @@ impl Canvas {
     }
 
     /// The screen as bytes: red, green, blue, 255, row by row.
-    pub fn rgba(&mut self) -> &[u8] {
-        for (bytes, pixel) in self.rgba.chunks_exact_mut(4).zip(&self.pixels) {
-            let [blue, green, red, _] = pixel.to_le_bytes();
-            bytes.copy_from_slice(&[red, green, blue, 255]);
-        }
-        &self.rgba
+    pub fn rgba(&self) -> &[u8] {
+        bytemuck::must_cast_slice(&self.pixels)
     }
 
-    /// The screen as `0xffrrggbb`, row by row.
-    pub fn pixels(&self) -> &[u32] {
-        &self.pixels
+    /// The screen as `0xffrrggbb`, row by row: for files and tests.
+    pub fn pixels(&self) -> Vec<u32> {
+        self.pixels.iter().map(|pixel| turned(*pixel)).collect()
     }
 
     fn paint_item(&mut self, item: &Item, space: Space, scene: &Scene, album: &Album) {
@@ -127,28 +130,41 @@ impl Canvas {
             let source = image.row(row);
             let y = top + row * scale;
             let (from_y, to_y) = (y.max(0), (y + scale).min(self.view.height));
-            // Runs of pixels that are there: one fill or copy each, instead of one for every pixel.
             let pixel =
                 |column: i32| source[if mirrored { image.width() - 1 - column } else { column } as usize];
             let there = |column: i32| {
                 pixel(column) >> 24 != 0
                     && (shown >= 16 || bayer(column + left / scale, row + top / scale) <= threshold)
             };
+            let start = (from_y * width) as usize;
             let mut column = first;
             while column < last {
                 if !there(column) {
                     column += 1;
                     continue;
                 }
-                let from_x = (left + column * scale).max(0) as usize;
-                let start = (from_y * width) as usize;
-                let mut to_x = from_x;
+                // Runs of pixels that are there: enlarged once, then copied to the rows below.
+                let begin = column;
+                column += 1;
                 while column < last && there(column) {
-                    let end = (left + (column + 1) * scale).min(width) as usize;
-                    let color = flash.map_or(pixel(column), |flash| 0xff00_0000 | flash.rgb());
-                    self.pixels[start + to_x..start + end].fill(color);
-                    to_x = end;
                     column += 1;
+                }
+                let from_x = (left + begin * scale).max(0) as usize;
+                let to_x = (left + column * scale).min(width) as usize;
+                let across = &mut self.pixels[start + from_x..start + to_x];
+                // What of the first pixel lies outside.
+                let hidden = from_x as i32 - (left + begin * scale);
+                match flash {
+                    Some(flash) => across.fill(turned(flash.rgb())),
+                    None if mirrored => {
+                        let last = (image.width() - begin) as usize;
+                        let run = source[last - (column - begin) as usize..last].iter().rev();
+                        enlarge(across, run, scale as usize, hidden as usize);
+                    }
+                    None => {
+                        let run = source[begin as usize..column as usize].iter();
+                        enlarge(across, run, scale as usize, hidden as usize);
+                    }
                 }
                 for y in from_y + 1..to_y {
                     self.pixels.copy_within(start + from_x..start + to_x, (y * width) as usize + from_x);
@@ -200,16 +216,50 @@ impl Canvas {
         if left >= right || share == 0 {
             return;
         }
+        let color = turned(color.rgb());
         for y in top..bottom {
             let start = (y * self.view.width) as usize;
             let row = &mut self.pixels[start + left as usize..start + right as usize];
             if share >= 256 {
-                row.fill(0xff00_0000 | color.rgb());
+                row.fill(color);
             } else {
+                // Which of the three is red does not matter for mixing.
                 for pixel in row {
-                    *pixel = 0xff00_0000 | Color::hex(*pixel).mix_256(color, share).rgb();
+                    *pixel = 0xff00_0000 | Color::hex(*pixel).mix_256(Color::hex(color), share).rgb();
                 }
             }
+        }
+    }
+}
+
+/// Fills a row with pixels, each so many times; of the first so many are missing.
+fn enlarge<'a>(row: &mut [u32], pixels: impl Iterator<Item = &'a u32>, times: usize, hidden: usize) {
+    match (times, hidden) {
+        // As large as screens are: the compiler knows how many to write.
+        (2, 0) => enlarge_by::<2>(row, pixels),
+        (3, 0) => enlarge_by::<3>(row, pixels),
+        (4, 0) => enlarge_by::<4>(row, pixels),
+        (5, 0) => enlarge_by::<5>(row, pixels),
+        _ => {
+            let mut rest = row;
+            let mut missing = hidden;
+            for pixel in pixels {
+                let (cell, after) = rest.split_at_mut((times - missing).min(rest.len()));
+                cell.fill(turned(*pixel));
+                (rest, missing) = (after, 0);
+            }
+        }
+    }
+}
+
+#[inline]
+fn enlarge_by<'a, const TIMES: usize>(row: &mut [u32], pixels: impl Iterator<Item = &'a u32>) {
+    let (cells, cut) = row.as_chunks_mut::<TIMES>();
+    let mut cells = cells.iter_mut();
+    for pixel in pixels {
+        match cells.next() {
+            Some(cell) => *cell = [turned(*pixel); TIMES],
+            None => cut.fill(turned(*pixel)),
         }
     }
 }

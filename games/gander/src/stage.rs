@@ -73,6 +73,9 @@ pub struct Stage {
     bedrock: Option<ImageId>,
     well_flown: ImageId,
     eased: [Eased; SEATS + RIDERS],
+    /// The moments the backdrop and the fires were last drawn for.
+    drifted: Option<f32>,
+    flickered: Option<f32>,
 }
 
 /// A goose that a correction has moved, on its way from where it was shown to where it is.
@@ -87,6 +90,16 @@ struct Eased {
 /// A correction of more pixels than this is a cut; of fewer than the other, ordinary flight.
 const CUT: f32 = 8.0;
 const NOTICEABLE: f32 = 3.5;
+
+/// Mist and stars change every so many frames and the fires every so many: slower than an eye sees pixels of this size move,
+/// and drawing them is most of what a picture costs.
+const DRIFT_FRAMES: f32 = 3.0;
+const FLICKER_FRAMES: f32 = 2.0;
+
+/// A moment, in steps of so many frames.
+fn step(time: f32, frames: f32) -> f32 {
+    (time / frames).floor() * frames
+}
 
 impl Stage {
     /// A stage for a screen.
@@ -104,7 +117,22 @@ impl Stage {
         let bedrock = blaze::bedrock(view).map(|image| album.add(image));
         let well_flown = album.add(lettering("WELL FLOWN", &palette::LETTERING, 1, 1));
         let eased = [Eased::default(); SEATS + RIDERS];
-        Stage { view, album, geese, creatures, turf, backdrop, back, fires, bedrock, well_flown, eased }
+        let (drifted, flickered) = (None, None);
+        Stage {
+            view,
+            album,
+            geese,
+            creatures,
+            turf,
+            backdrop,
+            back,
+            fires,
+            bedrock,
+            well_flown,
+            eased,
+            drifted,
+            flickered,
+        }
     }
 
     /// The images scenes of this stage refer to.
@@ -131,10 +159,17 @@ impl Stage {
         // Seventy minutes of frames still leave a float sixty-fourths of a frame.
         let time = (now.frame % (1 << 18)) as f32 + between - 1.0;
         let drift = if audience.calm { 0.0 } else { time };
-        self.backdrop.draw(self.album.redraw(self.back), drift);
-        for (blaze, image) in self.fires {
-            let pace = if audience.calm { time / 4.0 } else { time };
-            blaze.draw(self.album.redraw(image), pace);
+        let drift = step(drift, DRIFT_FRAMES);
+        if self.drifted != Some(drift) {
+            self.drifted = Some(drift);
+            self.backdrop.draw(self.album.redraw(self.back), drift);
+        }
+        let pace = step(if audience.calm { time / 4.0 } else { time }, FLICKER_FRAMES);
+        if self.flickered != Some(pace) {
+            self.flickered = Some(pace);
+            for (blaze, image) in self.fires {
+                blaze.draw(self.album.redraw(image), pace);
+            }
         }
         let shake = if audience.calm { (0.0, 0.0) } else { shake(now, audience) };
         let mut painter = Painter {

@@ -60,7 +60,7 @@ fn paint(name: &str, bare: bool, draw: impl Fn(View, &mut Scene) -> Option<Album
         stage.draw(&game, &game, 1.0, &audience, &mut scene);
         let mut canvas = Canvas::new(view);
         canvas.paint(&scene, stage.album());
-        let before = canvas.pixels().to_vec();
+        let before = canvas.pixels();
         let mut over = Scene::default();
         let own_album = draw(view, &mut over);
         canvas.paint(&over, own_album.as_ref().unwrap_or(album()));

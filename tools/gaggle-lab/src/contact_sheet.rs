@@ -53,7 +53,7 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
         waves = now.wave.number;
         scene.word(&format!("{}", now.frame), 3.0, 206.0, palette::TEXT).outlined(palette::INK);
         canvas.paint(&scene, stage.album());
-        pictures.push(canvas.pixels().to_vec());
+        pictures.push(canvas.pixels());
         if footage.ends_at(frame) {
             break;
         }

@@ -66,7 +66,7 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
     let view = View::at_scale(width, height, width, height, 1, 1);
     let mut canvas = Canvas::new(view);
     canvas.paint(&scene, &Album::default());
-    png_file::write(&options.out, width as u32, height as u32, canvas.pixels())?;
+    png_file::write(&options.out, width as u32, height as u32, &canvas.pixels())?;
     let _ = write!(said, "{}", options.out.display());
     Ok(said)
 }

@@ -76,6 +76,6 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
     };
     let mut canvas = Canvas::new(view);
     canvas.paint(&scene, stage.album());
-    png_file::write(&options.out, width as u32, height as u32, canvas.pixels())?;
+    png_file::write(&options.out, width as u32, height as u32, &canvas.pixels())?;
     Ok(format!("{}: {what}, {} items", options.out.display(), scene.art.len() + scene.words.len()))
 }
