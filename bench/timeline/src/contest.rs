@@ -127,6 +127,8 @@ pub enum Call {
     Save(u32),
     /// The state before this frame was restored.
     Load(u32),
+    /// The kept state before this frame was hashed.
+    Hash(u32),
 }
 
 /// Calls of all peers' games in the order they happened.
@@ -170,6 +172,11 @@ impl<G: Game> Stage<G> {
     pub fn loaded(&mut self, frame: u32) {
         self.calls.loads += 1;
         self.note(Call::Load(frame));
+    }
+
+    /// Says that the library has a snapshot hashed.
+    pub fn hashed(&mut self, frame: u32) {
+        self.note(Call::Hash(frame));
     }
 
     fn note(&self, call: Call) {

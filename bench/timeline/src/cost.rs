@@ -1,8 +1,9 @@
 //! CPU time and allocations per frame and peer, net of the game.
 //!
-//! The game's part is measured, not estimated: one match writes down every tick, save and load; the
-//! same calls are then made on games alone, in the same order and with as many snapshots, and timed
-//! the same way. What a match takes beyond that is the library's, the in-memory socket included.
+//! The game's part is measured, not estimated: one match writes down every tick, save, load and hash; the
+//! same calls are then made on games alone, in the same order and with as many snapshots, and timed the same
+//! way. What a match takes beyond that is the library's, the in-memory socket included. Hashes are asked for
+//! by Gaggle only, whose desync detection is always on.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -10,6 +11,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use bench_report::{Allocations, cpu_time, median};
+use gaggle_kit::state_hash;
 
 use crate::contest::{Call, Contestant, Setup};
 use crate::game::{Game, Pressed};
@@ -160,6 +162,9 @@ impl<C: Contestant> Alone<C> {
                 Call::Tick => game.tick(black_box(&self.inputs).iter().copied()),
                 Call::Save(frame) => C::keep(&mut kept[frame as usize % snapshots], game),
                 Call::Load(frame) => game.clone_from(&kept[frame as usize % snapshots]),
+                Call::Hash(frame) => {
+                    black_box(state_hash(&kept[frame as usize % snapshots]));
+                }
             }
         }
         black_box(&self.games);

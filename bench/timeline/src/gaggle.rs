@@ -111,6 +111,7 @@ impl<G: Game> Gaggle<G> {
                     self.stage.tick((0..players).map(|player| inputs.get(Slot::at(player))));
                 }
                 Request::Hash { sim: Sim::Live, frame, hash } => {
+                    self.stage.hashed(frame.number());
                     *hash = self.snapshots.get(frame).map(state_hash);
                 }
                 Request::Keep { frame, forget_before } => self.snapshots.keep(frame, forget_before),
