@@ -1,4 +1,4 @@
-//! `cargo xtask bench server [--json]`: what the server costs, beside Colyseus, PeerJS and matchbox_server on the same machine.
+//! `cargo xtask bench server [--json] [joins|signals|idle|nodes]`: what the server costs, beside Colyseus, PeerJS and matchbox_server on the same machine.
 //!
 //! Servers are processes of their own, and what counts is the CPU time the system says they used; the generator
 //! runs beside them. Foreign servers are installed by npm and cargo into `target/`, and left out with a word if that fails.
@@ -32,8 +32,19 @@ fn measure(report: &mut Report) -> Result<(), String> {
         eprintln!("without Colyseus and PeerJS: {why}");
     }
     let node = node.ok();
-    joins::rows(report, node.as_deref())?;
-    signals::rows(report, node.as_deref())?;
-    idle::rows(report)?;
-    nodes::rows(report)
+    let parts: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let wanted = |part: &str| parts.is_empty() || parts.iter().any(|word| word == part);
+    if wanted("joins") {
+        joins::rows(report, node.as_deref())?;
+    }
+    if wanted("signals") {
+        signals::rows(report, node.as_deref())?;
+    }
+    if wanted("idle") {
+        idle::rows(report)?;
+    }
+    if wanted("nodes") {
+        nodes::rows(report)?;
+    }
+    Ok(())
 }

@@ -192,9 +192,9 @@ impl RelayServer {
         (result, jobs.len() > jobs_before)
     }
 
-    /// What the UDP port has to do.
-    pub(crate) fn take_jobs(&self) -> VecDeque<Job> {
-        std::mem::take(&mut self.lock().jobs)
+    /// What the UDP port has to do, for a queue that is empty.
+    pub(crate) fn swap_jobs(&self, empty: &mut VecDeque<Job>) {
+        std::mem::swap(&mut self.lock().jobs, empty);
     }
 
     pub(crate) fn next_connection(&self) -> ConnectionId {

@@ -3,7 +3,7 @@
 //! Nothing is made for strangers: a channel is there only because a member asked for it over its socket, and datagrams that belong
 //! to none are dropped and counted. What one look at the socket brings for one member leaves together.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io;
 use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
 use std::sync::{Arc, Weak};
@@ -103,7 +103,11 @@ struct Held {
     addresses: Vec<SocketAddr>,
     since: Instant,
     heard_at: Instant,
+    /// When it wants to be looked after.
     timeout: Instant,
+    /// When it will be: not later than that. Timeouts move into the future with every datagram, so that most
+    /// alarms find nothing to do and are only set anew; that is cheaper than to set them with every datagram.
+    alarm: Option<Instant>,
     open: bool,
     /// What goes out at the end of this turn.
     frames: Vec<Vec<u8>>,
@@ -117,7 +121,9 @@ pub(crate) struct Port {
     channels: BTreeMap<ConnectionId, Held>,
     by_name: HashMap<String, ConnectionId>,
     by_address: HashMap<SocketAddr, ConnectionId>,
-    timers: BTreeSet<(Instant, ConnectionId)>,
+    alarms: BTreeSet<(Instant, ConnectionId)>,
+    /// What is done in a turn, kept for the next one's.
+    jobs: VecDeque<Job>,
     questions: Limiter,
     buffer: Box<[u8]>,
 }
@@ -131,7 +137,8 @@ impl Port {
             channels: BTreeMap::new(),
             by_name: HashMap::new(),
             by_address: HashMap::new(),
-            timers: BTreeSet::new(),
+            alarms: BTreeSet::new(),
+            jobs: VecDeque::new(),
             questions: Limiter::default(),
             buffer: vec![0; DATAGRAM_BYTES_MAX].into_boxed_slice(),
         })
@@ -139,13 +146,17 @@ impl Port {
 
     /// Serves until the relay stops or is dropped.
     pub(crate) async fn run(mut self, server: Weak<RelayServer>, news: Arc<tokio::sync::Notify>) {
+        let mut sleep = std::pin::pin!(tokio::time::sleep_until(tokio::time::Instant::now()));
         loop {
-            let next = self.timers.first().map(|(at, _)| *at);
-            let next = next.unwrap_or_else(|| Instant::now() + Duration::from_secs(1));
+            // Setting it costs something, and most turns leave it where it is.
+            let next = self.alarms.first().map(|(at, _)| tokio::time::Instant::from_std(*at));
+            if let Some(next) = next.filter(|next| *next != sleep.deadline()) {
+                sleep.as_mut().reset(next);
+            }
             tokio::select! {
                 _ = self.socket.readable() => {}
                 () = news.notified() => {}
-                () = tokio::time::sleep_until(next.into()) => {}
+                () = &mut sleep, if next.is_some() => {}
             }
             let Some(server) = server.upgrade() else { return };
             let is_last = server.is_stopping();
@@ -159,9 +170,14 @@ impl Port {
     fn turn(&mut self, server: &RelayServer) {
         let now = Instant::now();
         self.receive(now, server);
-        while let Some((at, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
-            self.timers.remove(&(at, id));
+        while let Some((at, id)) = self.alarms.first().copied().filter(|(at, _)| *at <= now) {
+            self.alarms.remove(&(at, id));
             let Some(held) = self.channels.get_mut(&id) else { continue };
+            held.alarm = None;
+            if held.timeout > now {
+                self.set_alarm(id);
+                continue;
+            }
             let late = !held.open && now.duration_since(held.since) >= OPEN_WITHIN;
             if late || held.channel.handle_timeout(now).is_err() {
                 self.end(id, now, server);
@@ -171,7 +187,9 @@ impl Port {
         }
         // What came in this turn, from here and from the sockets, goes out together.
         let mut touched = BTreeSet::new();
-        for job in server.take_jobs() {
+        let mut jobs = std::mem::take(&mut self.jobs);
+        server.swap_jobs(&mut jobs);
+        for job in jobs.drain(..) {
             match job {
                 Job::Offer { socket, description } => self.offer(socket, &description, now, server),
                 Job::End { channel } => self.end(channel, now, server),
@@ -183,6 +201,7 @@ impl Port {
                 }
             }
         }
+        self.jobs = jobs;
         for id in touched {
             self.send(id, now, server);
         }
@@ -306,6 +325,7 @@ impl Port {
             since: now,
             heard_at: now,
             timeout: now,
+            alarm: None,
             open: false,
             frames: Vec::new(),
         };
@@ -350,13 +370,24 @@ impl Port {
                     return;
                 }
                 RtcOut::Timeout(at) => {
-                    let before = std::mem::replace(&mut held.timeout, at);
-                    self.timers.remove(&(before, id));
-                    self.timers.insert((at, id));
+                    held.timeout = at;
+                    self.set_alarm(id);
                     return;
                 }
             }
         }
+    }
+
+    /// Sees to it that a channel is looked after in time.
+    fn set_alarm(&mut self, id: ConnectionId) {
+        let Some(held) = self.channels.get_mut(&id) else { return };
+        if held.alarm.is_some_and(|alarm| alarm <= held.timeout) {
+            return;
+        }
+        if let Some(alarm) = held.alarm.replace(held.timeout) {
+            self.alarms.remove(&(alarm, id));
+        }
+        self.alarms.insert((held.timeout, id));
     }
 
     /// Ends a channel and tells the other side, as far as one can.
@@ -375,7 +406,9 @@ impl Port {
 
     fn forget(&mut self, id: ConnectionId, server: &RelayServer) {
         let Some(held) = self.channels.remove(&id) else { return };
-        self.timers.remove(&(held.timeout, id));
+        if let Some(alarm) = held.alarm {
+            self.alarms.remove(&(alarm, id));
+        }
         self.by_name.remove(&held.name);
         for address in held.addresses {
             if self.by_address.get(&address) == Some(&id) {

@@ -97,7 +97,7 @@ settings! {
     listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
     /// Folder of the database and the server's own key.
     data: PathBuf = PathBuf::from("server-data");
-    /// Threads that serve connections; 0: one per core, at most 4.
+    /// Threads that serve connections; 0: one for every two cores, at most 4.
     threads: usize = 0;
     /// Certificate chain (PEM) to serve TLS with; without one the server is plain, for use behind a proxy.
     tls_certificate: Option<PathBuf> = None;
@@ -491,10 +491,17 @@ mod tests {
     }
 
     #[test]
-    fn the_guide_has_the_table() {
+    fn the_guide_has_the_table_and_files_that_can_be_used() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SERVER.md");
         let guide = std::fs::read_to_string(path).unwrap();
         assert!(guide.contains(&table()), "docs/SERVER.md should have this table:\n{}", table());
+        let files: Vec<&str> =
+            guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(files.len() >= 2, "it shows files of settings");
+        for text in files {
+            let mut config = Config::default();
+            config.read_text(text, Path::new("docs/SERVER.md")).and_then(|()| config.check()).unwrap();
+        }
     }
 
     fn serve(command: Result<Command, ConfigError>) -> Config {

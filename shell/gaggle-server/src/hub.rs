@@ -64,7 +64,8 @@ struct Machines {
 /// What is left to be done after the lock is given back.
 #[derive(Default)]
 struct Later {
-    flush: HashMap<ConnectionId, Arc<Socket>>,
+    /// Sockets with something in their buffers. One may be here twice, and has nothing to do the second time.
+    flush: Vec<Arc<Socket>>,
     records: Vec<MatchRecord>,
     queries: Vec<(AskId, Query)>,
     tokens: Vec<(ConnectionId, String)>,
@@ -260,7 +261,7 @@ impl Hub {
             machines.settle(now, &mut later);
             result
         };
-        later.flush.values().for_each(|socket| socket.flush());
+        later.flush.iter().for_each(|socket| socket.flush());
         if let Some(storage) = self.storage.get() {
             later.records.into_iter().for_each(|record| storage.store(record));
             for (ask, query) in later.queries {
@@ -359,7 +360,7 @@ impl Machines {
             Output::Close { connection, code } => {
                 if let Some(socket) = self.sockets.remove(&connection) {
                     socket.queue_end(code);
-                    later.flush.insert(connection, socket);
+                    later.flush.push(socket);
                 }
             }
             Output::Ask { ask, request } if self.is_shared(&request) => {
@@ -386,7 +387,9 @@ impl Machines {
     fn with_socket(&mut self, id: ConnectionId, later: &mut Later, queue: impl FnOnce(&Socket) -> bool) {
         let Some(socket) = self.sockets.get(&id) else { return };
         let took_it = queue(socket);
-        later.flush.entry(id).or_insert_with(|| socket.clone());
+        if later.flush.last().is_none_or(|last| last.id() != id) {
+            later.flush.push(socket.clone());
+        }
         if !took_it {
             let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RefusalCode::TooSlow));
         }

@@ -32,7 +32,9 @@ fn main() -> ExitCode {
     }));
     allow_many_connections();
     let threads = match config.threads {
-        0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
+        // What is decided about rooms is decided one after the other, and relay and storage have threads of their
+        // own: more threads than this wait for each other, and a signal costs a sixth more.
+        0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).min(4)),
         threads => threads,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();

@@ -28,8 +28,8 @@ use crate::hub::Hub;
 
 /// What is taken from the kernel at once, into a buffer all sockets of a thread share.
 const READ_AT_ONCE: usize = 16_384;
-/// What a socket keeps for itself to put frames together; it grows for longer ones.
-const FRAME_BUFFER: usize = 1_024;
+/// What a socket keeps for itself to put frames together: a description of a session fits. It grows for longer ones.
+const FRAME_BUFFER: usize = 2_048;
 /// What a client may leave unread before it is given up as too slow.
 const WRITE_BUFFER_MAX: usize = 262_144;
 /// How long the other side may take to finish a connection we ended.

@@ -14,7 +14,7 @@ use crate::directory::{Mail, Request};
 use crate::id::RoomId;
 use crate::message::client::Signal;
 use crate::message::server::Signalled;
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Envelope, Refusal, RefusalCode, ServerMessage};
 use crate::rate::Meter;
 use crate::rules::Rate;
 use crate::view::Json;
@@ -58,11 +58,16 @@ impl Signals {
         self.got
     }
 
-    /// Numbers a signal and remembers it.
-    fn number(&mut self, now: Micros, from: PeerId, data: &Json) -> u64 {
+    /// The number of the next signal.
+    fn number(&mut self) -> u64 {
         self.sent += 1;
+        self.sent
+    }
+
+    /// Remembers the signal that was numbered last.
+    fn remember(&mut self, now: Micros, from: PeerId, data: Json) {
         self.recent_bytes += data.as_str().len();
-        self.recent.push_back(Recent { n: self.sent, at: now, from, data: data.clone() });
+        self.recent.push_back(Recent { n: self.sent, at: now, from, data });
         let is_excess = |signals: &Signals| {
             signals.recent.len() > REMEMBER_MAX || signals.recent_bytes > REMEMBER_BYTES_MAX
         };
@@ -70,7 +75,6 @@ impl Signals {
             let Some(forgotten) = self.recent.pop_front() else { break };
             self.recent_bytes -= forgotten.data.as_str().len();
         }
-        self.sent
     }
 
     /// Counts bytes to a member, if they are not too many.
@@ -188,8 +192,14 @@ impl Node {
 
     pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: Json) {
         let Some(session) = self.session_mut(target) else { return };
-        let n = session.signals.number(now, from, &data);
-        self.send(target, None, Signalled { from, n, data });
+        let n = session.signals.number();
+        // It is written before it is remembered, so that nothing has to be copied for that.
+        let said = Envelope { id: None, message: ServerMessage::from(Signalled { from, n, data }) };
+        let text = said.encode().into();
+        if let ServerMessage::Signalled(Signalled { data, .. }) = said.message {
+            session.signals.remember(now, from, data);
+        }
+        self.outputs.push_back(Output::Send { connection: target, text });
     }
 }
 
@@ -202,13 +212,15 @@ mod tests {
         let mut signals = Signals::default();
         let from = PeerId::from_u128(1);
         let data = Json::new(&format!("\"{}\"", "x".repeat(1_022))).unwrap();
-        for _ in 0..100 {
-            signals.number(Micros::from_secs(1), from, &data);
+        for n in 1..=100 {
+            assert_eq!(signals.number(), n);
+            signals.remember(Micros::from_secs(1), from, data.clone());
         }
         assert_eq!(signals.recent.len(), 64);
         assert_eq!(signals.recent_bytes, 65_536);
         assert_eq!(signals.unseen(98).iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [99, 100]);
-        signals.number(Micros::from_secs(60), from, &Json::default());
+        signals.number();
+        signals.remember(Micros::from_secs(60), from, Json::default());
         assert_eq!((signals.recent.len(), signals.recent_bytes), (1, 2));
     }
 
@@ -223,6 +235,6 @@ mod tests {
         assert_eq!((next, got, mail.len()), (1, Some(2), 0));
         let mut resumed = Signals::resumed(7, Some(2));
         assert!(!resumed.take(Some(2)));
-        assert_eq!(resumed.number(Micros::ZERO, PeerId::from_u128(1), &Json::default()), 7);
+        assert_eq!(resumed.number(), 7);
     }
 }

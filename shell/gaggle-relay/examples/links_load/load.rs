@@ -14,12 +14,18 @@ const MESSAGE_BYTES: usize = 100;
 const EVERY: Micros = Micros::new(16_667);
 /// Time for all to settle before anything counts.
 const WARM_UP: Micros = Micros::from_secs(1);
+/// Time for what was said last.
+const STILL_UNDER_WAY: Micros = Micros::from_millis(300);
+/// Between two looks at everybody.
+const ROUND_PAUSE: Duration = Duration::from_micros(200);
 
 /// Who talks, and how.
 pub(crate) struct Load {
     pub(crate) rooms: u64,
     pub(crate) members: usize,
     pub(crate) seconds: u64,
+    /// Threads that speak for them. What waits for its turn in one of them is late by no fault of the relay's.
+    pub(crate) lanes: u64,
     /// All of a room speak at the same moment, or each at its own.
     pub(crate) in_phase: bool,
     /// Strangers throw things at the relay's UDP port meanwhile.
@@ -37,6 +43,8 @@ pub(crate) struct Carried {
     cpu: Duration,
     wall: Duration,
     latencies_us: Vec<u32>,
+    /// How long a look at everybody took, which is part of what messages take.
+    rounds_us: Vec<u32>,
     members: u64,
 }
 
@@ -51,9 +59,12 @@ impl Carried {
 
     /// In milliseconds.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
-        f64::from(
-            self.latencies_us[(self.latencies_us.len() * percent / 100).min(self.latencies_us.len() - 1)],
-        ) / 1_000.0
+        percentile(&self.latencies_us, percent)
+    }
+
+    /// How long a look at everybody took, in milliseconds.
+    pub(crate) fn round_percentile(&self, percent: usize) -> f64 {
+        percentile(&self.rounds_us, percent)
     }
 
     /// Deliveries that never came.
@@ -67,57 +78,53 @@ impl Load {
     pub(crate) fn run(&self, clock: &Clock) -> Carried {
         let mut relay = RelayProcess::start();
         let mut members = self.come(clock, &relay);
-        let mut random = Prng::new(1);
         let begin = clock.now() + Micros::from_millis(20);
-        let mut due: Vec<Micros> = (0..members.len())
-            .map(|nth| {
-                let phase = if self.in_phase {
-                    (nth / self.members) as u64 * 2_000
-                } else {
-                    random.below(16_667).into()
-                };
-                begin + Micros::new(phase)
-            })
-            .collect();
+        let mut due = self.phases(begin);
         let counts_from = begin + WARM_UP;
         let end = counts_from + Micros::from_secs(self.seconds);
         let attack = self.attacked.then(|| Attack::begin(&relay));
-        let mut carried = Carried { members: self.members as u64, ..Carried::default() };
-        let mut before = None;
-        loop {
-            let now = clock.now();
-            if before.is_none() && now >= counts_from {
-                before = Some((relay.forwarded().0, relay.cpu(), relay.memory_kb(), Instant::now()));
+        let lane = self.rooms.div_ceil(self.lanes) as usize * self.members;
+        let lanes = members.chunks_mut(lane).zip(due.chunks_mut(lane));
+        let mut carried = std::thread::scope(|scope| {
+            let talking: Vec<_> = lanes
+                .map(|(members, due)| scope.spawn(move || talk(clock, members, due, counts_from, end)))
+                .collect();
+            while clock.now() < counts_from {
+                std::thread::sleep(Duration::from_millis(1));
             }
-            if now >= end {
-                break;
+            let before = (relay.forwarded().0, relay.cpu(), relay.memory_kb(), Instant::now());
+            std::thread::sleep(Duration::from_micros(end.since(clock.now()).get()));
+            let mut carried = Carried {
+                forwarded: relay.forwarded().0 - before.0,
+                cpu: relay.cpu() - before.1,
+                memory_growth_kb: relay.memory_kb() - before.2,
+                wall: before.3.elapsed(),
+                ..Carried::default()
+            };
+            for lane in talking {
+                let heard = lane.join().unwrap();
+                carried.said += heard.said;
+                carried.delivered += heard.latencies_us.len() as u64;
+                carried.latencies_us.extend(heard.latencies_us);
+                carried.rounds_us.extend(heard.rounds_us);
             }
-            for (member, due) in members.iter_mut().zip(&mut due) {
-                if *due <= now {
-                    let mut message = [0; MESSAGE_BYTES];
-                    message[..8].copy_from_slice(&now.get().to_le_bytes());
-                    member.say(now, &message);
-                    carried.said += u64::from(now >= counts_from);
-                    *due += EVERY;
-                }
-            }
-            hear(clock, &mut members, counts_from, &mut carried);
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        let (forwarded, cpu, memory, began) = before.unwrap();
-        carried.forwarded = relay.forwarded().0 - forwarded;
-        carried.cpu = relay.cpu() - cpu;
-        carried.wall = began.elapsed();
-        carried.memory_growth_kb = relay.memory_kb() - memory;
-        // What is still under way.
-        let last = Instant::now();
-        while last.elapsed() < Duration::from_millis(300) {
-            hear(clock, &mut members, counts_from, &mut carried);
-            std::thread::sleep(Duration::from_micros(500));
-        }
+            carried
+        });
+        carried.members = self.members as u64;
         carried.latencies_us.sort_unstable();
+        carried.rounds_us.sort_unstable();
         drop(attack);
         carried
+    }
+
+    /// When each says its first word.
+    fn phases(&self, begin: Micros) -> Vec<Micros> {
+        let mut random = Prng::new(1);
+        let phase = |nth: usize| match self.in_phase {
+            true => (nth / self.members) as u64 * 2_000,
+            false => random.below(16_667).into(),
+        };
+        (0..self.rooms as usize * self.members).map(phase).map(|phase| begin + Micros::new(phase)).collect()
     }
 
     fn come(&self, clock: &Clock, relay: &RelayProcess) -> Vec<Member> {
@@ -141,16 +148,55 @@ impl Load {
     }
 }
 
-fn hear(clock: &Clock, members: &mut [Member], counts_from: Micros, carried: &mut Carried) {
-    for member in members {
-        let me = member.id;
-        member.poll(clock.now(), |from, bytes| {
-            assert_ne!(from, me, "nobody hears itself");
-            let said = Micros::new(u64::from_le_bytes(bytes[..8].try_into().unwrap()));
-            if said >= counts_from {
-                carried.delivered += 1;
-                carried.latencies_us.push(clock.now().since(said).get() as u32);
+fn percentile(sorted_us: &[u32], percent: usize) -> f64 {
+    f64::from(sorted_us[(sorted_us.len() * percent / 100).min(sorted_us.len() - 1)]) / 1_000.0
+}
+
+/// What the members of some rooms said and heard.
+#[derive(Default)]
+struct Heard {
+    said: u64,
+    latencies_us: Vec<u32>,
+    rounds_us: Vec<u32>,
+}
+
+/// Lets some talk until the end, and listens a little longer.
+fn talk(
+    clock: &Clock,
+    members: &mut [Member],
+    due: &mut [Micros],
+    counts_from: Micros,
+    end: Micros,
+) -> Heard {
+    let mut heard = Heard::default();
+    loop {
+        let began = clock.now();
+        if began >= end + STILL_UNDER_WAY {
+            return heard;
+        }
+        for (member, due) in members.iter_mut().zip(&mut *due) {
+            let now = clock.now();
+            if *due <= now && now < end {
+                let mut message = [0; MESSAGE_BYTES];
+                message[..8].copy_from_slice(&now.get().to_le_bytes());
+                member.say(now, &message);
+                heard.said += u64::from(now >= counts_from);
+                *due += EVERY;
             }
-        });
+        }
+        for member in &mut *members {
+            let me = member.id;
+            member.poll(clock.now(), |from, bytes| {
+                assert_ne!(from, me, "nobody hears itself");
+                let said = Micros::new(u64::from_le_bytes(bytes[..8].try_into().unwrap()));
+                if said >= counts_from {
+                    heard.latencies_us.push(clock.now().since(said).get() as u32);
+                }
+            });
+        }
+        if began >= counts_from && began < end {
+            heard.rounds_us.push(clock.now().since(began).get() as u32);
+        }
+        std::thread::sleep(ROUND_PAUSE);
     }
 }

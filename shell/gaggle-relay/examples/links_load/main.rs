@@ -36,18 +36,20 @@ fn main() {
         say("added_relay_us", latency::relay(&clock) - bare);
     }
     if wanted("single") {
-        let load = Load { rooms: 24, members: 2, seconds: 8, in_phase: false, attacked: false };
+        let load = Load { rooms: 24, members: 2, seconds: 8, lanes: 1, in_phase: false, attacked: false };
         say("relay_single_per_cpu_second", load.run(&clock).per_cpu_second());
     }
     if wanted("rooms") {
         for (name, in_phase) in [("in_phase", true), ("random_phase", false)] {
-            let carried = Load { rooms: 3, members: 8, seconds: 8, in_phase, attacked: false }.run(&clock);
+            let carried =
+                Load { rooms: 3, members: 8, seconds: 8, lanes: 1, in_phase, attacked: false }.run(&clock);
             say(&format!("relay_{name}_per_cpu_second"), carried.per_cpu_second());
         }
     }
     if wanted("attack") {
         for (name, attacked) in [("quiet", false), ("attacked", true)] {
-            let carried = Load { rooms: 4, members: 4, seconds: 8, in_phase: false, attacked }.run(&clock);
+            let carried =
+                Load { rooms: 4, members: 4, seconds: 8, lanes: 1, in_phase: false, attacked }.run(&clock);
             say(&format!("{name}_p50_ms"), carried.percentile(50));
             say(&format!("{name}_p99_ms"), carried.percentile(99));
             say(&format!("{name}_lost"), carried.lost() as f64);
@@ -55,9 +57,11 @@ fn main() {
     }
     if wanted("held") {
         let seconds = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(60);
-        let carried = Load { rooms: 12, members: 4, seconds, in_phase: false, attacked: false }.run(&clock);
+        let load = Load { rooms: 12, members: 4, seconds, lanes: 2, in_phase: false, attacked: false };
+        let carried = load.run(&clock);
         say("held_p50_ms", carried.percentile(50));
         say("held_p99_ms", carried.percentile(99));
+        say("held_round_p99_ms", carried.round_percentile(99));
         say("held_lost", carried.lost() as f64);
         say("held_delivered", carried.delivered as f64);
         say("held_memory_growth_kb", carried.memory_growth_kb);
