@@ -24,8 +24,8 @@ const DATAGRAM_BYTES_MAX: usize = 2_048;
 /// What the kernel should keep for us while we are busy or not let run: about 1,300 datagrams. More
 /// would only be older when they are read.
 const KERNEL_BYTES: usize = 1 << 20;
-/// Datagrams taken in one look at the socket, so that none waits for long.
-const DATAGRAMS_PER_TURN: usize = 256;
+/// Datagrams taken in one look at the socket: what they bring leaves before more are taken, so that none waits for long.
+const DATAGRAMS_PER_TURN: usize = 64;
 /// A channel must open within this time.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
 /// Addresses one channel may be spoken to from at a time.
