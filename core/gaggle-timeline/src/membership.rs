@@ -447,7 +447,7 @@ impl Membership {
             && self.own().is_some_and(|own| !own.is_empty())
             && self.streams.len() <= self.known.len()
             && !self.streams.say_something()
-            && !self.peers.iter().any(|(_, peer)| peer.observes)
+            && !self.peers.iter().any(|(_, peer)| peer.may_come_in())
     }
 
     /// Something a peer said.

@@ -336,6 +336,7 @@ impl<I: Input> Session<I> {
         self.ticks += 1;
         if self.is_calm() {
             self.tick_membership();
+            self.feed_all();
         } else {
             self.watch_liveness();
             self.watch_inquest();

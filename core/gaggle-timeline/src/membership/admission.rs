@@ -18,7 +18,7 @@ impl Membership {
 
     /// Whether the own next entry may have to say anything.
     pub(crate) fn may_say(&self) -> bool {
-        self.leaving || !self.is_at_rest() && self.peers.iter().any(|(_, peer)| peer.observes)
+        self.leaving || !self.is_at_rest() && self.peers.iter().any(|(_, peer)| peer.may_come_in())
     }
 
     /// The last frame of the own stream, once the goodbye is written.
@@ -67,7 +67,7 @@ impl Membership {
                 .any(|row| row.stream == stream || row.stream.peer == id && row.last >= frame.next());
             let named =
                 !self.rules.ready_names_history || self.lineage.relate(&standing.tip) == Relation::Same;
-            if here || !named || !peer.observes || !self.is_reachable(stream) {
+            if here || !named || !peer.may_come_in() || !self.is_reachable(stream) {
                 return None;
             }
             let held = self.streams.get(stream).filter(|held| !held.is_empty())?;

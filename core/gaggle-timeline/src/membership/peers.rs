@@ -54,6 +54,11 @@ impl Peer {
         (Some(standing.incarnation) == self.incarnation).then_some(standing)
     }
 
+    /// Whether it is not in the roster and may want to be: whoever has no players only watches.
+    pub(crate) fn may_come_in(&self) -> bool {
+        self.observes && self.latest().is_none_or(|standing| standing.players > 0)
+    }
+
     /// It is here under this name; any other is gone.
     pub(crate) fn set_incarnation(&mut self, incarnation: Incarnation) {
         if self.incarnation == Some(incarnation) {
@@ -191,6 +196,17 @@ mod tests {
         assert_eq!(peer.latest().map(|s| s.incarnation), Some(Incarnation(2)));
         peer.set_gone(Incarnation(2));
         assert_eq!(peer.latest(), None);
+    }
+
+    #[test]
+    fn whoever_has_no_players_only_watches() {
+        let mut peer = Peer::default();
+        peer.set_standing(0, standing(1, 10));
+        assert!(!peer.may_come_in(), "it is in the roster");
+        peer.observes = true;
+        assert!(peer.may_come_in());
+        peer.set_standing(1, Standing { players: 0, ..standing(1, 10) });
+        assert!(!peer.may_come_in(), "nobody has to look after it every tick");
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub(crate) const TAIL_ENTRIES_MAX: usize = 4 * 90 + 3;
 /// Bytes of one value: the inputs of all players of one machine.
 pub(crate) const VALUE_BYTES_MAX: usize = 4_096;
 
+/// Most tails that are copied fit into buffers of this size, which then need not grow.
+const BUFFER_BYTES: usize = 16;
+
 /// Consecutive entries of one stream. Values that repeat are held once, so that a few bytes from the
 /// network never become many.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,7 +34,8 @@ impl Tail {
     /// Copies what is held from `from` up to `to`.
     pub(crate) fn copy(stream: StreamId, held: &Held, from: Frame, to: Frame, entries: &dyn Entries) -> Tail {
         let mut tail = Tail::from(stream, from);
-        let mut value = Vec::new();
+        let mut value = Vec::with_capacity(BUFFER_BYTES);
+        tail.values.reserve(BUFFER_BYTES);
         let mut frame = from;
         while frame <= held.through.min(to) && (tail.count as usize) < TAIL_ENTRIES_MAX {
             value.clear();

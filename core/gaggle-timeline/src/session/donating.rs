@@ -13,6 +13,12 @@ const DONATIONS_MAX: usize = 8;
 /// What was confirmed is told in so many frames at least, or after so long.
 const FEED_FRAMES: u32 = 3;
 const FEED_INTERVAL: Micros = Micros::from_millis(50);
+/// Whoever plays has less time for those who only watch. They pass it on at once, so that a chain of them is late but once.
+const WATCHER_FEED_FRAMES: u32 = 6;
+const WATCHER_FEED_INTERVAL: Micros = Micros::from_millis(100);
+/// Bytes most feeds take beside their tails, and for each of these.
+const FEED_BYTES: usize = 32;
+const FEED_TAIL_BYTES: usize = 64;
 /// Of those at most so many only watch: they can be fed by each other, those who want to play cannot.
 const WATCHERS_MAX: usize = 6;
 /// Somebody who takes nothing for so long is not coming.
@@ -69,8 +75,9 @@ impl Donations {
         self.all.clear();
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty()
+    /// Whether everybody who is helped only watches and has all it needs but what we confirm.
+    pub(super) fn only_feed(&self) -> bool {
+        self.all.iter().all(|donation| donation.watches && matches!(donation.parcel, Parcel::Done))
     }
 
     /// A state that is being sent.
@@ -202,12 +209,14 @@ impl<I: Input> Session<I> {
             return;
         }
         self.drop_donations();
-        let mut nth = 0;
-        while nth < self.donations.all.len() {
-            self.send_pieces(nth);
-            self.send_feed(nth);
-            nth += 1;
-        }
+        (0..self.donations.all.len()).for_each(|nth| self.send_pieces(nth));
+        self.feed_all();
+    }
+
+    /// Tells everybody what we confirmed who was not told for long enough.
+    pub(super) fn feed_all(&mut self) {
+        // From the end: whoever is too far behind is helped no more.
+        (0..self.donations.all.len()).rev().for_each(|nth| self.send_feed(nth));
     }
 
     /// Those who are gone, or have what they need.
@@ -250,11 +259,15 @@ impl<I: Input> Session<I> {
     }
 
     fn send_feed(&mut self, nth: usize) {
-        let (to, Some(fed)) = (self.donations.all[nth].to, self.donations.all[nth].fed) else { return };
+        let Donation { to, watches, fed: Some(fed), .. } = self.donations.all[nth] else { return };
         let confirmed = self.membership.confirmed();
         let history = self.membership.lineage().history();
-        let news = confirmed.since(fed.to) >= FEED_FRAMES || history != fed.history;
-        if !news && self.now.since(fed.at) < FEED_INTERVAL {
+        let (frames, interval) = match watches && !self.watches {
+            true => (WATCHER_FEED_FRAMES, WATCHER_FEED_INTERVAL),
+            false => (FEED_FRAMES, FEED_INTERVAL),
+        };
+        let news = confirmed.since(fed.to) >= frames || history != fed.history;
+        if !news && self.now.since(fed.at) < interval {
             return;
         }
         self.sync_held();
@@ -263,7 +276,10 @@ impl<I: Input> Session<I> {
             self.donations.forget(to);
             return;
         };
-        Message::Feed(Box::new(feed)).encode(self.outbox.letter(to, MESSAGE_STREAM));
+        let letter = self.outbox.letter(to, MESSAGE_STREAM);
+        // At once what it will need, or it would grow with every field.
+        letter.reserve(FEED_BYTES + feed.tails.len() * FEED_TAIL_BYTES);
+        Message::Feed(Box::new(feed)).encode(letter);
         let depth = self.membership.lineage().depth();
         self.donations.all[nth].fed = Some(Fed { to: confirmed, history, depth, at: self.now });
     }

@@ -19,7 +19,7 @@ impl<I: Input> Session<I> {
         let calm = self.running
             && self.membership.is_at_rest()
             && !self.joining.is_busy()
-            && self.donations.is_empty()
+            && self.donations.only_feed()
             && !self.recovery.is_open()
             && !self.is_inquest_open()
             && self.remotes.iter().all(fine);
