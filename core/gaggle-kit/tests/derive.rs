@@ -102,6 +102,17 @@ fn encoding_and_hash_are_golden() {
 }
 
 #[test]
+fn a_hash_covers_the_last_of_many_like_the_first() {
+    let riders = vec![rider(5); 1_000];
+    let hash = state_hash(&riders);
+    for nth in [0, 1, 7, 500, 998, 999] {
+        let mut others = riders.clone();
+        others[nth].kind ^= 1;
+        assert_ne!(state_hash(&others), hash, "rider {nth} of 1,000 differs by a bit");
+    }
+}
+
+#[test]
 fn plain_bytes_are_the_same_bytes() {
     let Rider { position, speed, kind, random } = rider(5);
     let slow = SlowRider { position, speed, kind, random };

@@ -165,6 +165,9 @@ pub(crate) struct Allowed {
     pub(crate) asks: Budget,
     /// Its highest attempt so far.
     pub(crate) ballot: u32,
+    /// Attempts it brings letters about, and the highest of these.
+    pub(crate) letters: Budget,
+    pub(crate) letter_ballot: u32,
 }
 
 /// Our standing as a peer was told it.

@@ -36,7 +36,7 @@ pub struct SessionStats {
     pub recoveries: u64,
     /// The most entries that are held of another machine's stream right now: bounded, whatever happens.
     pub entries_held_most: u32,
-    /// Messages passed on by others that made no sense.
+    /// Messages passed on by others that made no sense, or that nobody passes on.
     pub letters_refused: u64,
     /// Packets that came late, twice or out of order: older than what their sender had told before.
     pub packets_old: u64,

@@ -3,7 +3,7 @@
 mod company;
 
 use company::{Company, config, ms};
-use gaggle_kit::{Frame, Slot, SlotSet};
+use gaggle_kit::{Frame, Micros, Slot, SlotSet};
 use gaggle_link::sim::{Chance, Change, Conditions};
 use gaggle_timeline::{Event, SessionConfig};
 
@@ -128,4 +128,18 @@ fn counters_that_run_over_harm_nobody() {
     company.crash(1).run_ms(5_000).expect_together(&[0, 2]);
     company.leave(0).run_ms(1_500).crash(0).run_ms(200);
     assert_eq!(company.session(2).present_at(company.session(2).confirmed_frame()).len(), 1);
+}
+
+#[test]
+fn clocks_that_show_another_hour_measure_the_same_way() {
+    let mut company = Company::empty(2, 75);
+    company.net.apply(&Change::Clock { peer: 1, shows: Micros::from_secs(3_600) });
+    company.found(0, 1).run_ms(200).join(1);
+    company.run_until("it is in", 3_000, |c| c.session(1).is_member());
+    company.run_ms(2_000).expect_together(&[0, 1]);
+    for (index, other) in [(0, 1), (1, 0)] {
+        let stats = company.session(index).peer_stats(company.id(other));
+        let rtt = stats.and_then(|stats| stats.rtt).map_or(0, Micros::as_millis);
+        assert!((95..=140).contains(&rtt), "twice 50 ms and a frame or two: {rtt}\n{}", company.describe());
+    }
 }

@@ -285,6 +285,13 @@ impl Membership {
         Ok(())
     }
 
+    /// Whether this machine was asked what it holds, and has not answered.
+    pub(crate) fn awaits(&self, stream: StreamId) -> bool {
+        self.collection.as_ref().is_some_and(|collection| {
+            collection.circle.contains(&stream) && !collection.reports.contains_key(&stream)
+        })
+    }
+
     /// Somebody has promised more than we asked for, or than the view we told has: start again above it.
     pub(super) fn take_nack(
         &mut self,

@@ -5,6 +5,7 @@
 
 mod inputs;
 mod joins;
+mod letters;
 mod roster;
 mod torrents;
 

@@ -153,7 +153,9 @@ impl<I: Input> Session<I> {
             self.take_ask_snapshot(index);
             return;
         }
-        if let membership::Message::Collect { ballot, .. } = &message
+        // Whoever calls for a change makes everybody answer; whoever says no makes the lead call for another.
+        if let membership::Message::Collect { ballot, .. }
+        | membership::Message::Nack { promised: ballot, .. } = &message
             && self.is_churn(index, ballot.number)
         {
             self.fault(index, PeerFault::TooManyChanges);
@@ -204,7 +206,7 @@ impl<I: Input> Session<I> {
             Message::Enough => self.donations.forget(self.remotes[index].peer),
             Message::Letter { to, bytes } => self.take_letter(index, to, bytes),
             Message::LetterFrom { from, bytes } => {
-                if self.take_letter_from(from, bytes).is_err() {
+                if self.take_letter_from(index, from, bytes).is_err() {
                     self.stats.letters_refused += 1;
                 }
             }

@@ -4,6 +4,7 @@
 use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId};
 
 use super::Session;
+use crate::budget::Allowance;
 use crate::config::PACKET_OVERHEAD_BYTES;
 use crate::exchange::MESSAGE_STREAM;
 use crate::membership::{self, Extras, Relation, Tail, row_of};
@@ -18,6 +19,8 @@ const ASK_TICKS: u64 = 2;
 /// A stall of so many ticks is worth asking about.
 const STALL_TICKS: u32 = 3;
 
+/// Attempts to change the view one machine may bring letters about: many more than happen to honest ones.
+const LETTERS: Allowance = Allowance { burst: 48, per_second: 2 };
 /// An answer to a question that old is of no use.
 const ASKED_TICKS: u64 = 120;
 
@@ -208,10 +211,19 @@ impl<I: Input> Session<I> {
 
     /// Somebody we have no link to says something through somebody else. What is wrong with it may be
     /// either's fault, so nobody is blamed.
-    pub(super) fn take_letter_from(&mut self, from: PeerId, bytes: &[u8]) -> Result<(), DecodeError> {
+    pub(super) fn take_letter_from(
+        &mut self,
+        via: usize,
+        from: PeerId,
+        bytes: &[u8],
+    ) -> Result<(), DecodeError> {
         let direct = self.remote_index(from).map(|index| self.remotes[index].is_trusted());
         let message = membership::Message::decode(bytes)?;
         if direct == Some(false) && self.running {
+            if !self.may_be_true(via, from, &message) {
+                self.stats.letters_refused += 1;
+                return Ok(());
+            }
             self.sync_held();
             let taken = self.membership.handle_message(self.now, from, message, &mut self.ledger);
             if taken.is_err() {
@@ -220,5 +232,33 @@ impl<I: Input> Session<I> {
             self.follow_membership();
         }
         Ok(())
+    }
+
+    /// Nothing proves who wrote a letter, so it must not do more than whoever brings it could do in its own name, or by
+    /// keeping it back.
+    fn may_be_true(&mut self, via: usize, from: PeerId, message: &membership::Message) -> bool {
+        use membership::Message;
+        let messenger = &self.remotes[via];
+        let apart =
+            matches!(self.membership.relation_of(messenger.peer), None | Some(Relation::Apart { .. }));
+        if !messenger.is_open || apart {
+            return false;
+        }
+        match message {
+            // Said on links only: it could end somebody's stay.
+            Message::Standing { .. } | Message::AskSnapshot => false,
+            // So could this, which is an answer: only whoever is waited for gives it.
+            Message::Gone { incarnation } => {
+                self.membership.awaits(StreamId { peer: from, incarnation: *incarnation })
+            }
+            // Each makes everybody begin anew. Whoever brings too many is not listened to, whoever wrote them.
+            Message::Collect { ballot, .. } | Message::Nack { promised: ballot, .. } => {
+                let allowed = &mut self.remotes[via].allowed;
+                let newer = ballot.number > allowed.letter_ballot;
+                allowed.letter_ballot = allowed.letter_ballot.max(ballot.number);
+                !newer || allowed.letters.spend(self.now, LETTERS)
+            }
+            _ => true,
+        }
     }
 }
