@@ -58,6 +58,21 @@ impl Canvas {
         }
     }
 
+    /// Copies what is painted around a place of the world, one pixel for each of art. What lies outside of the screen stays as it
+    /// was.
+    pub fn copy_art(&self, (x, y): (i32, i32), out: &mut Bitmap) {
+        let View { left, top, scale, width, height, .. } = self.view;
+        let (first_x, first_y) = (x + left - out.width() / 2, y + top - out.height() / 2);
+        for row in 0..out.height() {
+            for column in 0..out.width() {
+                let (x, y) = ((first_x + column) * scale, (first_y + row) * scale);
+                if (0..width).contains(&x) && (0..height).contains(&y) {
+                    out.set(column, row, Color::hex(self.pixels[(y * width + x) as usize]));
+                }
+            }
+        }
+    }
+
     /// The screen as bytes: red, green, blue, 255, row by row.
     pub fn rgba(&self) -> &[u8] {
         bytemuck::must_cast_slice(&self.pixels)
@@ -296,6 +311,24 @@ mod tests {
             let first = canvas.pixels().iter().position(|pixel| *pixel & 0xff_ffff == palette::MOON.rgb());
             assert_eq!(first, Some(expected), "at {x}");
         }
+    }
+
+    #[test]
+    fn a_part_of_the_picture_is_copied_in_pixels_of_art() {
+        let mut canvas = Canvas::new(View::fit(35, 30, 10, 10));
+        let mut scene = Scene::default();
+        scene.fill(4, 4, 2, 1, palette::MOON);
+        canvas.paint(&scene, &Album::default());
+        let mut part = Bitmap::new(6, 4);
+        canvas.copy_art((5, 5), &mut part);
+        let moon: Vec<(i32, i32)> = (0..4)
+            .flat_map(|y| (0..6).map(move |x| (x, y)))
+            .filter(|(x, y)| part.get(*x, *y) == Some(palette::MOON))
+            .collect();
+        assert_eq!(moon, [(2, 1), (3, 1)]);
+        let mut beyond = Bitmap::new(4, 4);
+        canvas.copy_art((100, -100), &mut beyond);
+        assert_eq!(beyond, Bitmap::new(4, 4));
     }
 
     #[test]

@@ -43,6 +43,16 @@ pub enum Screen {
 const FRAMES_PER_SECOND: u32 = 60;
 /// How far an arrow key jumps in a replay: five seconds.
 const JUMP_FRAMES: i64 = 300;
+/// What one can do in a paused match: a line for each, and its key. The last is a letter, see [`Arcade::key_down`].
+const PAUSED: [(&str, &str); 5] = [
+    ("Enter", "play on"),
+    ("Esc", "home"),
+    ("M", "sound"),
+    ("H", "how to play"),
+    ("C", "copy a link to this room"),
+];
+const PAUSED_KEYS: [Option<Key>; 5] =
+    [Some(Key::Enter), Some(Key::Escape), Some(Key::Mute), Some(Key::Help), None];
 /// A join that takes no longer than this needs no words.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
 
@@ -211,7 +221,7 @@ impl Arcade {
         if self.screen == Screen::Menu && self.type_into_menu(code, text) {
             return true;
         }
-        if fresh && self.screen == Screen::Flying && self.take_letter(code) {
+        if fresh && matches!(self.screen, Screen::Flying | Screen::Paused) && self.take_letter(code) {
             return true;
         }
         let Some(key) = Key::of(code) else { return false };
@@ -255,21 +265,39 @@ impl Arcade {
         self.cabinet.life_mut().leave();
     }
 
-    /// What a gamepad holds for a player, 0 or 1.
-    pub fn set_gamepad(&mut self, player: usize, held: Held) {
+    /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of a match it moves the choice.
+    pub fn set_gamepad(&mut self, player: usize, held: Held, start: bool) {
+        let player = player.min(1);
+        for key in self.controls.press_pad(player, held, start) {
+            let steers = self.screen == Screen::Flying && !self.is_board_up();
+            if !steers || key == Key::Escape {
+                self.take_key(key);
+            }
+        }
         let held = if player == 0 && self.touch.used { held.or(self.touch.held()) } else { held };
-        self.controls.set_added(player.min(1), held);
+        self.controls.set_added(player, held);
     }
 
     /// A finger or the mouse came down at a pixel of the screen.
     pub fn pointer_down(&mut self, finger: i32, x: i32, y: i32, is_touch: bool) {
+        self.touch.used |= is_touch;
+        if self.screen == Screen::Flying && self.is_joining_shown() && self.asks_to_stay_alone(x, y) {
+            self.stay_alone();
+            return;
+        }
         match self.screen {
             Screen::Menu => {
                 if let Some(choice) = self.menu.click(x, y) {
                     self.choose(choice, is_touch);
                 }
             }
-            Screen::Paused | Screen::Help => self.take_key(Key::Enter),
+            _ if self.has_way_out() && Touch::leads_out(self.view, x, y) => self.take_key(Key::Escape),
+            Screen::Paused => self.tap_paused(x, y),
+            Screen::Help => self.take_key(match (y > self.view.height * 7 / 8, x < self.view.width / 2) {
+                (true, _) => Key::Escape,
+                (false, true) => Key::Left,
+                (false, false) => Key::Right,
+            }),
             Screen::Replay => self.scrub(x, y),
             Screen::Flying if self.is_board_up() => {
                 if let Some(choice) = self.board.click(x, y) {
@@ -279,6 +307,27 @@ impl Arcade {
             Screen::Flying if is_touch && self.is_watching() => self.sit_down(),
             Screen::Flying if is_touch => self.pointer_move(finger, x),
             Screen::Flying => {}
+        }
+    }
+
+    /// Whether the way out is drawn: for those who have no Esc, where no button leads home.
+    fn has_way_out(&self) -> bool {
+        let shown = match self.screen {
+            Screen::Flying => !self.is_board_up(),
+            Screen::Help | Screen::Replay => true,
+            Screen::Menu | Screen::Paused => false,
+        };
+        shown && self.touch.used
+    }
+
+    /// What is written over a paused match is also where one taps; anywhere else flies on.
+    fn tap_paused(&mut self, x: i32, y: i32) {
+        match self.paused().key_at(self.view, x, y) {
+            Some(nth) => match PAUSED_KEYS[nth] {
+                Some(key) => self.take_key(key),
+                None => self.copy_link(),
+            },
+            None => self.fly_on(),
         }
     }
 

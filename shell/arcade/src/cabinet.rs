@@ -176,6 +176,12 @@ pub trait Cabinet: Any {
     /// Draws it, with the cues to be heard.
     fn draw(&mut self, show: Show, looks: &Looks<'_>, scene: &mut Scene);
 
+    /// The place in its world that is most worth seeing of what is played for show: it is on the screen of the cabinet in the menu.
+    /// None where the menu has a picture of its own.
+    fn liveliest(&self) -> Option<(i32, i32)> {
+        None
+    }
+
     /// The images its scenes refer to.
     fn album(&self) -> &Album;
 

@@ -78,6 +78,8 @@ pub struct Controls {
     tapped: Vec<String>,
     /// What gamepads and touch add to each of two players.
     added: [Held; 2],
+    /// What two gamepads held at the last look, and whether start was down.
+    pads: [(Held, bool); 2],
 }
 
 impl Controls {
@@ -105,6 +107,20 @@ impl Controls {
         self.held.clear();
         self.tapped.clear();
         self.added = [Held::default(); 2];
+    }
+
+    /// What a gamepad holds now: the keys that what was not held before stands for.
+    pub fn press_pad(&mut self, player: usize, held: Held, start: bool) -> Vec<Key> {
+        let (before, started) = std::mem::replace(&mut self.pads[player], (held, start));
+        let keys = [
+            (Key::Up, held.up && !before.up),
+            (Key::Down, held.down && !before.down),
+            (Key::Left, held.left && !before.left),
+            (Key::Right, held.right && !before.right),
+            (Key::Enter, held.action && !before.action),
+            (Key::Escape, start && !started),
+        ];
+        keys.into_iter().filter(|(_, is_new)| *is_new).map(|(key, _)| key).collect()
     }
 
     /// What gamepads and touch hold for a player.
@@ -148,6 +164,17 @@ mod tests {
         controls.release("Space");
         assert!(controls.held(false)[0].action);
         assert!(!controls.held(false)[0].action);
+    }
+
+    #[test]
+    fn a_button_of_a_gamepad_is_a_key_once() {
+        let mut controls = Controls::default();
+        let (down, action) = (true, true);
+        let held = Held { down, action, ..Held::default() };
+        assert_eq!(controls.press_pad(1, held, false), [Key::Down, Key::Enter]);
+        assert_eq!(controls.press_pad(1, held, true), [Key::Escape]);
+        assert_eq!(controls.press_pad(1, held, true), []);
+        assert_eq!(controls.press_pad(0, Held { down, ..Held::default() }, false), [Key::Down]);
     }
 
     #[test]

@@ -5,9 +5,10 @@ mod layout;
 mod picture;
 mod rooms;
 mod row;
+mod screens;
 mod spoken;
 
-use gaggle_scene::{Album, Scene, View};
+use gaggle_scene::{Album, Canvas, Scene, View};
 
 use crate::Key;
 use crate::cabinet::About;
@@ -254,6 +255,11 @@ impl Menu {
         self.name = name.chars().filter(|letter| !letter.is_control()).take(NAME_LENGTH).collect();
     }
 
+    /// The cabinet that is on shows what is painted around a place of its world.
+    pub fn show(&mut self, canvas: &Canvas, around: (i32, i32)) {
+        self.row.show(&mut self.album, canvas, around);
+    }
+
     /// Draws the menu over whatever is behind it.
     pub fn draw(&self, scene: &mut Scene, facts: &MenuFacts<'_>) {
         picture::draw(self, scene, facts);
@@ -317,7 +323,8 @@ impl Menu {
         let others = || places.iter().filter(|(choice, _)| *choice != self.focus);
         let nearest = others().filter_map(|(choice, there)| {
             let (along, aside) = distance(here, *there, (right, down));
-            (along > 0).then_some((along + 4 * aside, *choice))
+            // What lies more to the side than ahead is meant by another arrow.
+            (along > 0 && along >= aside).then_some((along + 4 * aside, *choice))
         });
         let farthest = others().map(|(choice, there)| {
             let (along, aside) = distance(here, *there, (right, down));

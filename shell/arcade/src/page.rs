@@ -292,11 +292,10 @@ impl Page {
     /// What the page knows, for whoever looks into it with tools.
     fn tell(&mut self) {
         let now = gaggle_browser::now();
-        if now.since(self.facts_at) < FACTS_EVERY {
-            return;
-        }
-        self.facts_at = now;
-        if let Some(mirror) = self.document.get_element_by_id("facts") {
+        let Some(mirror) = self.document.get_element_by_id("facts") else { return };
+        // Whoever counts frames asks for every one.
+        if now.since(self.facts_at) >= FACTS_EVERY || mirror.has_attribute("data-live") {
+            self.facts_at = now;
             mirror.set_text_content(Some(&self.arcade.facts_json(self.frames, &self.busy)));
         }
     }
@@ -317,11 +316,11 @@ impl Page {
 
     /// What the canvas says, for those who cannot see it: only when it changes.
     fn say(&mut self) {
-        let menu = self.arcade.menu_words();
+        let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
             Screen::Menu => format!("Menu. {menu}"),
-            Screen::Flying => cabinet.standing().said,
+            Screen::Flying => joining.unwrap_or_else(|| cabinet.standing().said),
             Screen::Paused => format!("Paused. {}", cabinet.standing().said),
             Screen::Replay => "Replay. Space holds, arrows jump.".to_string(),
             Screen::Help => format!("How to play. {}", self.arcade.help_words()),
@@ -366,7 +365,7 @@ impl Page {
     /// The first gamepad is the first player's.
     fn read_gamepads(&mut self) {
         let pads = self.window.navigator().get_gamepads().unwrap_or_default();
-        let mut found = [Held::default(); 2];
+        let mut found = [(Held::default(), false); 2];
         let connected = pads.iter().filter_map(|pad| pad.dyn_into::<Gamepad>().ok()).take(2);
         for (pad, held) in connected.zip(&mut found) {
             let pressed = |nth: u32| {
@@ -374,16 +373,17 @@ impl Page {
                 js_sys::Reflect::get(&button, &"pressed".into()).is_ok_and(|pressed| pressed.is_truthy())
             };
             let stick = |axis: u32| pad.axes().get(axis).as_f64().unwrap_or(0.0);
-            *held = Held {
+            let holds = Held {
                 left: stick(0) < -0.4 || pressed(14),
                 right: stick(0) > 0.4 || pressed(15),
                 up: stick(1) < -0.7 || pressed(12),
                 down: stick(1) > 0.7 || pressed(13),
                 action: (0..4).any(pressed),
             };
+            *held = (holds, pressed(9));
         }
-        for (player, held) in found.into_iter().enumerate() {
-            self.arcade.set_gamepad(player, held);
+        for (player, (held, start)) in found.into_iter().enumerate() {
+            self.arcade.set_gamepad(player, held, start);
         }
     }
 

@@ -19,7 +19,7 @@ pub struct Params {
     pub path: Option<Path>,
     /// So many bots play along at this machine.
     pub bots: u8,
-    /// How often each may be lost in a match that begins here.
+    /// How often each may be lost in a match that begins here; in drake, how many rounds win it.
     pub lives: Option<u8>,
     /// The wave it begins with.
     pub level: Option<u16>,

@@ -32,6 +32,9 @@ pub(crate) struct Pictures {
     pub(crate) speaker: [ImageId; 2],
 }
 
+/// Columns and rows of the mark of a seat.
+const EMBLEM: i32 = 11;
+
 /// The album of every panel: paint their scenes with it.
 pub fn album() -> &'static Album {
     &pictures().album
@@ -41,8 +44,21 @@ pub(crate) fn pictures() -> &'static Pictures {
     static PICTURES: LazyLock<Pictures> = LazyLock::new(|| {
         let mut album = Album::default();
         let figures = Figures::bake(&mut album);
-        let emblems = std::array::from_fn(|seat| album.add(emblem::emblem(seat, palette::SEATS_SIX[seat])));
-        let emblems_free = std::array::from_fn(|seat| album.add(emblem::emblem(seat, palette::PEAT[4])));
+        let mark = |seat, color| {
+            let mut out = Bitmap::new(EMBLEM, EMBLEM);
+            let inset = (EMBLEM - emblem::SIZE) / 2;
+            out.blit(&emblem::emblem(seat, color), inset, inset);
+            out
+        };
+        // The first four have the larger ones of the geese.
+        let emblems = std::array::from_fn(|seat| match figures.emblems.get(seat) {
+            Some(image) => *image,
+            None => album.add(mark(seat, palette::SEATS_SIX[seat])),
+        });
+        let emblems_free = std::array::from_fn(|seat| match figures.emblems_free.get(seat) {
+            Some(image) => *image,
+            None => album.add(mark(seat, palette::PEAT[4])),
+        });
         let mut letters =
             |text, rounds, track| album.add(lettering(text, &palette::LETTERING, rounds, track));
         let title = [letters("GAGGLE", 2, 0), letters("GAGGLE", 2, 1), letters("GAGGLE", 1, 1)];

@@ -63,20 +63,26 @@ impl Toasts {
         *self = Toasts::default();
     }
 
-    /// Draws the one that is shown.
-    pub fn draw(&self, scene: &mut Scene, view: View) {
+    /// Draws the one that is shown: at the left, or where no thumb lies, from one column to another.
+    pub fn draw(&self, scene: &mut Scene, view: View, thumbs: Option<(i32, i32)>) {
         let Some(toast) = self.queue.front() else { return };
         let (width, height) = (view.word_width(), view.word_height());
         let mark = if toast.seat.is_some() { 15 } else { 0 };
         let margin = if width >= 400 { 26 } else { 4 };
-        let room = (width - 2 * margin - 12 - mark).clamp(1, 320);
+        // Upright, thumbs are at the bottom: right below the world then, over the whole width.
+        let (left, right) = thumbs.filter(|_| width >= height).unwrap_or((margin, width - margin));
+        let room = (right - left - 12 - mark).clamp(1, 320);
         let lines = wrapped(&toast.text, room, 3);
         let wide = lines.iter().map(|line| font::width(line, false, 0)).max().unwrap_or(0) + 12 + mark;
         let tall = 7 + 11 * lines.len() as i32;
-        // Upright, thumbs are at the bottom: right below the world then.
         let below = (view.top + gander::arena::HEIGHT) * view.scale / view.word_scale + 4;
-        let y = if width < height { below.min(height - tall - 4) } else { height - tall - 8 };
-        let place = Rect::new(margin, y.max(0), wide, tall);
+        let y = match thumbs {
+            _ if width < height => below.min(height - tall - 4),
+            Some(_) => height - tall - 2,
+            None => height - tall - 8,
+        };
+        let x = if thumbs.is_some() { (left + right - wide) / 2 } else { left };
+        let place = Rect::new(x.clamp(0, (width - wide).max(0)), y.max(0), wide, tall);
         let mut pen = Pen::new(scene, view);
         let edge = match (toast.warn, toast.seat) {
             (true, _) => palette::WARN,
@@ -98,6 +104,7 @@ impl Toasts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Touch;
     use crate::pen::tests::{assert_inside, views};
 
     fn ms(millis: u64) -> Micros {
@@ -138,10 +145,12 @@ mod tests {
             for (seat, text) in [(Some(9), "Hob drops in.".to_string()), (None, "honk ".repeat(200))] {
                 let mut toasts = Toasts::default();
                 toasts.push(seat, text, true);
-                let mut scene = Scene::default();
-                toasts.draw(&mut scene, view);
-                assert!(!scene.words.is_empty());
-                assert_inside(&scene, crate::album(), view, "toast");
+                for thumbs in [None, Some(Touch::default().free(view))] {
+                    let mut scene = Scene::default();
+                    toasts.draw(&mut scene, view, thumbs);
+                    assert!(!scene.words.is_empty());
+                    assert_inside(&scene, crate::album(), view, "toast");
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Thumbs on glass: two slabs to lean at one side, a disc to flap at the other. What is drawn is where it works.
+//! Thumbs on glass: two slabs to lean at one side, a disc to flap at the other, and a way out in the corner. What is drawn is where
+//! it works.
 
 use gaggle_scene::{Scene, View, palette};
 
@@ -28,6 +29,8 @@ const SLAB: i32 = 44;
 const DISC: i32 = 78;
 /// Between things.
 const GAP: i32 = 5;
+/// Across the corner that leads out: 48 of the page's pixels on a phone.
+const CORNER: i32 = 24;
 
 impl Touch {
     /// Makes it fit a screen: held upright, thumbs share its width; sideways, they stay at its edges.
@@ -64,6 +67,28 @@ impl Touch {
         }
     }
 
+    /// Whether a finger at a pixel of the screen means the way out: the corner is for nothing else.
+    pub fn leads_out(view: View, x: i32, y: i32) -> bool {
+        corner(view).contains(x.div_euclid(view.word_scale), y.div_euclid(view.word_scale))
+    }
+
+    /// Draws the way out: two bars, as of a pause.
+    pub fn draw_way_out(scene: &mut Scene, view: View) {
+        let mut pen = Pen::new(scene, view);
+        let place = corner(view).grown(-3);
+        pen.panel(place, palette::PEAT[2], 0.6, Some(palette::PEAT[4]));
+        let (x, y) = place.middle();
+        for side in [-4, 1] {
+            pen.fill(Rect::new(x + side, y - 4, 3, 8), palette::BONE, 1.0);
+        }
+    }
+
+    /// From where to where no thumb lies, at the lower edge of the screen, in word pixels.
+    pub(crate) fn free(&self, view: View) -> (i32, i32) {
+        let Places { slabs: [_, right], disc } = Places::of(view, self.lean);
+        (right.right() + GAP, disc.x - GAP)
+    }
+
     /// Draws where thumbs go and what the disc does; what they hold is lit.
     pub fn draw(&self, scene: &mut Scene, view: View, action: &str) {
         let places = Places::of(view, self.lean);
@@ -78,6 +103,10 @@ impl Touch {
         }
         disc(&mut pen, places.disc, held.action, action);
     }
+}
+
+fn corner(view: View) -> Rect {
+    Rect::new(view.word_width() - CORNER, 0, CORNER, CORNER).within(view)
 }
 
 struct Places {
@@ -179,6 +208,12 @@ mod tests {
             }
             let mut scene = Scene::default();
             touch.draw(&mut scene, view, "FLAP");
+            Touch::draw_way_out(&mut scene, view);
+            let (x, y) = corner(view).middle();
+            assert!(Touch::leads_out(view, x * view.word_scale, y * view.word_scale));
+            assert!(!Touch::leads_out(view, 0, 0), "the other corner is the game's");
+            let (from, to) = touch.free(view);
+            assert!(left.right() < from && to < disc.x, "{from} to {to}");
             assert_inside(&scene, crate::album(), view, "thumbs");
         }
     }

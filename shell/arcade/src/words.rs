@@ -29,8 +29,8 @@ fn parting_words(reason: LeaveReason) -> &'static str {
     }
 }
 
-/// The line for an event; none for what nobody needs to read. Whoever only `watches` reads other words.
-pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool) -> Option<Line> {
+/// The line for an event; none for what nobody needs to read. Whoever only `watches` reads other words, and so do two at one keyboard.
+pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool, are_two: bool) -> Option<Line> {
     match event {
         Event::Came { name, .. } => line(format!("{name} drops in.")),
         Event::Went { name, parting: Parting::Silence, .. } => {
@@ -53,6 +53,7 @@ pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool) -> Optio
         Event::Unseated { .. } if watches => line("They have all flown off."),
         Event::JoinFailed if watches => warning("Could not reach them. There is nothing to see."),
         Event::Unseated { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
+        Event::JoinFailed if are_two => warning("No two seats there. You have a room of your own now."),
         Event::JoinFailed => warning("Could not reach them. You fly alone."),
         Event::Elsewhere => warning("Another tab of yours flies here. T takes over."),
         Event::Refused(refusal) => warning(format!("{}.", refusal.text.trim_end_matches('.'))),

@@ -297,7 +297,7 @@ fn toasts() {
     toasts.push(Some(2), "Ottilie went quiet. Her goose glides on.".to_string(), true);
     toasts.tick(Micros::ZERO);
     paint("toast", false, |view, scene| {
-        toasts.draw(scene, view);
+        toasts.draw(scene, view, None);
         None
     });
 }

@@ -1,6 +1,7 @@
 //! Changing the view: when it is called for, asking everybody what they hold, and what follows from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use gaggle_kit::{Frame, Micros, PeerId};
 
@@ -504,19 +505,20 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
 /// Whoever has confirmed frames in which the stream counts holds it at least that far, even if it has
 /// forgotten the beginning.
 fn longest_copy<'a>(row: &Row, reports: impl Iterator<Item = &'a Report>) -> Frame {
-    let mut copies: Vec<(Frame, Frame)> = reports
+    // A heap orders as well as the library's sort, and is a tenth of its size in a page.
+    let mut copies: BinaryHeap<Reverse<(Frame, Frame)>> = reports
         .flat_map(|report| report.tails.iter().map(move |tail| (report.confirmed, tail)))
         .filter(|(_, tail)| tail.stream == row.stream && tail.count > 0)
         .map(|(confirmed, tail)| {
             let followed = confirmed >= row.first.previous() && tail.from <= confirmed.next();
-            (if followed { row.first } else { tail.from }, tail.through())
+            Reverse((if followed { row.first } else { tail.from }, tail.through()))
         })
         .collect();
-    copies.sort_unstable();
-    copies.iter().fold(
-        row.first.previous(),
-        |through, (from, to)| {
-            if *from <= through.next() { through.max(*to) } else { through }
-        },
-    )
+    let mut through = row.first.previous();
+    while let Some(Reverse((from, to))) = copies.pop()
+        && from <= through.next()
+    {
+        through = through.max(to);
+    }
+    through
 }

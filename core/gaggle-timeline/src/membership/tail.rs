@@ -1,5 +1,8 @@
 //! A piece of a stream on its way: entries from a frame on, with values and what else they say.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use gaggle_kit::{ByteReader, DecodeError, Frame, Varint};
 
 use super::codec;
@@ -98,10 +101,14 @@ impl Tail {
     }
 
     /// Of many tails, those that add something: what several hold is sent once.
-    pub(crate) fn merge(mut tails: Vec<Tail>) -> Vec<Tail> {
-        tails.sort_by(|a, b| (a.stream, a.from, b.count).cmp(&(b.stream, b.from, a.count)));
+    pub(crate) fn merge(tails: Vec<Tail>) -> Vec<Tail> {
+        // By stream and beginning, the longest first. A heap, because the library's sort is ten times its size in a page.
+        let key = |(nth, tail): (usize, &Tail)| (tail.stream, tail.from, Reverse(tail.count), nth);
+        let mut order: BinaryHeap<Reverse<_>> = tails.iter().enumerate().map(key).map(Reverse).collect();
+        let mut tails: Vec<Option<Tail>> = tails.into_iter().map(Some).collect();
         let mut merged: Vec<Tail> = Vec::new();
-        for tail in tails {
+        while let Some(Reverse((.., nth))) = order.pop() {
+            let Some(tail) = tails[nth].take() else { continue };
             let covered = merged.last().is_some_and(|last| {
                 last.stream == tail.stream && (tail.count == 0 || tail.through() <= last.through())
             });

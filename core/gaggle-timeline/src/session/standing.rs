@@ -35,7 +35,7 @@ impl<I: Input> Session<I> {
             return 0;
         }
         let mut seats: Vec<&Seat> = self.seats.iter().collect();
-        seats.sort_unstable_by_key(|seat| seat.peer);
+        gaggle_kit::sort_few(&mut seats, |seat| seat.peer);
         let mut bytes = Vec::with_capacity(16 + 24 * seats.len());
         bytes.extend_from_slice(&self.config.match_id.born.to_le_bytes());
         bytes.extend_from_slice(&self.config.match_id.number.to_le_bytes());

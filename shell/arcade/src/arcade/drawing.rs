@@ -1,12 +1,13 @@
 //! The picture: the match or what is played for show, and panels over it.
 
-use gaggle_scene::{Scene, palette};
+use gaggle_scene::{Scene, View, font, palette};
 
 use crate::cabinet::Looks;
 
-use super::{Arcade, JOINING_SHOWN_AFTER, Screen};
+use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, Screen};
 use crate::{
-    JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreFacts, ScrubFacts, Scrubber, draw_joining,
+    JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreFacts, ScrubFacts, Scrubber, Touch,
+    draw_joining, joining_alone_at,
 };
 
 /// The last page of how to play.
@@ -36,9 +37,15 @@ impl Arcade {
         };
         self.cabinet.draw(show, &looks, &mut self.scene);
         self.canvas.paint(&self.scene, self.cabinet.album());
+        if let Some(around) = self.cabinet.liveliest().filter(|_| self.screen == Screen::Menu) {
+            self.menu.show(&self.canvas, around);
+        }
         let mut over = Scene::default();
-        if self.screen == Screen::Flying && self.touch.used && !self.is_watching() {
+        if self.screen == Screen::Flying && self.has_thumbs() {
             self.touch.draw(&mut over, self.view, self.cabinet.about().action);
+        }
+        if self.has_way_out() {
+            Touch::draw_way_out(&mut over, self.view);
         }
         self.draw_over(&mut over);
         if self.screen == Screen::Flying && standing.board {
@@ -46,6 +53,10 @@ impl Arcade {
         }
         // The menu has every picture there is.
         self.canvas.paint(&over, self.menu.album());
+    }
+
+    fn has_thumbs(&self) -> bool {
+        self.touch.used && !self.is_watching()
     }
 
     fn draw_board(&mut self, over: &mut Scene) {
@@ -72,33 +83,41 @@ impl Arcade {
         Scrubber::new(self.view).draw(over, &facts);
     }
 
-    fn is_joining_shown(&self) -> bool {
+    pub(super) fn is_joining_shown(&self) -> bool {
         self.shelf.joining_since.is_some_and(|since| self.now.since(since) >= JOINING_SHOWN_AFTER)
     }
 
     fn draw_over(&mut self, over: &mut Scene) {
         match self.screen {
             Screen::Menu => {
+                self.menu.beat = if self.calm { 0 } else { (self.now.as_millis() * 60 / 1_000) as u32 };
                 let online = self.lobby_answers();
                 self.menu.draw(over, &self.menu_facts(online));
             }
-            Screen::Paused => self.draw_paused(over),
+            Screen::Paused => self.paused().draw(over, self.view),
             Screen::Help => {
                 if self.is_about_address() {
                     ADDRESS.draw(over, self.view);
                 }
                 let (width, height) = (self.view.word_width(), self.view.word_height());
-                let line = "Arrows turn the page, Esc goes back";
+                let line = match self.touch.used {
+                    true => "Tap to turn the page, here to go back",
+                    false => "Arrows turn the page, Esc goes back",
+                };
                 let y = (height - 14) as f32;
                 over.word(line, (width / 2) as f32, y, palette::TEXT).centred().outlined(palette::INK);
             }
             Screen::Replay => self.draw_scrub(over),
-            Screen::Flying if self.is_joining_shown() => self.draw_joining(over),
+            Screen::Flying if self.is_joining_shown() => {
+                self.joining(|facts, view| draw_joining(over, view, facts));
+            }
             Screen::Flying => self.draw_code(over),
         }
         if self.screen != Screen::Help {
             self.toasts.tick(self.now);
-            self.toasts.draw(over, self.view);
+            let flies = self.screen == Screen::Flying && !self.is_board_up();
+            let thumbs = (flies && self.has_thumbs()).then(|| self.touch.free(self.view));
+            self.toasts.draw(over, self.view, thumbs);
         }
         if self.screen == Screen::Flying {
             self.net.draw(over, self.view, self.cabinet.is_own_at_right());
@@ -133,20 +152,28 @@ impl Arcade {
         if self.is_about_address() { ADDRESS.words() } else { self.cabinet.about().spoken_help.to_string() }
     }
 
-    fn draw_paused(&mut self, over: &mut Scene) {
+    /// What is written over a paused match.
+    pub(super) fn paused(&mut self) -> Notice<'static> {
         let lines: &[&str] =
-            if self.cabinet.life().has_company() { &["You stepped aside. The others fly on."] } else { &[] };
-        let notice = Notice {
-            heading: "Paused",
-            lines,
-            keys: &[("Enter", "fly on"), ("Esc", "home"), ("M", "sound"), ("H", "how to play")],
-            shade_percent: 45,
-            ..Notice::default()
-        };
-        notice.draw(over, self.view);
+            if self.cabinet.life().has_company() { &["You stepped aside. The others play on."] } else { &[] };
+        // Without a room there is nothing to link to.
+        let count = PAUSED.len() - usize::from(self.room_code().is_none());
+        let keys = &PAUSED[..count];
+        Notice { heading: "Paused", lines, keys, shade_percent: 45, ..Notice::default() }
     }
 
-    fn draw_joining(&mut self, over: &mut Scene) {
+    /// Whether a finger at a pixel of the screen wants no company after all.
+    pub(super) fn asks_to_stay_alone(&mut self, x: i32, y: i32) -> bool {
+        self.joining(|facts, view| joining_alone_at(view, facts, x, y))
+    }
+
+    /// How a join stands, in words; none while there is nothing to say.
+    pub fn joining_words(&mut self) -> Option<String> {
+        let shown = self.screen == Screen::Flying && self.is_joining_shown();
+        shown.then(|| self.joining(|facts, _| facts.words()))
+    }
+
+    fn joining<T>(&mut self, tell: impl FnOnce(&JoiningFacts<'_>, View) -> T) -> T {
         let people = self.cabinet.life_mut().people();
         let linked_to: Vec<String> = people
             .iter()
@@ -183,7 +210,7 @@ impl Arcade {
             wave: None,
             since_ms: since as u32,
         };
-        draw_joining(over, self.view, &facts);
+        tell(&facts, self.view)
     }
 
     /// The room's code, where it disturbs nobody.
@@ -196,8 +223,13 @@ impl Arcade {
         let text = match (self.is_watching(), self.touch.used) {
             (true, false) => format!("watching {code}   Enter takes a seat   C copies the link   Esc home"),
             (true, true) => format!("watching {code}   tap to take a seat"),
-            (false, _) => format!("room {code}   C copies the link"),
+            (false, false) => format!("room {code}   C copies the link"),
+            (false, true) => format!("room {code}"),
         };
-        over.word(&text, 6.0, y, palette::DIM).outlined(palette::INK);
+        // Held flat, thumbs are at both sides of it.
+        let is_flat = self.view.width >= self.view.height;
+        let between = (is_flat && self.has_thumbs()).then(|| self.touch.free(self.view));
+        let x = between.map_or(6, |(left, right)| (left + right - font::width(&text, false, 0)) / 2);
+        over.word(&text, x as f32, y, palette::DIM).outlined(palette::INK);
     }
 }

@@ -162,12 +162,12 @@ impl Arcade {
         let _ = write!(out, ",\"desyncs\":{}", self.shelf.desyncs);
         let cues = &self.tally;
         let _ = write!(out, ",\"cues\":{},\"cues_twice\":{}", cues.started, cues.twice);
-        if let Engine::Timeline { rollbacks, again, stalled, history, marks, .. } =
+        if let Engine::Timeline { rollbacks, again, stalled, history, marks, input_delay, .. } =
             self.cabinet.life().engine()
         {
             let _ = write!(
                 out,
-                ",\"rollbacks\":{rollbacks},\"again\":{again},\"stalled\":{stalled},\"history\":\"{history:016x}\"",
+                ",\"delay\":{input_delay},\"rollbacks\":{rollbacks},\"again\":{again},\"stalled\":{stalled},\"history\":\"{history:016x}\"",
             );
             let marks: Vec<String> =
                 marks.iter().map(|(frame, hash)| format!("[{frame},\"{hash:016x}\"]")).collect();

@@ -184,7 +184,8 @@ impl Arcade {
         // The menu says by itself how the lobby is.
         let is_shown = self.screen == Screen::Menu && matches!(event, Event::ServerLost | Event::ServerBack);
         let watches = matches!(self.cabinet.life().wish(), Wish::Watch(_));
-        if let Some(line) = line_for(event, has_company, watches).filter(|_| !is_shown) {
+        let are_two = self.players > 1;
+        if let Some(line) = line_for(event, has_company, watches, are_two).filter(|_| !is_shown) {
             let seat = match event {
                 Event::Came { peer, .. }
                 | Event::Went { peer, .. }
@@ -221,7 +222,7 @@ impl Arcade {
             Event::Rooms => self.list_rooms(),
             Event::ResultKept => self.look_around(),
             // The room has a seat left, but not two.
-            Event::JoinFailed if self.players > 1 => self.cabinet.life_mut().seek(Wish::Private),
+            Event::JoinFailed if are_two => self.cabinet.life_mut().seek(Wish::Private),
             Event::Answer { answer, .. } => match &**answer {
                 ServerMessage::TopList(list) => self.shelf.top.clone_from(&list.entries),
                 ServerMessage::OwnBest(own) => {

@@ -7,6 +7,7 @@ use drake::field::{HEIGHT, SEATS, WIDTH};
 use drake::howto::{HowTo, PAGES};
 use drake::net::{self, Coop};
 use drake::stage::{Audience, RECIPES, Stage};
+use drake::standing::Form;
 use drake::{Drake, Pad, Phase, Setup};
 use gaggle::replica::{self, Kinds, Player, Session, Signal};
 use gaggle::{Micros, Outside, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
@@ -133,7 +134,7 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
 
     fn start(&mut self, start: &Start) -> bool {
         let fill = if start.bots > 0 { start.bots + 1 } else { usize::from(Setup::default().fill) };
-        let setup = Setup { fill: fill as u8, ..Setup::default() };
+        let setup = Setup { fill: fill as u8, wins: start.lives.unwrap_or(Setup::default().wins) };
         (self.seed, self.reported) = (start.seed, None);
         self.room.start(Brawl(Coop::new(setup, start.seed)), start.wish.clone()).is_ok()
     }
@@ -189,6 +190,14 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
         }
     }
 
+    fn liveliest(&self) -> Option<(i32, i32)> {
+        let game = self.attract.game();
+        let up = game.seats.iter().zip(&game.crafts).find(|(seat, _)| seat.form == Form::Drake);
+        Some(
+            up.map_or((WIDTH / 2, HEIGHT / 2), |(_, craft)| (craft.place[0].floor(), craft.place[1].floor())),
+        )
+    }
+
     fn album(&self) -> &Album {
         self.stage.album()
     }
@@ -236,12 +245,13 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
         if bout.phase != Phase::Over || bout.since < TOLD_AFTER || self.reported == Some(bout.number) {
             return false;
         }
-        self.reported = Some(bout.number);
         let seats = self.game().seats;
         let here = seats.iter().filter(|seat| seat.present() && !seat.bot);
         let points: Vec<(Player, i64)> =
             here.map(|seat| (Player::at(seat.seat), i64::from(seat.score))).collect();
-        self.room.report(&points, Some(u32::from(bout.round)), u64::from(bout.number))
+        let is_told = self.room.report(&points, Some(u32::from(bout.round)), u64::from(bout.number));
+        self.reported = is_told.then_some(bout.number);
+        is_told
     }
 
     fn tell(&self, out: &mut String) {

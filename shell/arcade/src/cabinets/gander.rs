@@ -266,9 +266,13 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
         let game = self.room.game();
         let scores = game.players.map(|player| player.score.to_string());
         let here = game.players.map(|player| player.present().to_string());
+        let own = self.room.own_slots().lowest().and_then(|slot| game.players.get(slot.index()));
+        let (place, step) = own.map_or(((0, 0), 0), |own| ((own.mover.x, own.mover.y), own.mover.speed));
         let _ = write!(
             out,
-            ",\"frame\":{},\"wave\":{},\"over\":{},\"scores\":[{}],\"here\":[{}]",
+            ",\"goose\":[{},{},{step}],\"frame\":{},\"wave\":{},\"over\":{},\"scores\":[{}],\"here\":[{}]",
+            place.0,
+            place.1,
             game.frame,
             game.wave.number,
             game.wave.phase == Phase::Over,

@@ -184,6 +184,11 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
         }
     }
 
+    /// The boat that is followed.
+    fn liveliest(&self) -> Option<(i32, i32)> {
+        Some((WINDOW.0 / 2, WINDOW.1 / 2))
+    }
+
     fn album(&self) -> &Album {
         self.stage.album()
     }

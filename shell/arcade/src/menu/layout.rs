@@ -199,6 +199,10 @@ fn small(wide: i32, tall: i32) -> Layout {
     let row = |nth: i32| Rect::new(left.x, top + nth * step, left.wide, step - gap);
     if top - left.y > 90 {
         layout.cabinets = Some(Rect::new(left.x, left.y, left.wide, top - left.y - 8));
+    } else if let Some((_, x, y)) = layout.title {
+        // No room for a cabinet: the other games are signs beside the title.
+        let beside = x + TITLE[2].0 + 4;
+        layout.strip = Some(Rect::new(beside, y + 1, left.right() - beside, 24));
     }
     (layout.play, layout.mode) = (row(0), row(1));
     [layout.play_two, layout.private] = row(2).columns([1, 1], gap);

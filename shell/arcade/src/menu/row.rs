@@ -1,10 +1,11 @@
 //! Five cabinets on the turf: the one that is on is lit, the others are dark, and those not there yet have paper tags.
 //! Baked for a place, in the pixels of figures.
 
-use gaggle_scene::{Album, Bitmap, Color, ImageId, Scene, View, bayer, chance, font, palette, sine};
+use gaggle_scene::{Album, Bitmap, Canvas, Color, ImageId, Scene, View, bayer, chance, font, palette};
 use gander::stage::Figures;
 
 use super::layout::Layout;
+use super::screens;
 use crate::pen::{Pen, Rect, fitted, unit};
 use crate::pictures::pictures;
 
@@ -21,6 +22,8 @@ const CABINETS: [Game; 5] = [
 
 /// Columns to each side of a cabinet that its deck reaches out.
 const DECK: i32 = 2;
+/// Of the way to what is worth seeing, the part the lit screen makes in a frame.
+const GLIDE: f32 = 0.05;
 /// Rows of the ground it stands on.
 const FLOOR: i32 = 14;
 
@@ -35,6 +38,9 @@ pub(super) struct Row {
     screen: Option<(f32, f32)>,
     /// The size of that, in pixels of figures.
     screen_size: (i32, i32),
+    /// What is to be seen on it, and around which place of the game's world.
+    live: Option<ImageId>,
+    look: Option<(f32, f32)>,
     /// Gander is on: knights are at it on the screen.
     is_gander: bool,
 }
@@ -55,7 +61,7 @@ impl Row {
     ) -> Row {
         let mut made = Row { is_gander: on == "gander", ..Row::default() };
         if let Some(strip) = layout.strip {
-            let places = signs(strip, on).into_iter();
+            let places = signs(strip, on, games).into_iter();
             made.places.extend(places.filter_map(|((name, ..), rect)| Some((playable(games, name)?, rect))));
         }
         let Some(place) = layout.cabinets else { return made };
@@ -111,9 +117,19 @@ impl Row {
             Cabinet { wide: first, tall: lit_tall, name, marquee: "", hue: palette::INK, tag: "", lit: true };
         let glass = lit.glass();
         made.screen_size = (glass.wide, glass.tall);
+        made.live = Some(album.add(Bitmap::new(glass.wide, glass.tall)));
         made.screen = (glass.tall >= 38 && glass.wide >= 48)
             .then(|| (at + glass.x as f32 * unit, floor - (lit_tall - glass.y) as f32 * unit));
         made
+    }
+
+    /// The lit screen shows what is painted around a place of the world. It glides there.
+    pub(super) fn show(&mut self, album: &mut Album, canvas: &Canvas, (x, y): (i32, i32)) {
+        let Some(image) = self.live else { return };
+        let (from_x, from_y) = self.look.unwrap_or((x as f32, y as f32));
+        let look = (from_x + (x as f32 - from_x) * GLIDE, from_y + (y as f32 - from_y) * GLIDE);
+        self.look = Some(look);
+        canvas.copy_art((look.0 as i32, look.1 as i32), album.redraw(image));
     }
 
     /// Draws them; `beat` moves wings.
@@ -122,7 +138,11 @@ impl Row {
         for (image, x, y) in &self.placed {
             pen.figure(*image, *x, *y, false);
         }
-        let Some((x, y)) = self.screen.filter(|_| self.is_gander) else { return };
+        let Some((x, y)) = self.screen else { return };
+        if !self.is_gander {
+            self.live.into_iter().for_each(|image| pen.figure(image, x, y, false));
+            return;
+        }
         let unit = unit(view);
         let figures = &pictures().figures;
         let (wide, tall) = self.screen_size;
@@ -135,21 +155,33 @@ impl Row {
     }
 }
 
-/// Where the signs of those that are off are, in a strip: long names have more room.
-fn signs(strip: Rect, on: &str) -> Vec<(Game, Rect)> {
-    let others: Vec<Game> = CABINETS.into_iter().filter(|(name, ..)| *name != on).collect();
+/// Rows of a sign with a tag; a lower one has none.
+const SIGN: i32 = 34;
+
+/// Where the signs of those that are off are, in a strip: long names have more room. Without tags, only those that can be played.
+fn signs(strip: Rect, on: &str, games: &[&str]) -> Vec<(Game, Rect)> {
+    let is_shown = |name: &str| name != on && (strip.tall >= SIGN || playable(games, name).is_some());
+    let others: Vec<Game> = CABINETS.into_iter().filter(|(name, ..)| is_shown(name)).collect();
     let shares =
         std::array::from_fn(|nth| others.get(nth).map_or(0, |(name, ..)| font::width(name, false, 0) + 8));
-    others.into_iter().zip(strip.columns::<{ CABINETS.len() - 1 }>(shares, 2)).collect()
+    let count = others.len() as i32;
+    // Columns without a share have gaps all the same.
+    let place = Rect { wide: strip.wide + 2 * (CABINETS.len() as i32 - 1 - count), ..strip };
+    others.into_iter().zip(place.columns::<{ CABINETS.len() - 1 }>(shares, 2)).collect()
 }
 
 /// The dark ones without their bodies, in a row: a tag for each that is not there yet.
 pub(super) fn strip(pen: &mut Pen<'_>, place: Rect, on: &str, games: &[&str]) {
-    for ((name, hue, tag), rect) in signs(place, on) {
-        let tag = if playable(games, name).is_some() { "on" } else { tag };
+    for ((name, hue, tag), rect) in signs(place, on, games) {
+        let tag = if playable(games, name).is_some() { "play" } else { tag };
         pen.panel(rect, palette::PEAT[1], 0.95, Some(hue.mix(palette::PEAT[1], 0.55)));
         let (middle, room) = (rect.x + rect.wide / 2, rect.wide - 4);
-        pen.text(name, middle, rect.y + 6, room, hue.mix(palette::TEXT, 0.25)).centred();
+        let has_tag = rect.tall >= SIGN;
+        let y = if has_tag { rect.y + 6 } else { rect.y + (rect.tall - 7) / 2 };
+        pen.text(name, middle, y, room, hue.mix(palette::TEXT, 0.25)).centred();
+        if !has_tag {
+            continue;
+        }
         let wide = (font::width(tag, false, 0) + 10).min(rect.wide - 4);
         let paper = Rect::new(middle - wide / 2, rect.bottom() - 19, wide, 14);
         pen.panel(paper, palette::BONE, 1.0, Some(palette::MOON_SHADE));
@@ -421,6 +453,17 @@ fn quiet_screen(out: &mut Bitmap, name: &str, lit: bool) {
     }
     let line = if lit { palette::STAR } else { palette::MIST[0].mix(palette::MIST[1], 0.5) };
     let (x, y) = (wide / 2, tall / 2 - 5);
+    if let Some(moment) = screens::moment(name) {
+        let (left, top) = ((moment.width() - wide) / 2, (moment.height() - tall) / 2);
+        for (right, down) in (0..tall).flat_map(|down| (0..wide).map(move |right| (right, down))) {
+            if let Some(color) = moment.get(right + left, down + top) {
+                // As through a dark glass, every other line darker.
+                let dark = if lit { 0.0 } else { 0.15 + 0.2 * (down & 1) as f32 };
+                out.set(right, down, color.mix(palette::NIGHT[0], dark));
+            }
+        }
+        return;
+    }
     match name {
         "skein" => {
             for (right, down) in [(8, 0), (2, -4), (2, 4), (-4, -8), (-4, 8), (-10, -11), (-10, 11)] {
@@ -439,23 +482,7 @@ fn quiet_screen(out: &mut Bitmap, name: &str, lit: bool) {
             maze.rect(14, 11, 2, 2, palette::SEAT[1]);
             out.blit(&maze, x - 15, y - 9);
         }
-        "drake" => {
-            ring(out, (x, y), (12.0, 12.0), line);
-            for (from, to) in [((-6, 3), (-1, 0)), ((-6, -3), (-1, 0)), ((7, 4), (3, -1)), ((8, -3), (3, -1))]
-            {
-                out.line((x + from.0, y + from.1), (x + to.0, y + to.1), line);
-            }
-            out.set(x + 1, y, palette::FIRE[4]);
-        }
-        _ => {
-            ring(out, (x, y), (17.0, 10.0), palette::MIST[0]);
-            for nth in 0..34 {
-                let (angle, far) = (chance(nth, 1, 7) * 6.3, chance(nth, 2, 7).sqrt());
-                let color = if nth % 5 == 0 { palette::SEDGE[2] } else { line };
-                let right = (sine(angle + 1.571) * far * 14.0) as i32;
-                out.rect(x + right, y + (sine(angle) * far * 8.0) as i32, 2, 2, color);
-            }
-        }
+        _ => {}
     }
 }
 
@@ -470,14 +497,6 @@ const MAZE: [&str; 9] = [
     "g.....g.......g",
     "ggggggggggggggg",
 ];
-
-fn ring(out: &mut Bitmap, (x, y): (i32, i32), (wide, tall): (f32, f32), color: Color) {
-    for step in 0..80 {
-        let angle = step as f32 / 80.0 * std::f32::consts::TAU;
-        let (right, down) = (sine(angle + std::f32::consts::FRAC_PI_2) * wide, sine(angle) * tall);
-        out.set(x + right.round() as i32, y + down.round() as i32, color);
-    }
-}
 
 fn disc(out: &mut Bitmap, x: i32, y: i32, color: Color) {
     out.rect(x - 1, y - 2, 3, 5, color);

@@ -4,20 +4,24 @@ use std::time::{Duration, Instant};
 
 use gaggle::Frame;
 use gaggle::kit::state_hash;
-use gaggle::timeline::Replay;
+use gaggle::timeline::{Recorder, RecorderConfig, Replay, ReplayInfo};
 use gaggle_web::chromium::Page;
-use gander::Gander;
+use gander::{Gander, SEATS, Setup};
 use serde_json::Value;
 
 use crate::online::{Hall, expect_agreement, facts, is_together, until};
 use crate::trouble::until_said;
-use crate::{PATIENCE, picture, tap};
+use crate::{PATIENCE, picture, said, tap};
 
 /// Keeps whatever the page gives the player as a file.
 const KEEPING: &str = "
     const made = URL.createObjectURL;
     URL.createObjectURL = blob => { window.saved = blob; return made.call(URL, blob); };
 ";
+
+/// Where a replay says which version it has, and by which rules it was played.
+const AT_VERSION: usize = 7;
+const AT_RULES: usize = 20;
 
 /// Drops a file on the page.
 fn drop_on(page: &Page, bytes: &[u8]) {
@@ -58,7 +62,6 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     until(&second, "the other has the same list", |known| known["top"][0].as_u64() == best);
     expect_agreement(&[&first, &second]);
     until_said(&first, "Well flown");
-    picture(&first, "gameover.png");
 
     // The board takes a moment to come up.
     let began = Instant::now();
@@ -67,6 +70,11 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
         tap(&first, "KeyS", "s");
         std::thread::sleep(Duration::from_millis(100));
     }
+    picture(&first, "gameover.png");
+    first.resize(390, 844, 2, true).unwrap();
+    let drawn = facts(&first)["drawn"].as_u64().unwrap_or(0);
+    until(&first, "a smaller picture", |known| known["drawn"].as_u64() > Some(drawn + 2));
+    picture(&first, "gameover-phone.png");
     let saved = first.eval("saved.arrayBuffer().then(buffer => Array.from(new Uint8Array(buffer)))").unwrap();
     let saved: Vec<u8> = saved.as_array().unwrap().iter().map(|byte| byte.as_u64().unwrap() as u8).collect();
     let marks = facts(&first)["marks"].clone();
@@ -87,9 +95,42 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     }
     assert!(compared >= 3, "{marks} of a replay until {:?}", replay.last_frame());
 
-    // Whoever comes later sees the list; and what is no replay is told so.
-    let viewer = hall.page("");
+    // Whoever comes later sees the list. What is no replay, or none of this game, is told so, and the page goes on.
+    let last = replay.last_frame().number();
+    let viewer = hall.page(&format!("?frame={last}"));
     until(&viewer, "a stranger sees the list", |known| known["top"][0].as_u64() == best);
+    let changed = |at: usize| {
+        let mut bytes = saved.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
     drop_on(&viewer, b"That is no replay at all, just words.");
     until_said(&viewer, "That is no replay.");
+    drop_on(&viewer, &changed(AT_VERSION));
+    until_said(&viewer, "from another fen (version 0, we fly 1)");
+    drop_on(&viewer, &changed(AT_RULES));
+    until_said(&viewer, "The beginning of this replay is damaged");
+    let info =
+        ReplayInfo { game_fingerprint: !gander::FINGERPRINT, frames_per_second: 60, slots: SEATS as u8 };
+    let other = Recorder::new(&Gander::new(Setup::default(), 1), info, RecorderConfig::default());
+    drop_on(&viewer, &other.finish());
+    until_said(&viewer, "from another fen: other rules than ours");
+    assert!(facts(&viewer)["replay"].is_null() && said(&viewer).starts_with("Menu"), "{}", said(&viewer));
+
+    // The same file ends in the same state in the page and natively.
+    drop_on(&viewer, &saved);
+    let known =
+        until(&viewer, "the replay is shown", |known| known["replay"][0].as_u64() == Some(last.into()));
+    playback.seek(replay.last_frame());
+    let hash = format!("{:016x}", state_hash(playback.game()));
+    assert_eq!((known["replay"][1].as_u64(), known["replay"][2].as_str()), (Some(last.into()), Some(&*hash)));
+    picture(&viewer, "replay.png");
+    // Of a damaged one, what is before the damage.
+    drop_on(&viewer, &saved[..saved.len() / 2]);
+    until_said(&viewer, "What is before plays");
+    let is_shorter = |known: &Value| known["replay"][1].as_u64() < Some(last.into());
+    until(&viewer, "a shorter replay is shown", is_shorter);
+    tap(&viewer, "Escape", "Escape");
+    tap(&viewer, "Enter", "Enter");
+    until(&viewer, "it plays", |known| known["frame"].as_u64() > Some(10) && known["replay"].is_null());
 }

@@ -6,7 +6,7 @@ use gaggle_web::chromium::Page;
 use serde_json::Value;
 
 use crate::guest::Guest;
-use crate::online::{Hall, facts, is_together, until};
+use crate::online::{Hall, facts, frames_to_answer, is_together, until};
 use crate::{PATIENCE, picture, tap};
 
 /// What is known of a match that must survive its host, as numbers that never fall while it lasts.
@@ -28,6 +28,12 @@ fn outlive_the_host(game: &str, play: fn(&Page), is_lively: fn(&Value) -> bool, 
     assert_eq!(facts(&third)["host"], host, "all know who leads");
     for page in [&first, &second, &third] {
         play(page);
+    }
+    if game == "drake" {
+        // Whatever happens elsewhere: what one steers oneself is one's own, and answers with the next frame.
+        let answer = |_| frames_to_answer(&second, "ArrowLeft", "heading").0;
+        let fewest = (0..40).map(answer).find(|frames| *frames <= 1);
+        assert_eq!(fewest, Some(1), "the own craft never answered in the frame after the key");
     }
     until_lively(&second, play, is_lively);
     tap(&second, "F3", "F3");
@@ -125,6 +131,33 @@ fn three_pages_of_millpond_outlive_their_host() {
             vec![known["day"].as_u64().unwrap_or(0), u64::from(things >= 380)]
         },
     );
+}
+
+/// A whole match takes minutes: only if asked for with `GAGGLE_LONG=1`.
+#[test]
+fn a_brawl_to_its_end_is_kept_and_listed() {
+    if std::env::var("GAGGLE_LONG").is_err() {
+        return;
+    }
+    let hall = Hall::open("brawl");
+    let first = hall.page("?game=drake&lives=1");
+    tap(&first, "Enter", "Enter");
+    let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    // Somebody else, not another tab of the same person: only then is a result more than one's word.
+    let forget = "localStorage.removeItem('gaggle.key')";
+    let second = hall.page_after(forget, &format!("?game=drake&lives=1&room={code}"));
+    until(&second, "two", |known| is_together(known, 2));
+    let deadline = Instant::now() + 3 * PATIENCE;
+    while facts(&first)["top"].as_array().is_none_or(Vec::is_empty) {
+        assert!(Instant::now() < deadline, "no end: {}", facts(&first));
+        brawl(&first);
+        brawl(&second);
+    }
+    picture(&first, "drake-over.png");
+    let best = facts(&first)["top"][0].as_u64();
+    until(&second, "the other has the same list", |known| known["top"][0].as_u64() == best);
+    let viewer = hall.page("?game=drake");
+    until(&viewer, "a stranger sees the list", |known| known["top"][0].as_u64() == best);
 }
 
 /// So long the frames of a page with three others are counted.

@@ -67,4 +67,15 @@ fn a_stranger_opens_the_page_and_flies() {
     page.touch(Some((760, 300))).unwrap();
     std::thread::sleep(Duration::from_millis(500));
     picture(&page, "phone-flat.png");
+    page.touch(None).unwrap();
+    // The corner leads out, and the words over a paused match are where one taps.
+    page.touch(Some((820, 20))).unwrap();
+    page.touch(None).unwrap();
+    page.wait_for("document.getElementById('said').textContent.startsWith('Paused')", PATIENCE).unwrap();
+    picture(&page, "phone-flat-paused.png");
+    page.touch(Some((422, 204))).unwrap();
+    page.touch(None).unwrap();
+    page.wait_for("document.getElementById('said').textContent.startsWith('Menu')", PATIENCE).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    picture(&page, "phone-flat-menu.png");
 }
