@@ -358,26 +358,6 @@ fn a_press_between_two_frames_is_not_lost() {
 }
 
 #[test]
-fn a_result_that_everybody_tells_alike_is_kept() {
-    let mut town = together(2, &Policy::Host);
-    for round in 1..=2 {
-        // Both say that another match begins; the lobby hears it from its host.
-        (0..2).for_each(|house| town.room(house).begin_round());
-        town.run_ms(500);
-        let points = [(player(0), 7 * round), (player(1), 3)];
-        for house in 0..2 {
-            assert!(town.room(house).report(&points, Some(2), 5), "both are in the room");
-        }
-        town.run_ms(500);
-        for house in 0..2 {
-            let kept = count(&town, house, |event| *event == Event::ResultKept);
-            assert_eq!(kept as i64, round, "{}", town.describe());
-        }
-    }
-    assert!(!town.room(0).report(&[(player(5), 1)], None, 0), "nobody sits there");
-}
-
-#[test]
 fn offline_asks_nobody() {
     let mut town = Town::of(1);
     let config = SharedConfig { wish: Wish::Offline, ..House::settings(0) };

@@ -44,6 +44,8 @@ pub struct Audience<'a> {
     pub bare: bool,
     /// Whose boat is followed; without, one's own.
     pub follow: Option<usize>,
+    /// List and map stand right below the plaques: thumbs are at the bottom.
+    pub raised: bool,
     /// Shows who holds what, also what lies still.
     pub holders: bool,
 }
@@ -105,13 +107,19 @@ impl Stage {
         painter.world(pond, self.ground, audience);
         if !audience.bare {
             painter.plaques(pond, audience);
-            painter.list(pond);
+            painter.list(pond, audience);
             painter.map(pond, audience);
         }
         if !audience.plain {
             painter.captions(pond);
         }
         sounds::cues(pond, audience, camera, &mut scene.cues);
+    }
+
+    /// Where a place of the pond was drawn last, in art pixels of the window.
+    pub fn seen_at(&self, place: Vector) -> (i32, i32) {
+        let (left, top) = self.camera.unwrap_or_default();
+        ((pixels(place[0]) - left) as i32, (pixels(place[1]) - top) as i32)
     }
 
     /// The top left corner of the window: about the boat that is followed, looking a little ahead, never far beyond the shore.

@@ -103,8 +103,12 @@ pub struct Looks<'a> {
     pub calm: bool,
     /// No captions in the middle: the arcade writes something there.
     pub plain: bool,
+    /// Neither plaques nor names: the arcade's own table has them.
+    pub bare: bool,
     /// The match is paused.
     pub still: bool,
+    /// Thumbs lie over the lower corners.
+    pub thumbs: bool,
     /// The overlay is up: somebody wants to see what the network does.
     pub curious: bool,
     /// How far what is played for show is from its frame before to its next, 0 to 1. A match has its own clock.

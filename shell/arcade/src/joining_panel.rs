@@ -50,7 +50,7 @@ enum Step {
 impl JoiningFacts<'_> {
     fn steps(&self) -> [Step; 4] {
         let linked = !self.linked_to.is_empty();
-        let found = linked || self.wave.is_some() || self.percent > 0;
+        let found = linked || self.own_seat.or(self.wave.map(usize::from)).is_some() || self.percent > 0;
         let done = [found, linked, self.percent >= 100, false];
         let now = done.iter().position(|done| !done).unwrap_or(3);
         std::array::from_fn(|nth| match nth.cmp(&now) {

@@ -12,6 +12,8 @@ use crate::water::{HEIGHT, RACE, WIDTH};
 
 /// Pixels of the pond that are one of the map.
 const MAP: i32 = 14;
+/// Where list and map begin that make way for thumbs.
+const RAISED: i32 = 26;
 
 impl Painter<'_> {
     /// Who is on the water, and what he has brought.
@@ -52,10 +54,10 @@ impl Painter<'_> {
     }
 
     /// What is still wanted today.
-    pub(super) fn list(&mut self, pond: &Pond) {
+    pub(super) fn list(&mut self, pond: &Pond, audience: &Audience<'_>) {
         let left = 4;
         let rows = WISHES.len() as i32 + 1;
-        let top = WINDOW.1 - 8 - rows * 10;
+        let top = if audience.raised { RAISED } else { WINDOW.1 - 8 - rows * 10 };
         self.scene.panel((left, top - 4, 92, rows * 10 + 8), INK, 0.72, Some(MIST[0]));
         for (number, wish) in WISHES.iter().enumerate() {
             let y = top + number as i32 * 10;
@@ -79,7 +81,8 @@ impl Painter<'_> {
     /// The whole pond, small.
     pub(super) fn map(&mut self, pond: &Pond, audience: &Audience<'_>) {
         let (wide, high) = (WIDTH / MAP, HEIGHT / MAP);
-        let (left, top) = (WINDOW.0 - wide - 6, WINDOW.1 - high - 6);
+        let top = if audience.raised { RAISED } else { WINDOW.1 - high - 6 };
+        let left = WINDOW.0 - wide - 6;
         self.scene.panel((left - 2, top - 2, wide + 4, high + 4), INK, 0.72, Some(MIST[0]));
         self.scene.blend(left as f32, (top + RACE / MAP - 2) as f32, wide as f32, 4.0, MIST[0], 0.5);
         let spot = |x: i32, y: i32| (left + x / MAP, top + y / MAP);

@@ -31,7 +31,9 @@ impl Arcade {
             bars: &bars,
             calm: self.calm,
             plain: self.screen != Screen::Flying || standing.board || self.is_joining_shown(),
+            bare: standing.board,
             still: self.screen == Screen::Paused,
+            thumbs: self.has_thumbs() && self.view.width >= self.view.height,
             curious: self.net.detail != NetDetail::Off,
             between: self.pace.thousandths() as f32 / 1_000.0,
         };
@@ -47,10 +49,10 @@ impl Arcade {
         if self.has_way_out() {
             Touch::draw_way_out(&mut over, self.view);
         }
-        self.draw_over(&mut over);
         if self.screen == Screen::Flying && standing.board {
             self.draw_board(&mut over);
         }
+        self.draw_over(&mut over);
         // The menu has every picture there is.
         self.canvas.paint(&over, self.menu.album());
     }

@@ -171,7 +171,7 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
                     bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
                     calm,
                     plain: looks.plain,
-                    ..Audience::default()
+                    bare: looks.bare,
                 };
                 let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
                 self.stage.draw(self.room.game(), self.room.before(), between, &audience, scene);

@@ -175,6 +175,7 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
                     bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
                     calm,
                     plain: looks.plain,
+                    raised: looks.thumbs,
                     holders: looks.curious,
                     ..Audience::default()
                 };
@@ -186,7 +187,7 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
 
     /// The boat that is followed.
     fn liveliest(&self) -> Option<(i32, i32)> {
-        Some((WINDOW.0 / 2, WINDOW.1 / 2))
+        self.attract.pond().boats[0].map(|boat| self.stage.seen_at(boat.place))
     }
 
     fn album(&self) -> &Album {

@@ -95,12 +95,18 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     }
     assert!(compared >= 3, "{marks} of a replay until {:?}", replay.last_frame());
 
-    // Whoever comes later sees the list. What is no replay, or none of this game, is told so, and the page goes on.
+    see_it_again(&hall, &saved, best);
+}
+
+/// Whoever comes later sees the list, and the match again. What is no replay, or none of this game, is told so, and the page goes on.
+fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
+    let replay = Replay::<Gander>::read(saved, gander::FINGERPRINT).unwrap();
+    let mut playback = replay.play();
     let last = replay.last_frame().number();
     let viewer = hall.page(&format!("?frame={last}"));
     until(&viewer, "a stranger sees the list", |known| known["top"][0].as_u64() == best);
     let changed = |at: usize| {
-        let mut bytes = saved.clone();
+        let mut bytes = saved.to_vec();
         bytes[at] ^= 1;
         bytes
     };
@@ -118,7 +124,7 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     assert!(facts(&viewer)["replay"].is_null() && said(&viewer).starts_with("Menu"), "{}", said(&viewer));
 
     // The same file ends in the same state in the page and natively.
-    drop_on(&viewer, &saved);
+    drop_on(&viewer, saved);
     let known =
         until(&viewer, "the replay is shown", |known| known["replay"][0].as_u64() == Some(last.into()));
     playback.seek(replay.last_frame());
@@ -128,8 +134,8 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     // Of a damaged one, what is before the damage.
     drop_on(&viewer, &saved[..saved.len() / 2]);
     until_said(&viewer, "What is before plays");
-    let is_shorter = |known: &Value| known["replay"][1].as_u64() < Some(last.into());
-    until(&viewer, "a shorter replay is shown", is_shorter);
+    let known = until(&viewer, "as much as there is is shown", |known| known["replay"][1].as_u64() > Some(0));
+    assert!(known["replay"][1].as_u64() <= Some(last.into()), "{known}");
     tap(&viewer, "Escape", "Escape");
     tap(&viewer, "Enter", "Enter");
     until(&viewer, "it plays", |known| known["frame"].as_u64() > Some(10) && known["replay"].is_null());
