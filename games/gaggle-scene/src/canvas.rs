@@ -67,7 +67,7 @@ impl Canvas {
             for column in 0..out.width() {
                 let (x, y) = ((first_x + column) * scale, (first_y + row) * scale);
                 if (0..width).contains(&x) && (0..height).contains(&y) {
-                    out.set(column, row, Color::hex(self.pixels[(y * width + x) as usize]));
+                    out.set(column, row, Color::hex(turned(self.pixels[(y * width + x) as usize])));
                 }
             }
         }
