@@ -304,8 +304,10 @@ impl<I: Input> Ledger<I> {
             let (first, have) = held(row.stream).unwrap_or((row.first, row.first.previous()));
             // Whatever counts in what is confirmed was held, even if it is forgotten by now.
             let was_held = if row.first <= confirmed { confirmed.min(row.last) } else { have };
-            let have = have.max(was_held);
             let before = old.iter().find(|track| track.row.stream == row.stream);
+            // But not by us, if we came in after it: then there is nothing to compare with.
+            let first = if have < was_held { was_held.next() } else { first };
+            let have = have.max(was_held);
             let since = before.map_or(first, |track| track.since.min(first));
             Track { row: *row, have, since: since.max(row.first) }
         }));
@@ -480,5 +482,35 @@ impl<I: Input> Ledger<I> {
     /// One slot's input at a frame that is held.
     pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
         self.table.cell(frame, slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::PeerId;
+
+    use super::*;
+    use crate::packet::RunsWriter;
+    use crate::roster::Incarnation;
+
+    fn stream(peer: u128) -> StreamId {
+        StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) }
+    }
+
+    #[test]
+    fn of_who_went_before_we_came_nothing_is_held_to_compare_with() {
+        let mut ledger = Ledger::<u8>::new(stream(1), 1, 64, 4);
+        ledger.restart(stream(1), Frame::new(100));
+        let slots = SlotSet::of(Slot::at(1));
+        let row = Row { stream: stream(2), slots, first: Frame::new(1), last: Frame::new(90) };
+        let nothing = |_| Some((Frame::new(1), Frame::START));
+        ledger.set_rows(&[row], Frame::new(100), nothing);
+        assert!(!ledger.tracks()[0].is_held(), "it only lingers: {:?}", ledger.tracks()[0]);
+        assert_eq!(ledger.horizon(), Frame::NEVER, "nobody waits for it");
+        // What it says all the same is no second value for anything.
+        let mut runs = RunsWriter::default();
+        (0..5).for_each(|nth| runs.change(1, |out| out[0] = 7 + nth));
+        let last = Frame::new(90);
+        assert_eq!(ledger.take_runs(0, Frame::new(85), last, 1, &runs.finish(1)), Ok(()));
     }
 }

@@ -6,7 +6,7 @@ mod world;
 use company::{Broth, Company, config};
 use gaggle_kit::Micros;
 use gaggle_link::sim::Conditions;
-use gaggle_timeline::{Bundle, Event, SessionConfig};
+use gaggle_timeline::{Bundle, DesyncCause, Event, SessionConfig};
 use world::{Weather, World};
 
 fn recovered(event: &Event) -> bool {
@@ -91,6 +91,35 @@ fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accus
         assert_eq!(accused, 0, "nobody lied, {recovered_at}:\n{}", company.describe());
     }
     company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
+}
+
+#[test]
+fn whoever_knows_that_it_is_wrong_asks_again_when_nobody_answered() {
+    let mut company = Company::of(3, 3, 47);
+    company.run_ms(2_000);
+    // 1 and 2 do not hear each other: of what 0 and 1 say neither outvotes the other.
+    let cut = Conditions { cut: true, ..Conditions::latency_ms(50) };
+    company.net.between(1, 2, cut);
+    company.run_ms(1_000).clear_events();
+    let ours =
+        |event: &Event| matches!(event, Event::DesyncLocated { cause: DesyncCause::OursChanged { .. }, .. });
+    for _ in 0..40_000 {
+        if company.count(1, ours) > 0 {
+            break;
+        }
+        if company.now().as_millis().is_multiple_of(700) {
+            company.flip_a_bit(1);
+        }
+        company.run_ms(1);
+    }
+    assert_eq!(company.count(1, ours), 1, "{}", company.describe());
+    assert_eq!(company.session(1).stats().recoveries, 0, "it has not asked yet");
+    company.net.direction(0, 1, cut);
+    company.run_ms(2_700);
+    company.net.direction(0, 1, Conditions::latency_ms(50));
+    company.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
+    company.machines[1].damaged = false;
+    company.run_ms(2_000).clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 }
 
 #[test]

@@ -80,6 +80,13 @@ impl Recovery {
         self.under_way = false;
     }
 
+    /// Whoever was asked gave nothing. That our state was changed is as true as before.
+    fn retry(&mut self) {
+        let found = self.found.filter(|found| matches!(found, Found::Ours(_)));
+        self.restart();
+        self.found = found;
+    }
+
     fn is_due(&self, now: Micros) -> bool {
         self.recovered_at.is_none_or(|at| now.since(at) >= self.pause)
     }
@@ -104,7 +111,7 @@ impl<I: Input> Session<I> {
     pub(super) fn watch_recovery(&mut self) {
         if self.recovery.under_way && !self.joining.is_busy() {
             // The donor went or declined. What differs still differs: the next check tells.
-            self.recovery.restart();
+            self.recovery.retry();
             self.forget_differences();
         }
         let Some((frame, since)) = self.recovery.suspect else { return };
@@ -122,7 +129,8 @@ impl<I: Input> Session<I> {
         }
         self.recovery.suspect = None;
         let own = self.own_check(frame);
-        let mut winners = match (self.recovery.found.take(), own) {
+        let found = self.recovery.found.take();
+        let mut winners = match (found, own) {
             (Some(Found::Ours(peer)), _) => self.who_agrees_with(peer, frame),
             (found, Some(own)) => self.outvoted_by(own, found.is_some() || !heard),
             (_, None) => Vec::new(),
@@ -133,6 +141,7 @@ impl<I: Input> Session<I> {
         self.prefer(&mut winners, |session, peer| session.is_heard_directly(peer));
         if let Some(donor) = self.rng.pick(&winners).copied() {
             self.recovery.under_way = true;
+            self.recovery.found = found;
             self.seek_from(donor);
         } else if !heard || own.is_none() {
             // Too long ago, or not everybody spoke: the next check tells whether there still is a difference.
