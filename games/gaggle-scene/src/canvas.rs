@@ -314,6 +314,42 @@ mod tests {
     }
 
     #[test]
+    fn a_row_is_enlarged_cut_off_and_turned_round_in_the_colours_it_has() {
+        let (red, blue) = (Color::hex(0xfe_0201), Color::hex(0x03_04fd));
+        let mut bitmap = Bitmap::new(2, 1);
+        bitmap.set(0, 0, red);
+        bitmap.set(1, 0, blue);
+        let mut album = Album::default();
+        let image = album.add(bitmap);
+        // By a size the compiler knows and by one it does not.
+        for scale in [3, 7] {
+            let (width, times) = (2 * scale, scale as usize);
+            for (mirrored, first, second) in [(false, red, blue), (true, blue, red)] {
+                for hidden in 0..times {
+                    let mut canvas = Canvas::new(View::at_scale(width, scale, 2, 1, scale, 1));
+                    let mut scene = Scene::default();
+                    let x = -(hidden as f32) / scale as f32;
+                    scene.art.push(Item::Image { image, x, y: 0.0, mirrored, shown: 16, flash: None });
+                    canvas.paint(&scene, &album);
+                    let mut expected = vec![first; times - hidden];
+                    expected.extend(vec![second; times]);
+                    expected.resize(2 * times, Color::hex(0));
+                    let expected: Vec<u8> = expected
+                        .iter()
+                        .flat_map(|color| {
+                            let [red, green, blue] = color.parts();
+                            [red, green, blue, 255]
+                        })
+                        .collect();
+                    for row in canvas.rgba().chunks_exact(8 * times) {
+                        assert_eq!(row, expected, "{hidden} of {scale} outside, mirrored: {mirrored}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_part_of_the_picture_is_copied_in_pixels_of_art() {
         let mut canvas = Canvas::new(View::fit(35, 30, 10, 10));
         let mut scene = Scene::default();

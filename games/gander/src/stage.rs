@@ -117,7 +117,6 @@ impl Stage {
         let bedrock = blaze::bedrock(view).map(|image| album.add(image));
         let well_flown = album.add(lettering("WELL FLOWN", &palette::LETTERING, 1, 1));
         let eased = [Eased::default(); SEATS + RIDERS];
-        let (drifted, flickered) = (None, None);
         Stage {
             view,
             album,
@@ -130,8 +129,8 @@ impl Stage {
             bedrock,
             well_flown,
             eased,
-            drifted,
-            flickered,
+            drifted: None,
+            flickered: None,
         }
     }
 
