@@ -7,11 +7,9 @@ use crate::Color;
 pub struct Bitmap {
     width: i32,
     height: i32,
-    /// `0xaarrggbb`, where the alpha is 0 or 255: there is no half in between.
+    /// As [`Color::pixel`], or 0 where one sees through: there is no half in between.
     pixels: Vec<u32>,
 }
-
-const SOLID: u32 = 0xff00_0000;
 
 impl Bitmap {
     /// A transparent picture.
@@ -30,12 +28,12 @@ impl Bitmap {
         self.height
     }
 
-    /// Its pixels as `0xaarrggbb`, row by row; the alpha is 0 or 255.
-    pub fn pixels(&self) -> &[u32] {
-        &self.pixels
+    /// Its pixels, row by row: none where one sees through.
+    pub fn pixels(&self) -> impl Iterator<Item = Option<Color>> {
+        self.pixels.iter().map(|pixel| (*pixel != 0).then(|| Color::of_pixel(*pixel)))
     }
 
-    /// One row of its pixels.
+    /// One row of its pixels, as a canvas has them; 0 where one sees through.
     pub(crate) fn row(&self, y: i32) -> &[u32] {
         let start = (y * self.width) as usize;
         &self.pixels[start..start + self.width as usize]
@@ -64,7 +62,7 @@ impl Bitmap {
     #[inline]
     pub fn set(&mut self, x: i32, y: i32, color: Color) {
         if let Some(index) = self.index(x, y) {
-            self.pixels[index] = SOLID | color.rgb();
+            self.pixels[index] = color.pixel();
         }
     }
 
@@ -72,16 +70,16 @@ impl Bitmap {
     #[inline]
     pub fn get(&self, x: i32, y: i32) -> Option<Color> {
         let pixel = self.pixels[self.index(x, y)?];
-        (pixel & SOLID != 0).then(|| Color::hex(pixel))
+        (pixel != 0).then(|| Color::of_pixel(pixel))
     }
 
     /// Mixes a colour into a pixel that is not transparent.
     #[inline]
     pub fn blend(&mut self, x: i32, y: i32, color: Color, share: f32) {
         if let Some(index) = self.index(x, y)
-            && self.pixels[index] & SOLID != 0
+            && self.pixels[index] != 0
         {
-            self.pixels[index] = SOLID | Color::hex(self.pixels[index]).mix(color, share).rgb();
+            self.pixels[index] = Color::of_pixel(self.pixels[index]).mix(color, share).pixel();
         }
     }
 
@@ -91,7 +89,7 @@ impl Bitmap {
         for y in y.max(0)..(y + height).min(self.height) {
             if left < right {
                 let row = (y * self.width) as usize;
-                self.pixels[row + left as usize..row + right as usize].fill(SOLID | color.rgb());
+                self.pixels[row + left as usize..row + right as usize].fill(color.pixel());
             }
         }
     }
@@ -158,7 +156,7 @@ mod tests {
         bitmap.line((-3, -3), (-1, 9), RED);
         assert_eq!(bitmap, Bitmap::new(4, 3));
         bitmap.rect(-5, 1, 7, 1, RED);
-        assert_eq!(bitmap.pixels().iter().filter(|pixel| **pixel != 0).count(), 2);
+        assert_eq!(bitmap.pixels().flatten().count(), 2);
     }
 
     #[test]

@@ -1,22 +1,18 @@
 //! A painter in software: turns a scene into the pixels of a screen.
 
+use std::ops::Range;
+
 use crate::{Album, Align, Bitmap, Color, Item, Scene, View, bayer, font};
 
 /// The pixels of a screen.
 #[derive(Debug, Clone)]
 pub struct Canvas {
     view: View,
-    /// As a browser wants them: `0xffbbggrr`, whose bytes are red, green, blue, 255.
+    /// As a browser wants them: see [`Color::pixel`].
     pixels: Vec<u32>,
 }
 
 const _: () = assert!(cfg!(target_endian = "little"), "the bytes of a pixel would be the wrong way round");
-
-/// From `0xaarrggbb` to `0xffbbggrr`, and back.
-#[inline]
-const fn turned(pixel: u32) -> u32 {
-    0xff00_0000 | (pixel & 0xff) << 16 | pixel & 0xff00 | pixel >> 16 & 0xff
-}
 
 /// Where places are counted from, and how large a pixel is: in art, and in words.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +63,7 @@ impl Canvas {
             for column in 0..out.width() {
                 let (x, y) = ((first_x + column) * scale, (first_y + row) * scale);
                 if (0..width).contains(&x) && (0..height).contains(&y) {
-                    out.set(column, row, Color::hex(turned(self.pixels[(y * width + x) as usize])));
+                    out.set(column, row, Color::of_pixel(self.pixels[(y * width + x) as usize]));
                 }
             }
         }
@@ -80,7 +76,7 @@ impl Canvas {
 
     /// The screen as `0xffrrggbb`, row by row: for files and tests.
     pub fn pixels(&self) -> Vec<u32> {
-        self.pixels.iter().map(|pixel| turned(*pixel)).collect()
+        self.pixels.iter().map(|pixel| 0xff00_0000 | Color::of_pixel(*pixel).rgb()).collect()
     }
 
     fn paint_item(&mut self, item: &Item, space: Space, scene: &Scene, album: &Album) {
@@ -109,16 +105,15 @@ impl Canvas {
                     Align::Centre => width / 2 / space.scale * space.scale,
                     Align::Right => width,
                 };
-                let mut put = |dx: i32, dy: i32, color: Color| {
-                    font::dots(text, bold, track, |right, down| {
-                        let at = (x + right * pixel + dx * space.scale, y + down * pixel + dy * space.scale);
-                        self.rect(at.0, at.1, pixel, pixel, color, 256);
+                let mut put = |around: i32, dy: i32, color: Color| {
+                    font::runs(text, bold, track, |right, down, count| {
+                        let at = (x + right * pixel - around, y + down * pixel - around + dy * space.scale);
+                        let size = (count * pixel + 2 * around, pixel + 2 * around);
+                        self.rect(at.0, at.1, size.0, size.1, color, 256);
                     });
                 };
                 if let Some(outline) = outline {
-                    for (dx, dy) in [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)] {
-                        put(dx, dy, outline);
-                    }
+                    put(space.scale, 0, outline);
                 }
                 if let Some(shadow) = shadow {
                     put(0, i32::from(size), shadow);
@@ -137,54 +132,51 @@ impl Canvas {
         shown: u8,
         flash: Option<Color>,
     ) {
-        let width = self.view.width;
-        let (first, last) = visible(left, image.width(), scale, width);
+        let (first, last) = visible(left, image.width(), scale, self.view.width);
         let (first_row, last_row) = visible(top, image.height(), scale, self.view.height);
+        // Runs are looked for from left to right in the image, wherever they end up on the screen.
+        let seen = if mirrored { image.width() - last..image.width() - first } else { first..last };
         let threshold = f32::from(shown) / 16.0;
         for row in first_row..last_row {
-            let source = image.row(row);
+            let source = &image.row(row)[seen.start as usize..seen.end as usize];
             let y = top + row * scale;
-            let (from_y, to_y) = (y.max(0), (y + scale).min(self.view.height));
-            let pixel =
-                |column: i32| source[if mirrored { image.width() - 1 - column } else { column } as usize];
-            let there = |column: i32| {
-                pixel(column) >> 24 != 0
-                    && (shown >= 16 || bayer(column + left / scale, row + top / scale) <= threshold)
+            let rows = y.max(0)..(y + scale).min(self.view.height);
+            let mut paint = |begin: usize, end: usize| {
+                let (from, to) = (seen.start + begin as i32, seen.start + end as i32);
+                let column = if mirrored { image.width() - to } else { from };
+                let run = Run { pixels: &source[begin..end], left: left + column * scale, mirrored, flash };
+                self.paint_run(&run, scale, rows.clone());
             };
-            let start = (from_y * width) as usize;
-            let mut column = first;
-            while column < last {
-                if !there(column) {
-                    column += 1;
-                    continue;
-                }
-                // Runs of pixels that are there: enlarged once, then copied to the rows below.
-                let begin = column;
-                column += 1;
-                while column < last && there(column) {
-                    column += 1;
-                }
-                let from_x = (left + begin * scale).max(0) as usize;
-                let to_x = (left + column * scale).min(width) as usize;
-                let across = &mut self.pixels[start + from_x..start + to_x];
-                // What of the first pixel lies outside.
-                let hidden = from_x as i32 - (left + begin * scale);
-                match flash {
-                    Some(flash) => across.fill(turned(flash.rgb())),
-                    None if mirrored => {
-                        let last = (image.width() - begin) as usize;
-                        let run = source[last - (column - begin) as usize..last].iter().rev();
-                        enlarge(across, run, scale as usize, hidden as usize);
-                    }
-                    None => {
-                        let run = source[begin as usize..column as usize].iter();
-                        enlarge(across, run, scale as usize, hidden as usize);
-                    }
-                }
-                for y in from_y + 1..to_y {
-                    self.pixels.copy_within(start + from_x..start + to_x, (y * width) as usize + from_x);
-                }
+            if shown >= 16 {
+                runs(source, |_, pixel| pixel != 0, &mut paint);
+            } else {
+                let column = |nth: usize| {
+                    let column = seen.start + nth as i32;
+                    if mirrored { image.width() - 1 - column } else { column }
+                };
+                let there = |nth: usize, pixel: u32| {
+                    pixel != 0 && bayer(column(nth) + left / scale, row + top / scale) <= threshold
+                };
+                runs(source, there, &mut paint);
             }
+        }
+    }
+
+    /// Enlarges a run once and copies it to the rows below.
+    fn paint_run(&mut self, run: &Run<'_>, scale: i32, rows: Range<i32>) {
+        let width = self.view.width;
+        let from_x = run.left.max(0) as usize;
+        let to_x = (run.left + run.pixels.len() as i32 * scale).min(width) as usize;
+        let start = (rows.start * width) as usize;
+        let across = &mut self.pixels[start + from_x..start + to_x];
+        // What of the first pixel lies outside.
+        let hidden = (from_x as i32 - run.left) as usize;
+        match run.flash {
+            Some(flash) => across.fill(flash.pixel()),
+            None => enlarge(across, run, scale as usize, hidden),
+        }
+        for y in rows.start + 1..rows.end {
+            self.pixels.copy_within(start + from_x..start + to_x, (y * width) as usize + from_x);
         }
     }
 
@@ -231,36 +223,83 @@ impl Canvas {
         if left >= right || share == 0 {
             return;
         }
-        let color = turned(color.rgb());
+        let color = color.pixel();
         for y in top..bottom {
             let start = (y * self.view.width) as usize;
             let row = &mut self.pixels[start + left as usize..start + right as usize];
             if share >= 256 {
                 row.fill(color);
             } else {
-                // Which of the three is red does not matter for mixing.
-                for pixel in row {
-                    *pixel = 0xff00_0000 | Color::hex(*pixel).mix_256(Color::hex(color), share).rgb();
-                }
+                mix_row(row, color, share);
             }
         }
     }
 }
 
+/// Pixels of an image that stand side by side on the screen.
+struct Run<'a> {
+    pixels: &'a [u32],
+    /// Where the first of them begins on the screen, which may be outside.
+    left: i32,
+    mirrored: bool,
+    flash: Option<Color>,
+}
+
+impl Run<'_> {
+    /// The pixel that stands at this place on the screen, from the left.
+    fn shown_at(&self, nth: usize) -> u32 {
+        self.pixels[if self.mirrored { self.pixels.len() - 1 - nth } else { nth }]
+    }
+}
+
+/// Calls `run` with the first and the last-but-one place of whatever is there without a gap.
+#[inline]
+fn runs(row: &[u32], there: impl Fn(usize, u32) -> bool, mut run: impl FnMut(usize, usize)) {
+    let mut pixels = row.iter().enumerate();
+    while let Some((begin, _)) = pixels.find(|(nth, pixel)| there(*nth, **pixel)) {
+        let end = pixels.find(|(nth, pixel)| !there(*nth, **pixel)).map_or(row.len(), |(nth, _)| nth);
+        run(begin, end);
+    }
+}
+
+/// [`Color::mix_256`] for a row, two pixels at once: four numbers of sixteen bits each in a word, without carries between
+/// them. Which of the three is red does not matter for mixing.
+fn mix_row(row: &mut [u32], color: u32, share: u32) {
+    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
+    const OPAQUE: u64 = 0xff00_0000_ff00_0000;
+    let twice = |color: u32| u64::from(color) << 32 | u64::from(color);
+    let (share, keep) = (u64::from(share), u64::from(256 - share));
+    let added = |part: u64| part * share + 0x0080_0080_0080_0080;
+    let (even, odd) = (added(twice(color) & LOW), added(twice(color) >> 8 & LOW));
+    let mix = |pixels: u64| {
+        let low = ((pixels & LOW) * keep + even) >> 8 & LOW;
+        let high = ((pixels >> 8 & LOW) * keep + odd) & !LOW;
+        low | high | OPAQUE
+    };
+    let (pairs, last) = row.as_chunks_mut::<2>();
+    for [left, right] in pairs {
+        let mixed = mix(u64::from(*right) << 32 | u64::from(*left));
+        (*left, *right) = (mixed as u32, (mixed >> 32) as u32);
+    }
+    for pixel in last {
+        *pixel = mix(u64::from(*pixel)) as u32;
+    }
+}
+
 /// Fills a row with pixels, each so many times; of the first so many are missing.
-fn enlarge<'a>(row: &mut [u32], pixels: impl Iterator<Item = &'a u32>, times: usize, hidden: usize) {
+fn enlarge(row: &mut [u32], run: &Run<'_>, times: usize, hidden: usize) {
     match (times, hidden) {
         // As large as screens are: the compiler knows how many to write.
-        (2, 0) => enlarge_by::<2>(row, pixels),
-        (3, 0) => enlarge_by::<3>(row, pixels),
-        (4, 0) => enlarge_by::<4>(row, pixels),
-        (5, 0) => enlarge_by::<5>(row, pixels),
+        (2, 0) => enlarge_by::<2>(row, run),
+        (3, 0) => enlarge_by::<3>(row, run),
+        (4, 0) => enlarge_by::<4>(row, run),
+        (5, 0) => enlarge_by::<5>(row, run),
         _ => {
             let mut rest = row;
             let mut missing = hidden;
-            for pixel in pixels {
+            for nth in 0..run.pixels.len() {
                 let (cell, after) = rest.split_at_mut((times - missing).min(rest.len()));
-                cell.fill(turned(*pixel));
+                cell.fill(run.shown_at(nth));
                 (rest, missing) = (after, 0);
             }
         }
@@ -268,22 +307,23 @@ fn enlarge<'a>(row: &mut [u32], pixels: impl Iterator<Item = &'a u32>, times: us
 }
 
 #[inline]
-fn enlarge_by<'a, const TIMES: usize>(row: &mut [u32], pixels: impl Iterator<Item = &'a u32>) {
+fn enlarge_by<const TIMES: usize>(row: &mut [u32], run: &Run<'_>) {
     let (cells, cut) = row.as_chunks_mut::<TIMES>();
-    let mut cells = cells.iter_mut();
-    for pixel in pixels {
-        match cells.next() {
-            Some(cell) => *cell = [turned(*pixel); TIMES],
-            None => cut.fill(turned(*pixel)),
-        }
+    if !cut.is_empty() {
+        cut.fill(run.shown_at(cells.len()));
+    }
+    if run.mirrored {
+        cells.iter_mut().zip(run.pixels.iter().rev()).for_each(|(cell, pixel)| *cell = [*pixel; TIMES]);
+    } else {
+        cells.iter_mut().zip(run.pixels).for_each(|(cell, pixel)| *cell = [*pixel; TIMES]);
     }
 }
 
 /// The first and the last-but-one pixel of something that lies on the screen at all.
 fn visible(start: i32, count: i32, scale: i32, end: i32) -> (i32, i32) {
-    let first = if start < 0 { -start / scale } else { 0 };
+    let first = if start < 0 { (-start / scale).min(count) } else { 0 };
     let last = if start >= end { 0 } else { ((end - start + scale - 1) / scale).min(count) };
-    (first, last.max(first.min(count)).min(count))
+    (first, last.max(first))
 }
 
 #[cfg(test)]
@@ -406,6 +446,43 @@ mod tests {
                 let seen = canvas.pixels()[(2 * y * 40 + 2 * x) as usize] & 0xff_ffff;
                 assert_eq!(seen, expected, "{x} {y}");
             }
+        }
+    }
+
+    #[test]
+    fn mixing_a_row_is_mixing_each_pixel() {
+        let colors = [0, 0xff_ffff, 0x10_1b36, 0xff_a636, 0x80_7f01];
+        for share in [0, 1, 100, 128, 255, 256] {
+            for over in colors {
+                let mut row: Vec<u32> = colors.iter().map(|color| 0xff00_0000 | color).collect();
+                mix_row(&mut row, over, share);
+                let mixed = |color| Color::of_pixel(color).mix_256(Color::of_pixel(over), share).pixel();
+                assert_eq!(row, colors.map(mixed), "{share} of {over:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_outline_is_every_neighbour_of_a_dot_and_nothing_else() {
+        for size in [1, 2] {
+            let mut canvas = Canvas::new(View::at_scale(60, 40, 60, 40, 1, 1));
+            let mut scene = Scene::default();
+            scene.text("i:", 4.0, 4.0, palette::MOON).outlined(palette::PEAT[3]).sized(size);
+            canvas.paint(&scene, &Album::default());
+            let pixels = canvas.pixels();
+            let is = |x: i32, y: i32, color: Color| {
+                let inside = (0..60).contains(&x) && (0..40).contains(&y);
+                inside && pixels[(y * 60 + x) as usize] & 0xff_ffff == color.rgb()
+            };
+            let around =
+                |x: i32, y: i32| (-1..=1).flat_map(move |dy| (-1..=1).map(move |dx| (x + dx, y + dy)));
+            for (x, y) in (0..40).flat_map(|y| (0..60).map(move |x| (x, y))) {
+                if !is(x, y, palette::MOON) {
+                    let beside = around(x, y).any(|(x, y)| is(x, y, palette::MOON));
+                    assert_eq!(is(x, y, palette::PEAT[3]), beside, "{x} {y} at size {size}");
+                }
+            }
+            assert!(count(&canvas, palette::MOON) > 10);
         }
     }
 

@@ -1,23 +1,47 @@
 //! Colours.
 
-/// Red, green and blue, eight bits each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// Red, green and blue, eight bits each. Held as a browser wants its pixels, `0x00bbggrr`, so that what is drawn again and
+/// again needs no turning round.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Color(u32);
+
+impl std::fmt::Debug for Color {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Color(#{:06x})", self.rgb())
+    }
+}
+
+/// Red and blue change places.
+const fn turned(color: u32) -> u32 {
+    (color & 0xff) << 16 | color & 0xff00 | color >> 16 & 0xff
+}
 
 impl Color {
     /// From `0xrrggbb`.
     pub const fn hex(rgb: u32) -> Color {
-        Color(rgb & 0xff_ffff)
+        Color(turned(rgb))
     }
 
     /// As `0xrrggbb`.
     pub const fn rgb(self) -> u32 {
-        self.0
+        turned(self.0)
+    }
+
+    /// As a pixel that hides what is behind it: `0xffbbggrr`, whose bytes are red, green, blue, 255.
+    #[inline]
+    pub(crate) const fn pixel(self) -> u32 {
+        0xff00_0000 | self.0
+    }
+
+    /// Of a pixel.
+    #[inline]
+    pub(crate) const fn of_pixel(pixel: u32) -> Color {
+        Color(pixel & 0xff_ffff)
     }
 
     /// Red, green, blue.
     pub const fn parts(self) -> [u8; 3] {
-        [(self.0 >> 16) as u8, (self.0 >> 8) as u8, self.0 as u8]
+        [self.0 as u8, (self.0 >> 8) as u8, (self.0 >> 16) as u8]
     }
 
     /// So much of the way (0 to 1) to another colour.
@@ -50,6 +74,15 @@ impl Color {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let color = Color::hex(0x12_3456);
+        assert_eq!((color.rgb(), color.parts()), (0x12_3456, [0x12, 0x34, 0x56]));
+        assert_eq!(color.pixel().to_le_bytes(), [0x12, 0x34, 0x56, 255]);
+        assert_eq!(Color::of_pixel(color.pixel()), color);
+        assert_eq!(format!("{color:?}"), "Color(#123456)");
+    }
 
     #[test]
     fn mixing_meets_both_ends_and_the_middle() {

@@ -229,27 +229,40 @@ pub fn width(text: &str, bold: bool, track: i32) -> i32 {
 
 /// Calls `dot` for every pixel of a text, left to right letter by letter, from its top left corner.
 pub fn dots(text: &str, bold: bool, track: i32, mut dot: impl FnMut(i32, i32)) {
+    runs(text, bold, track, |x, y, count| (x..x + count).for_each(|x| dot(x, y)));
+}
+
+/// Calls `run` for pixels of a text that stand side by side in a letter: the first of them, and how many.
+pub fn runs(text: &str, bold: bool, track: i32, mut run: impl FnMut(i32, i32, i32)) {
     let mut left = 0;
     for letter in text.chars() {
         if letter == ' ' || letter == '\u{2009}' {
-        } else if bold && let Some((_, rows, width)) = bold_letter(letter) {
+        } else if bold && let Some((_, rows, _)) = bold_letter(letter) {
             for (y, row) in (0..).zip(rows) {
-                (0..i32::from(*width)).filter(|x| row >> (6 - x) & 1 != 0).for_each(|x| dot(left + x, y));
+                row_runs(*row << 1, |x, count| run(left + x, y, count));
             }
         } else {
             let glyph = find(letter);
             for (y, row) in (0..).zip(glyph.rows) {
-                for x in 0..i32::from(glyph.width) {
-                    if row >> (4 - x - i32::from(glyph.left)) & 1 != 0 {
-                        dot(left + x, y);
-                        if bold {
-                            dot(left + x + 1, y);
-                        }
-                    }
-                }
+                let row = row << (3 + glyph.left);
+                let row = if bold { row | row >> 1 } else { row };
+                row_runs(row, |x, count| run(left + x, y, count));
             }
         }
         left += advance(letter, bold, track);
+    }
+}
+
+/// Ones side by side in a row whose highest bit is its leftmost pixel.
+fn row_runs(mut row: u8, mut run: impl FnMut(i32, i32)) {
+    let mut passed = 0;
+    while row != 0 {
+        let gap = row.leading_zeros();
+        row <<= gap;
+        let count = row.leading_ones();
+        run((passed + gap) as i32, count as i32);
+        passed += gap + count;
+        row = row.checked_shl(count).unwrap_or(0);
     }
 }
 
@@ -283,6 +296,20 @@ mod tests {
         assert_eq!(width("i", false, 0), 3);
         assert_eq!(width("iW", false, 0), 3 + 1 + 5);
         assert_eq!(width("W", true, 0), 7);
+    }
+
+    #[test]
+    fn runs_are_the_ones_of_a_row() {
+        for row in 0..=u8::MAX {
+            let mut seen = 0;
+            row_runs(row, |x, count| {
+                assert!(count > 0 && x + count <= 8);
+                seen |= (0xff_u32 >> x) as u8 & !(0xff_u32 >> (x + count)) as u8;
+                // The pixel after it is not there: no run is cut in two.
+                assert_eq!(u32::from(row) << 1 << (x + count) & 0x100, 0);
+            });
+            assert_eq!(seen, row);
+        }
     }
 
     #[test]
