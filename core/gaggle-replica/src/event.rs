@@ -198,6 +198,9 @@ pub enum PeerFault {
     /// It said something although it only looks on.
     #[error("said something although it only looks on")]
     OnlooksOnly,
+    /// It insisted on a number above those who were here before it.
+    #[error("insisted on being senior to those who were here before it")]
+    Outranks,
     /// It became somebody else in the middle of a link.
     #[error("announced itself as somebody else")]
     AnotherMember,

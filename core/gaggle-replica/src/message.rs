@@ -44,6 +44,8 @@ pub(crate) struct Hello {
     pub(crate) tick: u32,
     /// The sender knows of no object.
     pub(crate) blank: bool,
+    /// The receiver is not known here under the number it has: it is to come in again, as somebody new.
+    pub(crate) unknown: bool,
     /// The sender only looks on, and is no member ever.
     pub(crate) onlooker: bool,
     /// How many objects the sender is about to introduce.
@@ -126,7 +128,9 @@ impl<'a> Message<'a> {
                     out.extend_from_slice(&number.to_le_bytes());
                 }
                 out.push(hello.player.number());
-                out.push(u8::from(hello.blank) | u8::from(hello.onlooker) << 1);
+                out.push(
+                    u8::from(hello.blank) | u8::from(hello.onlooker) << 1 | u8::from(hello.unknown) << 2,
+                );
             }
             Message::Forgotten(id) | Message::Ask(id) => {
                 let forgotten = matches!(self, Message::Forgotten(_));
@@ -281,6 +285,7 @@ impl Hello {
                 age_ms: 0,
                 tick: 0,
                 blank: true,
+                unknown: false,
                 onlooker: false,
                 objects: 0,
             });
@@ -298,10 +303,10 @@ impl Hello {
             return Err(DecodeError::Unknown { what: "member's tag", value: 0 });
         }
         let flags = r.u8("flags")?;
-        if flags > 3 {
+        if flags > 7 {
             return Err(DecodeError::Unknown { what: "flags", value: flags.into() });
         }
-        let (blank, onlooker) = (flags & 1 != 0, flags & 2 != 0);
+        let (blank, onlooker, unknown) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
         if onlooker && member.number != NUMBER_NONE {
             return Err(DecodeError::NotCanonical { what: "member's number" });
         }
@@ -316,6 +321,7 @@ impl Hello {
             age_ms,
             tick,
             blank,
+            unknown,
             onlooker,
             objects,
         })
@@ -339,6 +345,7 @@ pub(crate) mod tests {
                 age_ms: 61_000,
                 tick: 1_220,
                 blank: false,
+                unknown: false,
                 onlooker: false,
                 objects: 400,
             }),

@@ -87,6 +87,8 @@ pub struct SharedRoom<W: World, O: Outside> {
     pace: Pace,
     /// What is on the screen is the world of the room.
     together: bool,
+    /// Who was in the room when it became so, and has been since.
+    predecessors: Vec<PeerId>,
     joining: Option<Joining>,
     resting: bool,
     /// We left the world on the screen, to come back.
@@ -132,6 +134,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             session,
             pace: Pace::new(W::STEPS_PER_SECOND, now),
             together: false,
+            predecessors: Vec::new(),
             joining: None,
             resting: false,
             stood_up: false,

@@ -98,6 +98,35 @@ fn the_world_at_hand_goes_on_while_one_comes_in() {
 }
 
 #[test]
+fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
+    let mut town = Town::of(3);
+    for house in 0..2 {
+        town.open(house);
+        town.run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    // Nobody ever hears from the third but through the lobby.
+    town.deafen(2).open(2).run_ms(2_000);
+    let peers: Vec<_> = (0..3)
+        .map(|house| {
+            let me = town.room(house).people().into_iter().find(|person| person.is_self);
+            me.expect("everybody has a seat").peer
+        })
+        .collect();
+    let later = |town: &mut Town, house: usize| -> Vec<bool> {
+        peers.iter().map(|peer| town.room(house).session().came_later(*peer)).collect()
+    };
+    assert_eq!(later(&mut town, 0), [false, true, true]);
+    assert_eq!(later(&mut town, 1), [false, false, true]);
+    // A server that has forgotten everything changes nothing about it.
+    town.set_lobby_up(false).run_ms(3_000).set_lobby_up(true).run_ms(10_000);
+    assert_eq!(later(&mut town, 0), [false, true, true]);
+    town.crash(1).run_ms(60_000).open(1);
+    town.run_until("it is back", 5_000, |town| town.is_together(1));
+    assert!(!later(&mut town, 1)[0] && later(&mut town, 0)[1]);
+    assert!(town.room(0).is_host() && town.room(1).host() == Some(player(0)));
+}
+
+#[test]
 fn the_host_is_killed_and_nothing_is_lost() {
     for policy in POLICIES {
         let mut town = together(3, &policy);

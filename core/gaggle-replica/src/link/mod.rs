@@ -61,6 +61,11 @@ pub(crate) struct Link {
     pub(crate) brought: usize,
     /// How often the other side started anew.
     pub(crate) restarts: u32,
+    /// How often it said, since then, that it is whom it cannot be.
+    pub(crate) doubts: u32,
+    /// When it first said who it is, and when it was let in.
+    pub(crate) greeted_at: Micros,
+    pub(crate) welcomed_at: Micros,
     /// What the player at the other end does, if this machine simulates.
     pub(crate) inputs: InputIn,
     /// The last change of our inputs that arrived there.
@@ -124,6 +129,9 @@ impl Link {
             introduced: 0,
             brought: 0,
             restarts: 0,
+            doubts: 0,
+            greeted_at: Micros::ZERO,
+            welcomed_at: Micros::ZERO,
             inputs: InputIn::default(),
             inputs_acked: 0,
             inbox: Inbox::default(),

@@ -1,4 +1,4 @@
-//! Who is present: links that start and end, and what both sides say about themselves.
+//! Who is present: links that start and end, and what both sides say about themselves. `seniority.rs` has what of it is believed.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -9,14 +9,14 @@ use crate::message::{Hello, Message, NUMBER_NONE, PROTOCOL_VERSION};
 use crate::roster::Present;
 use crate::rule::Rule;
 use crate::store::Place;
-use crate::{MemberTag, ObjectId, Player};
+use crate::{ObjectId, Player};
 
 /// If only newcomers are met for so long, one of them founds the session.
 const FOUND_AFTER: Micros = Micros::from_secs(1);
 /// So often a peer may start anew in one link; every time costs us a look at everything.
 const RESTARTS_MAX: u32 = 16;
-/// Members we remember to have met, and peers somebody vouched for.
-const MET_MAX: usize = 1_024;
+/// Peers somebody vouched for.
+const VOUCHED_MAX: usize = 1_024;
 /// Members we remember to have said goodbye.
 const PARTED_MAX: usize = 64;
 /// Whoever has nothing to tell says so every second: somebody of whom so long nothing is heard may be in trouble.
@@ -26,6 +26,11 @@ impl Session {
     /// A link to a peer is up: we say who we are.
     pub fn handle_linked(&mut self, now: Micros, peer: PeerId) {
         self.note_now(now);
+        self.renew_link(peer);
+    }
+
+    /// A link starts, anew if there was one.
+    pub(super) fn renew_link(&mut self, peer: PeerId) {
         if self.links.iter().any(|link| link.peer == peer) {
             self.end_link(peer);
         }
@@ -80,7 +85,7 @@ impl Session {
     }
 
     fn note_vouched(&mut self, peer: PeerId, player: Option<Player>) {
-        if self.vouched.len() == MET_MAX {
+        if self.vouched.len() == VOUCHED_MAX {
             self.vouched.remove(0);
         }
         self.vouched.push((peer, player));
@@ -138,24 +143,26 @@ impl Session {
             link.their_epoch = hello.epoch;
             link.their_tick = hello.tick;
             link.their_tag = hello.member.tag;
-            link.announced = hello.objects;
+            let most = u32::try_from(self.config.objects_per_peer_max).unwrap_or(u32::MAX);
+            link.announced = hello.objects.min(most);
+            link.greeted_at = self.now;
         }
-        self.highest = self.highest.max(hello.highest);
-        let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));
-        let age = Micros::from_millis(hello.age_ms.into());
-        self.age_at_start = self.age_at_start.max(age.since(here));
-
+        if self.is_doubted_by(index, hello) {
+            return self.stand_down(peer, hello.highest);
+        }
+        self.regard(index, hello);
         let is_member = hello.member.number != NUMBER_NONE;
-        match link.present {
+        match self.links[index].present {
             Some(present) if present.member != hello.member || present.player != hello.player => {
                 self.fault(peer, PeerFault::AnotherMember);
                 return;
             }
+            None if is_member && !self.is_believable(index, hello.member) => return self.doubt(index),
             None if is_member => self.welcome(index, hello),
             None if hello.onlooker => self.seat_onlooker(index, hello),
             _ => {}
         }
-        if is_member && !self.is_admitted() && !self.onlooker {
+        if is_member && !self.is_admitted() && !self.onlooker && self.is_let_in_by(peer) {
             self.admit(self.highest.saturating_add(1));
         } else if let Some(index) = self.link_of(peer).filter(|&index| hello.echo != self.links[index].epoch)
         {
@@ -182,12 +189,7 @@ impl Session {
             }
             _ => {}
         }
-        // A name somebody else here goes by.
-        let is_taken = |link: &Link| {
-            link.peer != peer && link.present.is_some_and(|other| other.member.tag == hello.member.tag)
-        };
-        let mine = hello.member.tag == self.me.member.tag;
-        (mine || self.links.iter().any(is_taken)).then_some(Refusal::NameTaken)
+        self.is_name_of_another(hello.member.tag, peer).then_some(Refusal::NameTaken)
     }
 
     /// A member at the other end of a link.
@@ -197,9 +199,11 @@ impl Session {
         let link = &mut self.links[index];
         link.present = Some(present);
         link.heard_at = self.now;
+        link.welcomed_at = self.now;
+        let peer = link.peer;
         self.roster.insert(present);
-        self.events.push(Event::Joined { player: present.player, peer: link.peer });
-        let first = self.note_met(present.member.tag);
+        self.events.push(Event::Joined { player: present.player, peer });
+        let first = self.note_met(present.member, peer);
         let blank = (hello.blank && first) || !self.without.holds(Rule::TombstonesAtLinkStart);
         if !blank && !self.onlooker {
             for place in 0..self.store.places() as Place {
@@ -244,22 +248,13 @@ impl Session {
         }
     }
 
-    fn note_met(&mut self, tag: MemberTag) -> bool {
-        if self.met.contains(&tag) {
-            return false;
-        }
-        if self.met.len() == MET_MAX {
-            self.met.pop_front();
-        }
-        self.met.push_back(tag);
-        true
-    }
-
     /// Becomes a member with this number.
     pub(super) fn admit(&mut self, number: u32) {
         self.me.member.number = number.min(NUMBER_NONE - 1);
         self.highest = self.highest.max(self.me.member.number);
         self.waiting_since = None;
+        self.admitted_at = self.now;
+        self.sponsor = None;
         self.roster.insert(self.me);
         self.events.push(Event::Admitted);
         self.roster_changed();
@@ -270,7 +265,8 @@ impl Session {
 
     /// If everybody we meet is new, the one of lowest name founds the session.
     pub(super) fn found_if_nobody_else_does(&mut self) {
-        if self.is_admitted() || self.onlooker || self.links.is_empty() {
+        let was_member = self.sponsor.is_some();
+        if self.is_admitted() || self.onlooker || (self.links.is_empty() && !was_member) {
             return;
         }
         if self.awaits_others {
@@ -279,20 +275,35 @@ impl Session {
         }
         let since = *self.waiting_since.get_or_insert(self.now);
         let waited = self.now.since(since) >= FOUND_AFTER;
+        let knows_members = self.links.iter().any(|link| link.present.is_some() && !link.onlooker);
+        let sponsor_gone = self.sponsor.is_some_and(|sponsor| self.link_of(sponsor).is_none());
+        let alone = self.links.is_empty();
+        if was_member && (alone || (knows_members && (waited || sponsor_gone))) {
+            return self.admit(self.highest.saturating_add(1));
+        }
         let all_greeted = self.links.iter().all(|link| link.their_epoch != 0);
         let mut others = self.links.iter().filter(|link| !link.onlooker);
         let lowest = others.all(|link| self.me.member.tag < link.their_tag);
         if waited && all_greeted && lowest {
-            self.admit(0);
+            self.admit(if was_member { self.highest.saturating_add(1) } else { 0 });
         }
     }
 
     fn greet(&mut self, index: usize) {
+        self.greet_with(index, false);
+    }
+
+    pub(super) fn greet_with(&mut self, index: usize, unknown: bool) {
+        let (peer, hello) = (self.links[index].peer, self.hello(index, unknown));
+        self.tell(peer, &Message::Hello(hello));
+    }
+
+    fn hello(&self, index: usize, unknown: bool) -> Hello {
         let mine = |record: crate::version::Record| record.version.holder == self.me.member && !record.gone;
         let objects = self.store.iter().filter(|(_, object)| object.record.is_some_and(mine)).count();
         let blank = self.store.iter().all(|(_, object)| object.record.is_none());
         let link = &self.links[index];
-        let hello = Hello {
+        Hello {
             version: PROTOCOL_VERSION,
             fingerprint: self.fingerprint,
             epoch: link.epoch,
@@ -303,11 +314,19 @@ impl Session {
             age_ms: u32::try_from(self.age().as_millis()).unwrap_or(u32::MAX),
             tick: self.tick,
             blank,
+            unknown,
             onlooker: self.onlooker,
             objects: objects as u32,
-        };
-        let peer = link.peer;
-        self.tell(peer, &Message::Hello(hello));
+        }
+    }
+
+    /// What we would say to a peer who we are.
+    #[cfg(test)]
+    pub(super) fn hello_to(&self, peer: PeerId) -> Vec<u8> {
+        let index = self.link_of(peer).expect("a link to it");
+        let mut bytes = Vec::new();
+        Message::Hello(self.hello(index, false)).encode(&mut bytes);
+        bytes
     }
 
     /// The lead knows that an object is long gone.

@@ -2,7 +2,7 @@
 //! in packets that are well made. The others lose at most their link to it.
 
 #[path = "../../tests/world/mod.rs"]
-mod world;
+pub(super) mod world;
 
 use gaggle_kit::{Micros, PeerId, Prng, State};
 

@@ -1,7 +1,7 @@
 //! The session: local changes, packets and time in; packets, messages and events out.
 //!
 //! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `owner.rs` whose
-//! it is, `judge.rs` which record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `select.rs` and `send.rs` what goes
+//! it is, `judge.rs` which record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `seniority.rs` in which order, `select.rs` and `send.rs` what goes
 //! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`, `signals.rs`, `values.rs` and `blobs.rs` what
 //! travels beside the objects.
 
@@ -16,12 +16,15 @@ mod greet;
 mod harness;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod impostors;
 mod inputs;
 mod judge;
 mod owner;
 mod receive;
 mod select;
 mod send;
+mod seniority;
 mod signals;
 mod values;
 
@@ -88,8 +91,14 @@ pub struct Session {
     /// Records that claim more than can have happened yet: link and handle.
     too_soon: Vec<(PeerId, u16)>,
     too_soon_at: Micros,
-    /// Members we have had a link with.
-    met: VecDeque<MemberTag>,
+    /// Members we have had a link with, and at which machine if we were a member ourselves.
+    met: VecDeque<(Member, Option<PeerId>)>,
+    /// Peers who came after we became a member.
+    newcomers: VecDeque<PeerId>,
+    /// Who did not know us under the number we had, and gives us another.
+    sponsor: Option<PeerId>,
+    /// Everybody who did so, a few times each.
+    doubted_by: Vec<PeerId>,
     /// Who is who, as far as somebody said so; none for who only looks on.
     vouched: Vec<(PeerId, Option<Player>)>,
     /// Members who said goodbye, the latest last.
@@ -107,8 +116,10 @@ pub struct Session {
     ticked_at: Micros,
     /// When our ticks began to count.
     started: Option<Micros>,
-    /// How old the session was then.
+    /// How old the session was then, and who said so.
     age_at_start: Micros,
+    age_by: Option<Member>,
+    admitted_at: Micros,
     /// Since when there is somebody to wait for, but no member among them.
     waiting_since: Option<Micros>,
     joined_lead: Option<Member>,
@@ -134,6 +145,8 @@ pub struct Session {
     events: Events,
     stats: SessionStats,
     without: Without,
+    /// Draws our names.
+    random: Prng,
 }
 
 /// How much of a world has arrived.
@@ -172,6 +185,8 @@ pub struct SessionStats {
     pub records_refused: u64,
     /// Older records answered with newer ones.
     pub answers: u64,
+    /// How often this machine came in again, because others did not know it under its number.
+    pub renumbered: u64,
     /// Signals that came too often, named objects that did not become known, or were not for this machine.
     pub signals_dropped: u64,
     /// Events thrown away because nobody read them.
@@ -216,6 +231,9 @@ impl Session {
             too_soon: Vec::new(),
             too_soon_at: Micros::ZERO,
             met: VecDeque::new(),
+            newcomers: VecDeque::new(),
+            sponsor: None,
+            doubted_by: Vec::new(),
             vouched: Vec::new(),
             parted: VecDeque::new(),
             onlooker: entry == Entry::Watch,
@@ -227,6 +245,8 @@ impl Session {
             ticked_at: Micros::ZERO,
             started: None,
             age_at_start: Micros::ZERO,
+            age_by: (number != NUMBER_NONE).then_some(Member { number, tag }),
+            admitted_at: Micros::ZERO,
             waiting_since: None,
             joined_lead: None,
             now: Micros::ZERO,
@@ -246,6 +266,7 @@ impl Session {
             events: Events::default(),
             stats: SessionStats::default(),
             without: Without::default(),
+            random,
             kinds,
             config,
         };

@@ -119,7 +119,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         for &peer in self.lounge.outside.links().map_or(&[][..], |links| links.peers()) {
             self.session.handle_linked(now, peer);
         }
-        self.together = true;
+        self.be_together();
         self.lounge.push(Event::Together);
     }
 
@@ -186,9 +186,10 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         }
     }
 
-    /// Nobody in the room can be another player than the lobby says.
+    /// Nobody in the room can be another player than the lobby says, nor have been here before us who came later.
     fn vouch(&mut self) {
         let me = self.lounge.me();
+        self.vouch_newcomers();
         for (peer, chair) in self.lounge.chairs().filter(|(peer, _)| Some(*peer) != me) {
             let Some(player) = Player::new(chair.index() as u8) else { continue };
             self.session.vouch(peer, player);
@@ -202,6 +203,27 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
                 joining.session.vouch_onlooker(peer);
             }
         }
+    }
+
+    /// Whoever was not in the room when the world of the room came on our screen came after us.
+    fn vouch_newcomers(&mut self) {
+        let Some(me) = self.lounge.me().filter(|_| self.together) else { return };
+        let here: Vec<PeerId> = self.lounge.chairs().map(|(peer, _)| peer).collect();
+        if !here.contains(&me) {
+            return;
+        }
+        self.predecessors.retain(|peer| here.contains(peer));
+        for peer in here.into_iter().filter(|peer| *peer != me) {
+            if !self.predecessors.contains(&peer) {
+                self.session.vouch_newcomer(peer);
+            }
+        }
+    }
+
+    /// The world on the screen is that of the room from now on.
+    fn be_together(&mut self) {
+        self.together = true;
+        self.predecessors = self.lounge.chairs().map(|(peer, _)| peer).collect();
     }
 
     /// Hands on what happened.
@@ -290,7 +312,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Some(joining) = self.joining.take() else { return };
         self.session = joining.session;
         while self.session.next_event().is_some() {}
-        self.together = true;
+        self.be_together();
         self.world.enter(&mut self.session);
         self.lounge.push(if self.is_watching() { Event::Watching } else { Event::Together });
     }

@@ -1,0 +1,168 @@
+//! Who is senior to whom. A member has its number from whoever let it in, but says itself what it is: so nobody who is known to
+//! have come after us is believed to have been here before us, or before others we have known for a while. Whoever is not
+//! believed is told so; the honest then come in again, as somebody new, with all they have.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::Session;
+use crate::event::{Event, PeerFault};
+use crate::link::Link;
+use crate::message::{Hello, NUMBER_NONE};
+use crate::{Member, MemberTag};
+
+/// Members we remember to have met, and peers who came after us.
+const MET_MAX: usize = 1_024;
+/// Those who come at about the same time through different members may have numbers in any order. After so many times as
+/// long as one waits for news of what was left, everybody knows whom anybody knows.
+const SETTLED_AFTER: u64 = 3;
+/// So often one may say that it is whom it cannot be: the same hello may have been on its way twice.
+const DOUBTS_MAX: u32 = 4;
+/// So often one peer may make us come in again: every time costs all others a look at everything.
+const RENUMBERED_MAX: usize = 3;
+
+impl Session {
+    /// Says that a peer came after this machine became a member, if the caller knows, for instance from a lobby. It is
+    /// believed to be junior to everybody here, whatever it says.
+    pub fn vouch_newcomer(&mut self, peer: PeerId) {
+        if self.is_admitted() {
+            self.note_newcomer(peer);
+        }
+    }
+
+    /// Whether a peer is known to have come after this machine became a member.
+    pub fn came_later(&self, peer: PeerId) -> bool {
+        self.newcomers.contains(&peer)
+    }
+
+    fn note_newcomer(&mut self, peer: PeerId) {
+        if self.came_later(peer) {
+            return;
+        }
+        if self.newcomers.len() == MET_MAX {
+            self.newcomers.pop_front();
+        }
+        self.newcomers.push_back(peer);
+    }
+
+    /// Learns from what a peer says about itself whether it came after us.
+    pub(super) fn regard(&mut self, index: usize, hello: &Hello) {
+        let peer = self.links[index].peer;
+        let was_another = self.met.iter().any(|(met, by)| *by == Some(peer) && *met != hello.member);
+        if self.is_admitted() && !hello.onlooker && (hello.member.number == NUMBER_NONE || was_another) {
+            self.note_newcomer(peer);
+        }
+        if hello.member.number == NUMBER_NONE || self.came_later(peer) {
+            return;
+        }
+        // The most senior says how old the session is.
+        if self.age_by.is_none_or(|by| hello.member < by) {
+            let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));
+            self.age_by = Some(hello.member);
+            self.age_at_start = Micros::from_millis(hello.age_ms.into()).since(here);
+        }
+        if hello.highest <= self.claims_max() {
+            self.highest = self.highest.max(hello.highest);
+        }
+    }
+
+    /// Whether a member may be who it says.
+    pub(super) fn is_believable(&self, index: usize, member: Member) -> bool {
+        let link = &self.links[index];
+        let known = self.met.iter().any(|(met, by)| *met == member && *by == Some(link.peer));
+        if known || !self.is_admitted() {
+            return true;
+        }
+        // There are never more members than there can be claims.
+        if member.number > self.claims_max() || !self.came_later(link.peer) {
+            return member.number <= self.claims_max();
+        }
+        let lead = self.roster.lead().map(|lead| lead.member);
+        let settled = Micros::new(self.config.inherit_after.get() * SETTLED_AFTER);
+        let counts =
+            |other: Member, since: Micros| Some(other) == lead || link.greeted_at.since(since) >= settled;
+        let is_behind = |other: Member, since: Micros| member > other || !counts(other, since);
+        let welcomed =
+            |link: &Link| link.present.filter(|_| !link.onlooker).map(|p| (p.member, link.welcomed_at));
+        is_behind(self.me.member, self.admitted_at)
+            && self.links.iter().filter_map(welcomed).all(|(other, since)| is_behind(other, since))
+    }
+
+    /// A peer says it is a member it cannot be.
+    pub(super) fn doubt(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        link.doubts += 1;
+        if link.doubts > DOUBTS_MAX {
+            let peer = link.peer;
+            return self.fault(peer, PeerFault::Outranks);
+        }
+        self.greet_with(index, true);
+    }
+
+    /// Whether this machine is to do as a peer says who does not know it under its number.
+    pub(super) fn is_doubted_by(&self, index: usize, hello: &Hello) -> bool {
+        let link = &self.links[index];
+        hello.unknown
+            && self.is_admitted()
+            && hello.echo == link.epoch
+            && hello.member.number != NUMBER_NONE
+            && !self.came_later(link.peer)
+            && self.doubted_by.iter().filter(|by| **by == link.peer).count() < RENUMBERED_MAX
+    }
+
+    /// Comes in again, as somebody new, let in by the peer that did not know us. What we held is left to whoever is its heir.
+    pub(super) fn stand_down(&mut self, peer: PeerId, highest: u32) {
+        for index in 0..self.dirty.len() {
+            // What nobody was told yet is no part of what we said in this tick.
+            let place = self.dirty[index];
+            let (tick, me) = (self.tick + 1, self.me.member);
+            if let Some(record) = self.store[place].record.filter(|record| record.version.holder == me) {
+                let version = crate::version::Version { tick, ..record.version };
+                self.store.set_record(place, Some(crate::version::Record { version, ..record }));
+            }
+        }
+        for asked in std::mem::take(&mut self.signals.asked) {
+            let signal = self.kinds.signals()[usize::from(asked.kind)].name;
+            self.events.push(Event::Denied { signal });
+        }
+        self.roster.remove(self.me.member);
+        self.me.member = Member { number: NUMBER_NONE, tag: MemberTag(self.random.next_u32() | 1) };
+        self.newcomers.clear();
+        self.met.iter_mut().for_each(|(_, by)| *by = None);
+        self.age_by = None;
+        self.highest = highest;
+        self.sponsor = Some(peer);
+        self.doubted_by.push(peer);
+        self.stats.renumbered += 1;
+        let peers: Vec<PeerId> = self.links.iter().map(|link| link.peer).collect();
+        for peer in peers {
+            self.renew_link(peer);
+        }
+        self.roster_changed();
+    }
+
+    /// Whether a member lets us in: whoever said that it does not know us, while there is a link to it, else anybody.
+    pub(super) fn is_let_in_by(&self, peer: PeerId) -> bool {
+        let sponsor = self.sponsor.filter(|sponsor| self.link_of(*sponsor).is_some());
+        sponsor.is_none_or(|sponsor| sponsor == peer)
+    }
+
+    /// Notes a member we have met. Whether it is the first time.
+    pub(super) fn note_met(&mut self, member: Member, peer: PeerId) -> bool {
+        let before = self.met.iter().position(|(met, _)| met.tag == member.tag);
+        let known = before.and_then(|index| self.met.remove(index)).is_some();
+        if self.met.len() == MET_MAX {
+            self.met.pop_front();
+        }
+        self.met.push_back((member, self.is_admitted().then_some(peer)));
+        !known
+    }
+
+    /// Whether somebody else goes, or went, by this name.
+    pub(super) fn is_name_of_another(&self, tag: MemberTag, peer: PeerId) -> bool {
+        let is_taken =
+            |link: &Link| link.peer != peer && link.present.is_some_and(|other| other.member.tag == tag);
+        let was_taken =
+            |(met, by): &(Member, Option<PeerId>)| met.tag == tag && by.is_some_and(|by| by != peer);
+        self.me.member.tag == tag || self.links.iter().any(is_taken) || self.met.iter().any(was_taken)
+    }
+}
