@@ -8,7 +8,7 @@ use gaggle_kit::{DecodeError, Micros, PeerId};
 use gaggle_link::{Busy, Carrier, CarrierEvent, Command, Direct, Rendezvous, Signal, Way};
 use js_sys::Array;
 use wasm_bindgen::JsValue;
-use web_sys::{RtcConfiguration, RtcIceServer};
+use web_sys::{RtcConfiguration, RtcIceServer, RtcPeerConnection};
 
 use crate::connection::{Connection, Inbox, Report, Task};
 
@@ -43,6 +43,14 @@ impl std::fmt::Debug for DirectWay {
     }
 }
 
+/// A page's first connection starts the browser's whole machinery for connections, ten times the work of any other. Better now than
+/// in the frame in which somebody comes.
+fn wake_browser() {
+    if let Ok(connection) = RtcPeerConnection::new() {
+        connection.close();
+    }
+}
+
 impl DirectWay {
     /// For this machine, with these servers. The seed should be random.
     pub fn new(local: PeerId, servers: &[IceServer], seed: u64) -> DirectWay {
@@ -59,6 +67,7 @@ impl DirectWay {
         }
         let configuration = RtcConfiguration::new();
         configuration.set_ice_servers(&list);
+        wake_browser();
         DirectWay {
             local,
             configuration,
