@@ -28,6 +28,7 @@ impl Slot {
     ///
     /// # Panics
     /// From 64 on.
+    #[inline]
     pub const fn at(number: usize) -> Slot {
         assert!(number < Slot::COUNT_MAX, "slots are numbered 0 to 63");
         Slot(number as u8)

@@ -5,11 +5,11 @@
 //! decided below. `gaggle-browser` and `gaggle-native` make one with the ways they have.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
 
-use gaggle_kit::{DecodeError, Micros, PeerId};
+use gaggle_kit::{DecodeError, FewSet, Micros, PeerId};
 
 use crate::relay::{Leg, Line, RelayHandle};
 use crate::sim::Conditions;
@@ -66,7 +66,7 @@ pub struct Links {
     link: Link<Impaired<Paths>>,
     direct: Option<SharedDirect>,
     relay: Option<Box<dyn Renew>>,
-    members: BTreeSet<PeerId>,
+    members: FewSet<PeerId>,
     /// From peers that are not members yet, as far as we know.
     early: VecDeque<(PeerId, String)>,
     /// Members that were lost, and when to reach for them again.
@@ -101,7 +101,7 @@ impl Links {
             link: Link::new(impaired, config.link, seed),
             direct,
             relay: relay.map(|relay| Box::new(relay.clone()) as Box<dyn Renew>),
-            members: BTreeSet::new(),
+            members: FewSet::new(),
             early: VecDeque::new(),
             lost: Vec::new(),
         }

@@ -5,9 +5,9 @@
 
 mod pair;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{FewSet, Micros, PeerId};
 
 use crate::{Busy, Carrier, CarrierEvent};
 use pair::{Pair, Step};
@@ -140,7 +140,7 @@ pub struct Paths {
     /// Sorted by peer.
     pairs: Vec<Pair>,
     /// Who may connect; anybody if there is no list.
-    guests: Option<BTreeSet<PeerId>>,
+    guests: Option<FewSet<PeerId>>,
     /// Peers to be asked to come to the relay.
     invitations: VecDeque<PeerId>,
     changes: VecDeque<PathChanged>,
@@ -189,7 +189,7 @@ impl Paths {
     /// From now on only who is admitted may connect; others are turned away on every way.
     #[must_use]
     pub fn with_guest_list(mut self) -> Paths {
-        self.guests = Some(BTreeSet::new());
+        self.guests = Some(FewSet::new());
         self
     }
 

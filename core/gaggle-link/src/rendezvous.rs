@@ -3,9 +3,9 @@
 //! A pure machine between a signalling service and something that speaks WebRTC, natively or in a browser. It
 //! tells that *engine* what to do and the other side what was done; it never looks into a description.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use gaggle_kit::{DecodeError, Micros, PeerId, Prng};
+use gaggle_kit::{DecodeError, FewMap, Micros, PeerId, Prng};
 
 use crate::signal::{Candidate, Signal, SignalBody};
 
@@ -62,9 +62,9 @@ struct Meeting {
 pub struct Rendezvous {
     local: PeerId,
     attempts: Prng,
-    meetings: BTreeMap<PeerId, Meeting>,
+    meetings: FewMap<PeerId, Meeting>,
     /// Since when, and how many attempts each peer made us begin.
-    begun: BTreeMap<PeerId, (Micros, u8)>,
+    begun: FewMap<PeerId, (Micros, u8)>,
     commands: VecDeque<(PeerId, u32, Command)>,
     signals: VecDeque<(PeerId, Signal)>,
 }
@@ -75,8 +75,8 @@ impl Rendezvous {
         Rendezvous {
             local,
             attempts: Prng::new(seed),
-            meetings: BTreeMap::new(),
-            begun: BTreeMap::new(),
+            meetings: FewMap::new(),
+            begun: FewMap::new(),
             commands: VecDeque::new(),
             signals: VecDeque::new(),
         }
@@ -186,7 +186,7 @@ impl Rendezvous {
     /// Whether a peer may make us begin one more attempt. If not, it asks again when it gets no answer.
     fn may_begin(&mut self, now: Micros, peer: PeerId) -> bool {
         self.begun.retain(|_, (since, _)| now.since(*since) < ATTEMPTS_WITHIN);
-        let (_, count) = self.begun.entry(peer).or_insert((now, 0));
+        let (_, count) = self.begun.get_or_insert_with(peer, || (now, 0));
         *count = count.saturating_add(1);
         *count <= ATTEMPTS_MAX
     }

@@ -4,9 +4,9 @@
 //! The membership machine decides which entries count and from when; this file keeps their values and
 //! finds the first simulated frame that would have gone otherwise.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use gaggle_kit::{DecodeError, Frame, Input, Slot, SlotSet};
+use gaggle_kit::{DecodeError, FewMap, Frame, Input, Slot, SlotSet};
 
 use crate::Inputs;
 use crate::event::PeerFault;
@@ -34,6 +34,7 @@ impl Track {
     }
 
     /// Up to which frame nobody needs to wait for this stream.
+    #[inline]
     fn horizon(&self) -> Frame {
         // Frames before the first one count for nobody; a row cut before it counts for none at all.
         let have = self.have.max(self.row.first.previous());
@@ -76,7 +77,7 @@ pub(crate) struct Ledger<I: 'static> {
     own: Option<Row>,
     /// All other streams in the roster, in the order of their names.
     tracks: Vec<Track>,
-    warm: BTreeMap<StreamId, Warm<I>>,
+    warm: FewMap<StreamId, Warm<I>>,
     /// The state the live simulation is at.
     pub(crate) current: Frame,
     /// The first simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
@@ -96,7 +97,7 @@ impl<I: Input> Ledger<I> {
             me,
             own: None,
             tracks: Vec::new(),
-            warm: BTreeMap::new(),
+            warm: FewMap::new(),
             current: Frame::START,
             changed: Frame::NEVER,
             harmless: 0,
@@ -451,7 +452,7 @@ impl<I: Input> Entries for Ledger<I> {
                 return Ok(());
             }
         }
-        let warm = self.warm.entry(stream).or_insert_with(|| Warm {
+        let warm = self.warm.get_or_insert_with(stream, || Warm {
             players: inputs.len(),
             first: frame,
             count: 0,

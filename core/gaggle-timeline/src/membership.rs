@@ -34,10 +34,10 @@ mod rules;
 mod tail;
 mod view;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet};
+use gaggle_kit::{DecodeError, FewSet, Frame, Micros, PeerId, SlotSet};
 
 use crate::roster::{Incarnation, StreamId};
 
@@ -197,7 +197,7 @@ pub(crate) struct Membership {
     collection: Option<Collection>,
     peers: Peers,
     /// Streams the application wants gone.
-    condemned: BTreeSet<StreamId>,
+    condemned: FewSet<StreamId>,
     /// The highest ballot number ever seen.
     number_seen: u32,
     /// Somebody is left with a fence: a change must be finished.
@@ -265,7 +265,7 @@ impl Membership {
             accepted: None,
             collection: None,
             peers: Peers::default(),
-            condemned: BTreeSet::new(),
+            condemned: FewSet::new(),
             number_seen: 0,
             unfinished: false,
             suspicious_since: None,
@@ -373,6 +373,12 @@ impl Membership {
     pub(crate) fn relation_of(&self, peer: PeerId) -> Option<Relation> {
         let peer = self.peers.get(peer)?;
         Some(peer.relation(&self.lineage, &peer.latest()?.tip))
+    }
+
+    /// The highest attempt anybody was heard to make.
+    #[cfg(test)]
+    pub(crate) fn number_seen(&self) -> u32 {
+        self.number_seen
     }
 
     pub(crate) fn epoch(&self) -> Epoch {

@@ -6,9 +6,9 @@ mod lobby;
 mod people;
 mod results;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_kit::{FewMap, Micros, PeerId, Prng};
 use gaggle_link::{SendError, Transport};
 use gaggle_lobby::client::Client;
 use gaggle_lobby::message::client::{Leave, Profile};
@@ -52,7 +52,7 @@ pub(crate) struct Lounge<S, O> {
     back_at: Option<Micros>,
     /// Those who left the room, and when to let go of them.
     leaving: Vec<(Micros, PeerId)>,
-    names: BTreeMap<PeerId, String>,
+    names: FewMap<PeerId, String>,
     events: VecDeque<Event>,
     pub(crate) now: Micros,
 }
@@ -77,7 +77,7 @@ impl<S, O: Outside> Lounge<S, O> {
             server_lost: false,
             back_at: None,
             leaving: Vec::new(),
-            names: BTreeMap::new(),
+            names: FewMap::new(),
             events: VecDeque::new(),
             now,
         }

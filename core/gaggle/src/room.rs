@@ -5,10 +5,9 @@
 
 mod company;
 
-use std::collections::BTreeSet;
 use std::fmt;
 
-use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_kit::{FewSet, Frame, Micros, PeerId, Prng, Slot, SlotSet};
 use gaggle_link::{SendError, Transport};
 use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
@@ -111,7 +110,7 @@ pub struct Room<G: Game, O: Outside> {
     recording: Option<Recording<G>>,
     players: Vec<Held<G::Input>>,
     /// Those in the match of whom nothing is heard at the moment.
-    silent: BTreeSet<PeerId>,
+    silent: FewSet<PeerId>,
     mailbox: Mailbox,
     /// Where we sat in the match of this room before we stood up.
     old_slots: Option<SlotSet>,
@@ -153,7 +152,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             players: vec![Held::default(); config.local_players],
             mailbox: Mailbox::default(),
             old_slots: None,
-            silent: BTreeSet::new(),
+            silent: FewSet::new(),
             lounge: Lounge::new(now, config, build, outside, rng),
         };
         room.lounge.look_for_others(false);

@@ -1,10 +1,10 @@
 //! The direct way from page to page, or to a native peer: WebRTC.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
-use gaggle_kit::{DecodeError, Micros, PeerId};
+use gaggle_kit::{DecodeError, FewMap, Micros, PeerId};
 use gaggle_link::{Busy, Carrier, CarrierEvent, Command, Direct, Rendezvous, Signal, Way};
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -32,7 +32,7 @@ pub struct DirectWay {
     configuration: RtcConfiguration,
     rendezvous: Rendezvous,
     inbox: Rc<RefCell<Inbox>>,
-    connections: BTreeMap<PeerId, Connection>,
+    connections: FewMap<PeerId, Connection>,
     told: VecDeque<CarrierEvent>,
     now: Micros,
 }
@@ -73,7 +73,7 @@ impl DirectWay {
             configuration,
             rendezvous: Rendezvous::new(local, seed),
             inbox: Rc::default(),
-            connections: BTreeMap::new(),
+            connections: FewMap::new(),
             told: VecDeque::new(),
             now: Micros::ZERO,
         }

@@ -1,8 +1,8 @@
 //! A member's side of a relay: when to connect, whom to call, which of two legs leads to whom. Does nothing itself.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{FewMap, Micros, PeerId};
 
 use super::frame::{RelayFrame, RelayRefusal};
 use crate::CarrierEvent;
@@ -97,7 +97,7 @@ pub struct RelayClient {
     failures: u32,
     instance: Option<u64>,
     has_channels: bool,
-    peers: BTreeMap<PeerId, Reach>,
+    peers: FewMap<PeerId, Reach>,
     /// Peers that were left, and when to say so.
     leaving: Vec<(Micros, PeerId)>,
     idle_since: Option<Micros>,
@@ -120,7 +120,7 @@ impl RelayClient {
             failures: 0,
             instance: None,
             has_channels: false,
-            peers: BTreeMap::new(),
+            peers: FewMap::new(),
             leaving: Vec::new(),
             idle_since: None,
             stopped: false,
@@ -166,7 +166,7 @@ impl RelayClient {
 
     /// Reach this peer over this leg, now or when it comes.
     pub fn connect(&mut self, now: Micros, leg: Leg, peer: PeerId) {
-        let reach = self.peers.entry(peer).or_default();
+        let reach = self.peers.get_or_insert_with(peer, Reach::default);
         reach.wanted[leg.index()] = true;
         reach.left[leg.index()] = false;
         let forwarded = reach.forwarded;
@@ -276,7 +276,7 @@ impl RelayClient {
             RelayFrame::Opened { peer }
                 if self.peers.len() >= PEERS_MAX && !self.peers.contains_key(&peer) => {}
             RelayFrame::Opened { peer } => {
-                let reach = self.peers.entry(peer).or_default();
+                let reach = self.peers.get_or_insert_with(peer, Reach::default);
                 if !std::mem::replace(&mut reach.forwarded, true) {
                     reach.left = [false; 2];
                 }

@@ -1,9 +1,9 @@
 //! Changing the view: when it is called for, asking everybody what they hold, and what follows from it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
-use gaggle_kit::{Frame, Micros, PeerId};
+use gaggle_kit::{FewMap, FewSet, Frame, Micros, PeerId};
 
 use super::ballot::Ballot;
 use super::held::Entries;
@@ -21,11 +21,11 @@ pub(super) struct Collection {
     pub(super) ballot: Ballot,
     /// Everybody who is asked, in order, this machine included.
     pub(super) circle: Vec<StreamId>,
-    reports: BTreeMap<StreamId, Report>,
+    reports: FewMap<StreamId, Report>,
     /// With a majority: what is put to the vote, those of the view it builds on who decide, who accepted it.
     pub(super) proposal: Option<Proposal>,
     pub(super) parent: Option<View>,
-    pub(super) accepted_by: BTreeSet<StreamId>,
+    pub(super) accepted_by: FewSet<StreamId>,
     asked_at: Micros,
 }
 
@@ -191,10 +191,10 @@ impl Membership {
         self.collection = Some(Collection {
             ballot,
             circle,
-            reports: BTreeMap::from([(self.me, own)]),
+            reports: FewMap::from_iter([(self.me, own)]),
             proposal: None,
             parent: None,
-            accepted_by: BTreeSet::new(),
+            accepted_by: FewSet::new(),
             asked_at: now,
         });
         self.send_collect();
@@ -420,7 +420,7 @@ impl Membership {
     fn deepest(&self, collection: &Collection) -> Top {
         let mut top = Top { lineage: self.lineage.clone(), view: self.view.clone(), by: self.me };
         if self.rules.build_on_deepest {
-            for (stream, report) in &collection.reports {
+            for (stream, report) in collection.reports.iter() {
                 if top.lineage.relate(&report.told.tip) == Relation::Descendant {
                     top.lineage.follow(&report.told.tip);
                     top.view = report.told.view.clone();

@@ -1,8 +1,6 @@
 //! The option that there is one history: a view counts once more than half accepted it.
 
-use std::collections::BTreeSet;
-
-use gaggle_kit::PeerId;
+use gaggle_kit::{FewSet, PeerId};
 
 use super::ballot::Ballot;
 use super::held::Entries;
@@ -89,7 +87,7 @@ impl Membership {
         let proposal = Proposal { ballot, told, tails };
         collection.circle = circle.to_vec();
         collection.proposal = Some(proposal.clone());
-        collection.accepted_by = BTreeSet::from([me]);
+        collection.accepted_by = FewSet::from_iter([me]);
         self.accepted = Some(proposal);
         self.ask_for_acceptance();
         self.finish_vote(entries)

@@ -1,8 +1,8 @@
 //! What is known about other machines: whether they are reachable, under which name, in which history.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use gaggle_kit::{Frame, Micros, PeerId};
+use gaggle_kit::{FewMap, Frame, Micros, PeerId};
 
 use super::history::{History, Lineage, Relation, Tip};
 use super::messages::Standing;
@@ -131,7 +131,7 @@ impl Peer {
 /// All other machines, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Peers {
-    all: BTreeMap<PeerId, Peer>,
+    all: FewMap<PeerId, Peer>,
 }
 
 impl Peers {
@@ -140,7 +140,7 @@ impl Peers {
     }
 
     pub(crate) fn entry(&mut self, peer: PeerId) -> &mut Peer {
-        self.all.entry(peer).or_default()
+        self.all.get_or_insert_with(peer, Peer::default)
     }
 
     pub(crate) fn remove(&mut self, peer: PeerId) {
