@@ -165,6 +165,9 @@ pub(crate) struct Allowed {
     pub(crate) asks: Budget,
     /// Its highest attempt so far.
     pub(crate) ballot: u32,
+    /// Promises it says it made to others, and the highest of these.
+    pub(crate) promises: Budget,
+    pub(crate) promise_ballot: u32,
     /// Attempts it brings letters about, and the highest of these.
     pub(crate) letters: Budget,
     pub(crate) letter_ballot: u32,

@@ -125,6 +125,8 @@ pub struct Session<I: Input> {
     newest_change: Frame,
     /// The frame to simulate for which local entries were last written.
     told_for: Frame,
+    /// How long a frame takes.
+    frame: Micros,
     /// A peer silent for longer makes us send every frame.
     silence_max: Micros,
     /// Ticks since the session began, stalled ones included.
@@ -219,6 +221,7 @@ impl<I: Input> Session<I> {
             input_delay: 0,
             newest_change: Frame::START,
             told_for: Frame::START,
+            frame: config.frame_micros(),
             silence_max: Micros::new((send::INTERVAL_TICKS_MAX + 2) * config.frame_micros().get()),
             ticks: 0,
             stalled_ticks: 0,

@@ -14,8 +14,9 @@ pub(crate) struct Ballot {
     pub(crate) by: StreamId,
 }
 
-/// Farther ahead than this of everything ever seen a number is a lie: it would use up all numbers.
-pub(crate) const BALLOT_LEAP_MAX: u32 = 1 << 20;
+/// Farther ahead than this of everything ever seen a number is a lie: it would use up all numbers. A lead that leaps as
+/// far and as often as it may needs two hours for that.
+pub(crate) const BALLOT_LEAP_MAX: u32 = 1 << 16;
 
 impl Ballot {
     /// The view a match begins with was not voted on.

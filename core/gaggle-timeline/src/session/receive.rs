@@ -8,7 +8,7 @@ use crate::announce::{Announce, Message, PROTOCOL_VERSION};
 use crate::budget::Allowance;
 use crate::event::{Event, PeerFault, Refusal};
 use crate::ledger::Track;
-use crate::membership::{self, Hearing, Mode, Sign, Tail};
+use crate::membership::{self, Ballot, Hearing, Mode, Sign, Tail};
 use crate::packet::{AHEAD_NONE, Packet, TAG_NONE, TAG_OTHER, complete};
 use crate::relay::Other;
 use crate::remote::{Handshake, Liveness, Meaning};
@@ -23,6 +23,9 @@ const MESSAGES: Allowance = Allowance { burst: 1_024, per_second: 256 };
 /// Attempts to change the view are the lead's business; others make some when they take it for lost.
 const CHANGES: Allowance = Allowance { burst: 48, per_second: 2 };
 const CHANGES_OF_LEAD: Allowance = Allowance { burst: 256, per_second: 8 };
+/// Promises a peer says it made to somebody else, each of which may make everybody agree anew. Who invented them, it or the
+/// one it names, nobody can tell: those beyond are not heeded yet. What is true is told in every packet until it is over.
+const PROMISES: Allowance = Allowance { burst: 16, per_second: 1 };
 pub(super) const ASKS: Allowance = Allowance { burst: 16, per_second: 1 };
 
 /// Frames that have the same low bits are so far apart.
@@ -155,6 +158,7 @@ impl<I: Input> Session<I> {
         }
         // Whoever calls for a change makes everybody answer; whoever says no makes the lead call for another.
         if let membership::Message::Collect { ballot, .. }
+        | membership::Message::Accept { ballot, .. }
         | membership::Message::Nack { promised: ballot, .. } = &message
             && self.is_churn(index, ballot.number)
         {
@@ -192,6 +196,24 @@ impl<I: Input> Session<I> {
         let newer = ballot > allowed.ballot;
         allowed.ballot = allowed.ballot.max(ballot);
         newer && !allowed.changes.spend(self.now, allowance)
+    }
+
+    /// A promise as far as it is heeded: whoever claims ever higher ones makes the others agree anew without end.
+    ///
+    /// # Errors
+    /// If it says that it called for all of these itself.
+    fn heed_promise(&mut self, index: usize, promised: Ballot) -> Result<Option<Ballot>, PeerFault> {
+        if promised.by.peer == self.remotes[index].peer {
+            let churn = self.is_churn(index, promised.number);
+            return if churn { Err(PeerFault::TooManyChanges) } else { Ok(Some(promised)) };
+        }
+        let allowed = &mut self.remotes[index].allowed;
+        let newer = promised.number > allowed.promise_ballot;
+        if newer && !allowed.promises.spend(self.now, PROMISES) {
+            return Ok(None);
+        }
+        allowed.promise_ballot = allowed.promise_ballot.max(promised.number);
+        Ok(Some(promised))
     }
 
     fn take_transfer(&mut self, index: usize, message: transfer::Message<'_>) {
@@ -267,9 +289,13 @@ impl<I: Input> Session<I> {
         if !self.running {
             return Ok(nothing);
         }
+        let promised = match packet.promised {
+            Some(promised) => self.heed_promise(index, promised)?,
+            None => None,
+        };
         self.sync_held();
         let confirmed = Frame::START;
-        let sign = Sign { tag: packet.tag, observer: packet.observer, promised: packet.promised, confirmed };
+        let sign = Sign { tag: packet.tag, observer: packet.observer, promised, confirmed };
         let hearing = match self.membership.hear(now, peer, sign, &self.ledger) {
             Ok(hearing) => hearing,
             Err(fault) => {
@@ -530,7 +556,7 @@ impl<I: Input> Session<I> {
             remote.delay_frames = time.delay_frames.into();
             remote.clock.handle(now, time.clock_ms, time.echo_ms, time.hold_ms);
             let rtt_us = remote.clock.rtt().map_or(0, |rtt| rtt.get() as i64);
-            let one_way = rtt_us * FRAME_Q16 / (2 * self.config.frame_micros().get() as i64);
+            let one_way = rtt_us * FRAME_Q16 / (2 * self.frame.get() as i64);
             if time.ahead_quarters != AHEAD_NONE {
                 remote.advantage.handle_report(time.ahead_quarters, one_way);
             }
@@ -597,6 +623,7 @@ impl<I: Input> Session<I> {
     }
 }
 
+#[inline]
 fn frame_or_start(number: i64) -> Frame {
     Frame::new(number.clamp(0, u32::MAX.into()) as u32)
 }

@@ -2,8 +2,8 @@
 
 use gaggle_kit::{Frame, Slot, SlotSet};
 
-use super::{Mail, Table, peer};
-use crate::event::PeerFault;
+use super::{Mail, Table, peer, reword};
+use crate::event::{Event, PeerFault};
 use crate::membership::{Ballot, Extras, Message, Told, View, held::Join};
 use crate::roster::{Incarnation, Row, StreamId};
 
@@ -167,6 +167,48 @@ fn changes_without_end_are_a_fault() {
     });
     table.run(180).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::TooManyChanges));
     table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+/// Claims in every packet to have promised more than in the one before, to whoever `by` names.
+fn promise_ever_more(by: fn(&super::Session<u8>) -> StreamId) -> super::Tongue {
+    Box::new(move |session, mut mail| {
+        let number = session.membership.number_seen() + 1;
+        let ballot = Ballot { number, by: by(session) };
+        for mail in &mut mail {
+            _ = reword(mail, |packet| packet.promised = Some(ballot), |value| value);
+        }
+        mail
+    })
+}
+
+fn histories_of(table: &Table, index: usize) -> usize {
+    table.events[index].iter().filter(|event| matches!(event, Event::HistoryChanged { .. })).count()
+}
+
+#[test]
+fn whoever_promises_itself_ever_more_is_at_fault() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = promise_ever_more(|session| session.membership.me());
+    table.run(3_000).expect_fault(&[0], |fault| matches!(fault, PeerFault::TooManyChanges));
+    table.run(400).expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn promises_said_to_be_made_to_somebody_else_change_no_view_without_end() {
+    // Whether 1 asked for them only 1 and 2 know: neither is sent away for it.
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = promise_ever_more(|session| {
+        let row = session.roster().iter().find(|row| row.stream.peer == peer(1));
+        row.map(|row| row.stream).expect("it plays")
+    });
+    table.run(1_200);
+    let before = histories_of(&table, 0);
+    table.expect_agreement(&[0, 1], 3_600).expect_no_fault(&[0, 1]);
+    let changes = histories_of(&table, 0) - before;
+    assert!(changes > 0, "nobody heeded a promise");
+    assert!(changes <= 61, "{changes} views in a minute");
 }
 
 #[test]
