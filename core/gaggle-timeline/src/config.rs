@@ -227,6 +227,7 @@ impl SessionConfig {
 
     /// How far an honest peer's newest entry can be ahead of what it holds of the others: the window,
     /// the largest delay, and the frame it waits for.
+    #[inline]
     pub(crate) fn reach_frames(&self) -> u32 {
         self.window_frames() + self.input_delay_limits.1.max(self.input_delay_frames) + 1
     }

@@ -21,18 +21,23 @@ pub(crate) struct DelayControl {
     /// Since when a higher (true) or lower delay would be better.
     unhappy: Option<(bool, Micros)>,
     fixed: bool,
+    /// The round trip last seen, and what it calls for: it is mostly the same, and dividing is slow.
+    seen: (Micros, i64),
 }
 
 impl DelayControl {
     pub(crate) fn new(initial: u32, limits: (u32, u32), frame: Micros, guessed_quarters: i64) -> Self {
-        DelayControl {
+        let mut control = DelayControl {
             limits,
             frame_us: frame.get() as i64,
             guessed_quarters,
             target: initial,
             unhappy: None,
             fixed: false,
-        }
+            seen: (Micros::ZERO, 0),
+        };
+        control.seen.1 = control.need_percent(Micros::ZERO);
+        control
     }
 
     /// The delay to have.
@@ -68,7 +73,10 @@ impl DelayControl {
     /// Called every tick with the worst peer's round trip.
     pub(crate) fn tick(&mut self, now: Micros, rtt: Option<Micros>) {
         let (Some(rtt), false) = (rtt, self.fixed) else { return };
-        let need = self.need_percent(rtt);
+        if self.seen.0 != rtt {
+            self.seen = (rtt, self.need_percent(rtt));
+        }
+        let need = self.seen.1;
         let have = i64::from(self.target) * 100;
         let fitting = self.fitting(need);
         let higher = need > have + RAISE_ABOVE_PERCENT;

@@ -321,6 +321,7 @@ impl Events {
         self.queue.push_back(event);
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
         self.queue.pop_front()
     }

@@ -40,10 +40,12 @@ pub struct Inputs<'a, I: 'static> {
 impl<'a, I: Input> Inputs<'a, I> {
     /// Inputs that are known for certain: `row[n]` is what slot *n* does. For straight runs,
     /// replays and tests.
+    #[inline]
     pub fn confirmed(frame: Frame, row: &'a [I], present: SlotSet) -> Self {
         Inputs { frame, row, present, guessed: SlotSet::EMPTY, unsure: SlotSet::EMPTY, notebook: None }
     }
 
+    #[inline]
     pub(crate) fn noted(
         frame: Frame,
         row: &'a [I],

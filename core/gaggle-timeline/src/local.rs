@@ -149,10 +149,15 @@ impl<I: Input> LocalStream<I> {
         let place = (self.newest.number() & self.frames_mask) as usize;
         let at = place * players;
         let mut change = false;
-        for (nth, sample) in self.sample.iter_mut().enumerate() {
+        let mut tell = |nth: usize, sample: &mut I| {
             change |= self.entries[last + nth].repeat() != *sample;
             self.entries[at + nth] = *sample;
             *sample = sample.repeat();
+        };
+        match &mut self.sample[..] {
+            // Mostly there is one, and getting ready for many takes longer than telling it.
+            [sample] => tell(0, sample),
+            samples => samples.iter_mut().enumerate().for_each(|(nth, sample)| tell(nth, sample)),
         }
         self.changes[place] = change;
         entry(self.newest, &self.entries[at..at + players]);

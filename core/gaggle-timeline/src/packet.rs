@@ -317,10 +317,8 @@ impl<'a> Runs<'a> {
             }
             let bytes = r.rest();
             exactly("entries", bytes.len(), usize::from(changes) * (1 + entry_bytes))?;
-            let mut told = 0usize;
-            for change in bytes.chunks_exact(1 + entry_bytes) {
-                told += 1 + usize::from(change[0]);
-            }
+            let gap = |nth: u8| usize::from(bytes[usize::from(nth) * (1 + entry_bytes)]);
+            let told: usize = (0..changes).map(|nth| 1 + gap(nth)).sum();
             if told > usize::from(carried) {
                 let max = u64::from(carried);
                 return Err(DecodeError::TooMany { what: "entries", count: told as u64, max });

@@ -160,6 +160,7 @@ impl Checks {
         self.keep == Some(frame)
     }
 
+    #[inline]
     pub(super) fn is_check_frame(&self, frame: Frame) -> bool {
         // Dividing is the slowest thing in a calm tick, and nearly all frames asked about are near the next one to check.
         let near = self.next.number().abs_diff(frame.number());
@@ -171,11 +172,13 @@ impl Checks {
     }
 
     /// A frame that should be hashed, once everything up to `finished` is final and simulated.
+    #[inline]
     pub(super) fn hash_due(&self, finished: Frame) -> Option<Frame> {
         (self.interval > 0 && self.next <= finished).then_some(self.next)
     }
 
     /// A state to be set aside.
+    #[inline]
     pub(super) fn keep_due(&mut self, current: Frame) -> Option<Frame> {
         // The state a match starts with is saved with its first tick.
         self.keep.take_if(|frame| current > Frame::START || *frame > Frame::START)

@@ -14,8 +14,8 @@ const DONATIONS_MAX: usize = 8;
 const FEED_FRAMES: u32 = 3;
 const FEED_INTERVAL: Micros = Micros::from_millis(50);
 /// Whoever plays has less time for those who only watch. They pass it on at once, so that a chain of them is late but once.
-const WATCHER_FEED_FRAMES: u32 = 6;
-const WATCHER_FEED_INTERVAL: Micros = Micros::from_millis(100);
+const WATCHER_FEED_FRAMES: u32 = 9;
+const WATCHER_FEED_INTERVAL: Micros = Micros::from_millis(150);
 /// Bytes most feeds take beside their tails, and for each of these.
 const FEED_BYTES: usize = 32;
 const FEED_TAIL_BYTES: usize = 64;
@@ -96,6 +96,7 @@ impl Donations {
     }
 
     /// Whether a state must be written for somebody.
+    #[inline]
     pub(super) fn export_due(&self) -> bool {
         self.all.iter().any(|donation| matches!(donation.parcel, Parcel::Wanted))
     }
@@ -216,7 +217,11 @@ impl<I: Input> Session<I> {
     /// Tells everybody what we confirmed who was not told for long enough.
     pub(super) fn feed_all(&mut self) {
         // From the end: whoever is too far behind is helped no more.
-        (0..self.donations.all.len()).rev().for_each(|nth| self.send_feed(nth));
+        let mut nth = self.donations.all.len();
+        while nth > 0 {
+            nth -= 1;
+            self.send_feed(nth);
+        }
     }
 
     /// Those who are gone, or have what they need.

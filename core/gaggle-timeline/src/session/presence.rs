@@ -106,7 +106,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Frames are confirmed as far as everything in them is held.
-    #[inline]
+    #[inline(always)]
     pub(super) fn update_confirmed(&mut self) {
         // This is looked at twice in a tick, and at least once there is nothing new.
         let member = self.membership.mode() == Mode::Member;
@@ -115,6 +115,7 @@ impl<I: Input> Session<I> {
         }
     }
 
+    #[inline(never)]
     fn confirm_held(&mut self) {
         if self.membership.mode() != Mode::Member {
             self.sync_held();
@@ -267,7 +268,7 @@ impl<I: Input> Session<I> {
 
     /// The frame the others are simulating right now, as far as their packets tell.
     pub(super) fn present_frame(&self) -> Option<Frame> {
-        let frame_us = self.config.frame_micros().get() as i64;
+        let frame_us = self.frame.get() as i64;
         let (mut sum, mut count) = (0, 0);
         for remote in self.remotes.iter().filter(|remote| remote.is_open) {
             let (Some((newest, at)), Some(rtt)) = (remote.newest, remote.clock.rtt()) else { continue };

@@ -80,12 +80,13 @@ impl<I: Input> Session<I> {
             }
             Step::Load(frame) => Some(Request::Load { sim: Sim::Live, frame }),
             Step::Save(frame) => Some(Request::Save { frame }),
-            Step::Advance(frame) if frame <= self.membership.confirmed() => {
-                // Nothing about it can turn out otherwise, so nothing it asks has to be remembered.
-                Some(Request::Advance { sim: Sim::Live, inputs: self.past_inputs(frame) })
-            }
             Step::Advance(frame) => {
-                let inputs = self.ledger.live_inputs(frame, self.membership.confirmed());
+                let confirmed = self.membership.confirmed();
+                // Nothing about what is confirmed can turn out otherwise, so nothing it asks has to be remembered.
+                let inputs = match frame <= confirmed {
+                    true => self.past_inputs(frame),
+                    false => self.ledger.live_inputs(frame, confirmed),
+                };
                 Some(Request::Advance { sim: Sim::Live, inputs })
             }
             Step::Hash(frame) => {
@@ -190,10 +191,13 @@ impl<I: Input> Session<I> {
         newest.since(frame) < kept
     }
 
+    #[inline]
     pub(super) fn past_inputs(&self, frame: Frame) -> Inputs<'_, I> {
         Inputs::confirmed(frame, self.ledger.table.row(frame), self.checks.present_at(frame))
     }
 
+    // Rare, and much of it: the steps of every tick should not make room for it.
+    #[cold]
     fn take_answer(&mut self) {
         let hash = self.plan.hash.take();
         match self.plan.asked.take() {

@@ -24,6 +24,9 @@ const GONE_INTERVAL_TICKS: u64 = 15;
 
 /// A stranger is told the time so often.
 const STRANGER_INTERVAL_TICKS: u64 = 6;
+/// Once the clocks are known, whoever watches and whoever is watched only show each other that they are there: often enough for
+/// three to get lost before anybody looks interrupted.
+const WATCHER_INTERVAL_TICKS: u64 = 20;
 /// Messages waiting to be fetched; whoever never fetches them loses the newest, not its memory.
 const LETTERS_MAX: usize = 8_192;
 
@@ -169,30 +172,39 @@ impl<I: Input> Session<I> {
         let waited = self.ticks - remote.sent.tick;
         if !self.running || self.watches || remote.watches || remote.meaning.is_none() && !remote.is_open {
             // Time is all we have in common; whoever watches is fed by one of us. Who waits for a match to begin wants to know it soon.
-            return waited >= if self.seats.is_empty() { STRANGER_INTERVAL_TICKS } else { 1 };
+            return match () {
+                () if !self.seats.is_empty() => waited >= 1,
+                () if self.running && (self.watches || remote.watches) && remote.clock.is_known() => {
+                    waited >= WATCHER_INTERVAL_TICKS
+                }
+                () => waited >= STRANGER_INTERVAL_TICKS,
+            };
         }
         if remote.liveness == Liveness::Gone {
             return waited >= GONE_INTERVAL_TICKS;
         }
         self.newest_change > remote.sent.newest
             || waited >= INTERVAL_TICKS_MAX
-            || waited >= 1 && waited >= self.interval_ticks(remote)
+            || waited >= 1 && self.is_long(remote, waited)
             || self.input_delay != remote.sent.delay_frames
     }
 
-    /// How many ticks may be between two packets to this peer that say nothing new.
-    fn interval_ticks(&self, remote: &Remote) -> u64 {
+    /// Whether so many ticks, at least one, are as many as may be between two packets to this peer that say nothing new.
+    #[inline]
+    fn is_long(&self, remote: &Remote, ticks: u64) -> bool {
         let anxious = self.config.send_every_frame || self.stalled_ticks > 0 || self.now < remote.lossy_until;
         if anxious || self.now.since(remote.heard_at) > self.silence_max {
-            return 1;
+            return true;
         }
         // Twice the interval must fit between the one-way latency and what window and delay cover.
         let covered_percent = (self.config.window_frames() + self.input_delay) * 100 + 20;
-        match covered_percent.saturating_sub(remote.one_way_percent) {
+        let room_percent = covered_percent.saturating_sub(remote.one_way_percent);
+        match ticks {
+            1 => room_percent < 400,
             // While we come together, others need to know where we are.
-            600.. if remote.advantage.is_together() => 3,
-            400.. => 2,
-            _ => 1,
+            2 => room_percent < 600 || !remote.advantage.is_together(),
+            INTERVAL_TICKS_MAX.. => true,
+            0 => false,
         }
     }
 
