@@ -245,6 +245,14 @@ impl Relay {
         }
     }
 
+    /// The member at the other end of a channel broke the rules of channels: it is shown out, whatever else it has open.
+    pub fn misbehaved(&mut self, connection: ConnectionId, out: Sink<'_>) {
+        match self.connections.get(&connection).and_then(|connection| connection.member) {
+            Some(member) => self.expel(member, RelayRefusal::Malformed, out),
+            None => self.totals.refuse(RelayRefusal::Malformed),
+        }
+    }
+
     /// Lets time pass: call it several times a second.
     pub fn handle_timeout(&mut self, now: Micros, unix_seconds: u64, out: Sink<'_>) {
         let late = |connection: &Connection| {

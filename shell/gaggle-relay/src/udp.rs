@@ -366,6 +366,9 @@ impl Port {
                     }
                 }
                 RtcOut::Closed => {
+                    if held.channel.broke_rules() {
+                        server.with_relay_at_port(|relay, out| relay.misbehaved(id, out));
+                    }
                     self.forget(id, server);
                     return;
                 }

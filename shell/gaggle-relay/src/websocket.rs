@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gaggle_link::relay::RELAY_TEXT_BYTES_MAX;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
 use tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
 use tungstenite::{Bytes, Error, Message};
 
@@ -15,6 +16,10 @@ const MESSAGE_BYTES_MAX: usize = RELAY_TEXT_BYTES_MAX + 64;
 /// What is handed to the kernel at once. What waits beyond it can still be dropped.
 const WRITE_AT_ONCE: usize = 16 * 1024;
 const READ_AT_ONCE: usize = 16 * 1024;
+/// What is taken from one client in a while: several times what may pass through the relay. More waits in the kernel, whatever
+/// it is, so that nobody keeps us busy with what is thrown away.
+const READ_IN_A_WHILE: usize = 1 << 20;
+const WHILE: Duration = Duration::from_millis(200);
 /// Who leaves so much unread is not listened to.
 const UNREAD_MAX: usize = 4 * WRITE_AT_ONCE;
 /// A client that was silent for this long is asked whether it is there, and given up if it still is after the same time again.
@@ -35,15 +40,21 @@ pub(crate) async fn serve(
     let mut clock = tokio::time::interval(PING_AFTER);
     let (mut heard, mut asked) = (true, false);
     let mut read = vec![0; READ_AT_ONCE];
+    let (mut left, mut since) = (READ_IN_A_WHILE, Instant::now());
     let mut serving = true;
     while serving {
         let written = frames.pipe.output.len();
         tokio::select! {
             // A full outbox does not keep us from reading, but answers to pings that nobody takes do.
-            came = input.read(&mut read), if written < UNREAD_MAX => match came {
+            came = input.read(&mut read), if written < UNREAD_MAX && left > 0 => match came {
                 Ok(0) | Err(_) => return,
                 Ok(count) => {
                     heard = true;
+                    let now = Instant::now();
+                    if now.duration_since(since) >= WHILE {
+                        (left, since) = (READ_IN_A_WHILE, now);
+                    }
+                    left = left.saturating_sub(count);
                     serving = frames.take(&read[..count], &handle);
                 }
             },
@@ -53,6 +64,9 @@ pub(crate) async fn serve(
             },
             () = outbox.wait(), if written < WRITE_AT_ONCE => {
                 serving = outbox.drain(WRITE_AT_ONCE, |frame| frames.put(frame));
+            }
+            () = tokio::time::sleep_until(since + WHILE), if left == 0 => {
+                (left, since) = (READ_IN_A_WHILE, Instant::now());
             }
             // Whoever does not read is sent away all the same.
             () = outbox.ended() => serving = false,
@@ -198,5 +212,22 @@ mod tests {
         assert!(sent > UNREAD_MAX / 2, "only {sent} bytes were taken");
         outbox.push(Out::End);
         tokio::time::timeout(PATIENCE, server).await.expect("it ends").expect("it does not panic");
+    }
+
+    #[tokio::test]
+    async fn who_sends_without_end_waits() {
+        let (mut client, stream) = duplex(16 * 1024);
+        let server = tokio::spawn(async move { serve(stream, &Outbox::default(), |_| {}).await });
+        // A message of pieces in which there is nothing.
+        client.write_all(&[0x02, 0x80, 0, 0, 0, 0]).await.expect("the connection is open");
+        let pieces = [0x00, 0x80, 0, 0, 0, 0].repeat(1_000);
+        let (began, mut sent) = (Instant::now(), 0);
+        while sent < 3 * READ_IN_A_WHILE {
+            client.write_all(&pieces).await.expect("the connection stays open");
+            sent += pieces.len();
+        }
+        let took = began.elapsed();
+        assert!(took >= WHILE, "{sent} bytes were taken in {took:?}");
+        server.abort();
     }
 }

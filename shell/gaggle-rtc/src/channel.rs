@@ -13,6 +13,8 @@ use str0m::net::{Protocol, Receive};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 use thiserror::Error;
 
+use crate::gate::{Gate, guarding};
+
 /// Bytes that may wait to be acknowledged. More than that is a queue that only gets older.
 const BUFFERED_BYTES_MAX: usize = 64 * 1024;
 /// What a datagram on the wire may have: a relayed datagram of 1,117 bytes with SCTP's 28 and DTLS' 37 around it stays whole.
@@ -87,6 +89,7 @@ pub struct RtcChannel {
     rtc: Rtc,
     pending: Option<SdpPendingOffer>,
     channel: Option<ChannelId>,
+    gate: Arc<Gate>,
     open: bool,
     ended: bool,
 }
@@ -94,14 +97,15 @@ pub struct RtcChannel {
 impl RtcChannel {
     /// A channel of which nothing is known yet.
     pub fn new(now: Instant, role: Role, certificate: &Certificate) -> RtcChannel {
-        let rtc = RtcConfig::new()
+        let config = RtcConfig::new()
             .set_crypto_provider(provider())
             .set_dtls_cert(certificate.0.clone())
             .set_ice_lite(role == Role::Server)
             .set_mtu(WIRE_BYTES_TARGET..=WIRE_BYTES_WARN)
-            .clear_codecs()
-            .build(now);
-        RtcChannel { rtc, pending: None, channel: None, open: false, ended: false }
+            .clear_codecs();
+        let gate = Gate::new(now);
+        let rtc = gate.guard(|| config.build(now));
+        RtcChannel { rtc, pending: None, channel: None, gate, open: false, ended: false }
     }
 
     /// An address of ours.
@@ -199,6 +203,7 @@ impl RtcChannel {
         to: SocketAddr,
         bytes: &[u8],
     ) -> Result<(), RtcChannelError> {
+        self.gate.set_now(now);
         match receive(now, from, to, bytes) {
             Some(input) => self.rtc.handle_input(input).map_err(failed),
             None => Ok(()),
@@ -210,6 +215,7 @@ impl RtcChannel {
     /// # Errors
     /// If the connection is broken by it.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), RtcChannelError> {
+        self.gate.set_now(now);
         self.rtc.handle_input(Input::Timeout(now)).map_err(failed)
     }
 
@@ -235,6 +241,11 @@ impl RtcChannel {
         self.open
     }
 
+    /// Whether the other side spoke of streams there are none of. The channel ends with that.
+    pub fn broke_rules(&self) -> bool {
+        self.gate.is_broken()
+    }
+
     /// Says goodbye; what [`RtcChannel::poll`] gives afterwards tells the other side.
     pub fn close(&mut self) {
         let _ = self.rtc.close();
@@ -242,6 +253,7 @@ impl RtcChannel {
 
     /// What is to be done next. Poll until it is [`Out::Timeout`] after everything that was done to a channel.
     pub fn poll(&mut self, now: Instant) -> Out {
+        self.gate.set_now(now);
         loop {
             if self.ended || !self.rtc.is_alive() {
                 return match std::mem::replace(&mut self.ended, true) {
@@ -250,7 +262,12 @@ impl RtcChannel {
                     true => Out::Timeout(now + std::time::Duration::from_secs(3_600)),
                 };
             }
-            match self.rtc.poll_output() {
+            let output = self.rtc.poll_output();
+            if self.broke_rules() {
+                self.rtc.disconnect();
+                continue;
+            }
+            match output {
                 Ok(Output::Timeout(at)) => return Out::Timeout(at),
                 Ok(Output::Transmit(transmit)) => {
                     return Out::Transmit {
@@ -306,7 +323,7 @@ fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Opti
 
 fn provider() -> Arc<CryptoProvider> {
     static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
-    Arc::clone(PROVIDER.get_or_init(|| Arc::new(str0m::crypto::from_feature_flags())))
+    Arc::clone(PROVIDER.get_or_init(|| Arc::new(guarding(&str0m::crypto::from_feature_flags()))))
 }
 
 fn description_error(error: impl std::fmt::Display) -> RtcChannelError {

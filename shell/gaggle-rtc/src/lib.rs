@@ -3,7 +3,10 @@
 //! [`RtcChannel`] is fed with datagrams and time and says what to send; whoever has the sockets runs it. [`stun`] asks where one is
 //! seen from, and answers that question.
 
+mod acks;
 mod channel;
+mod gate;
+mod sctp;
 pub mod stun;
 
 pub use channel::{Certificate, Out, Role, RtcChannel, RtcChannelError};

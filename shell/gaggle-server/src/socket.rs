@@ -30,6 +30,10 @@ use crate::hub::Hub;
 const READ_AT_ONCE: usize = 16_384;
 /// What a socket keeps for itself to put frames together: a description of a session fits. It grows for longer ones.
 const FRAME_BUFFER: usize = 2_048;
+/// What may come without a message in it: one that is as long as can be, in the smallest pieces there are.
+const PIECES_BYTES_MAX: usize = 8 * MESSAGE_BYTES_MAX;
+/// The longest ping or pong, which is no part of a message.
+const CONTROL_BYTES_MAX: usize = 131;
 /// What a client may leave unread before it is given up as too slow.
 const WRITE_BUFFER_MAX: usize = 262_144;
 /// How long the other side may take to finish a connection we ended.
@@ -51,6 +55,8 @@ struct State {
     blocked: bool,
     /// We ended it.
     ended: bool,
+    /// What came since the last message.
+    pieces: usize,
     waker: Option<Waker>,
 }
 
@@ -83,7 +89,8 @@ impl Socket {
             .max_message_size(Some(MESSAGE_BYTES_MAX))
             .max_frame_size(Some(MESSAGE_BYTES_MAX));
         let frames = WebSocketContext::from_partially_read(read, Role::Server, Some(config));
-        let state = State { frames, tls: tls.map(Box::new), blocked: false, ended: false, waker: None };
+        let state =
+            State { frames, tls: tls.map(Box::new), blocked: false, ended: false, pieces: 0, waker: None };
         let (mut input, out) = stream.into_split();
         let socket = Arc::new(Socket { id, out, state: Mutex::new(state) });
         hub.connected(&socket, address);
@@ -186,6 +193,7 @@ impl Socket {
 
     /// Passes on what is in these bytes. False when it is over.
     fn take(&self, hub: &Arc<Hub>, bytes: &mut &[u8]) -> bool {
+        self.lock().pieces += bytes.len();
         loop {
             match self.read(bytes) {
                 Incoming::Text(text) => hub.text(self.id, &text),
@@ -208,18 +216,28 @@ impl Socket {
         loop {
             let State { frames, tls, .. } = &mut *state;
             return match frames.read(&mut Pipe::new(bytes, &self.out, tls)) {
-                Ok(Message::Text(text)) => Incoming::Text(text),
-                Ok(Message::Pong(_)) => Incoming::Pong,
-                // Answered by the library, and as much a sign of life as an answer to ours.
-                Ok(Message::Ping(_)) => {
-                    state.flush(&self.out);
+                Ok(Message::Text(text)) => {
+                    state.pieces = 0;
+                    Incoming::Text(text)
+                }
+                // A ping is answered by the library, and as much a sign of life as an answer to ours.
+                Ok(message @ (Message::Pong(_) | Message::Ping(_))) => {
+                    state.pieces = state.pieces.saturating_sub(CONTROL_BYTES_MAX);
+                    if message.is_ping() {
+                        state.flush(&self.out);
+                    }
                     Incoming::Pong
                 }
                 Ok(Message::Binary(_)) => {
                     Incoming::Bad(Refusal::new(RefusalCode::BadMessage, "messages are texts, not binary"))
                 }
                 Ok(Message::Close(_) | Message::Frame(_)) => continue,
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Incoming::Nothing,
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if state.pieces <= PIECES_BYTES_MAX {
+                        return Incoming::Nothing;
+                    }
+                    Incoming::Bad(Refusal::new(RefusalCode::TooLarge, "a message in too many pieces"))
+                }
                 Err(Error::Capacity(CapacityError::MessageTooLong { max_size, .. })) => {
                     let text = format!("a message has at most {max_size} bytes");
                     Incoming::Bad(Refusal::new(RefusalCode::TooLarge, text))

@@ -34,6 +34,19 @@ fn a_message_that_is_too_long_ends_the_connection_with_a_word() {
 }
 
 #[test]
+fn a_message_of_empty_pieces_without_end_ends_the_connection_with_a_word() {
+    let server = TestServer::start();
+    let mut guest = server.guest();
+    guest.hello(1);
+    let raw = guest.socket.get_mut();
+    raw.write_all(&[0x01, 0x80, 0, 0, 0, 0]).unwrap();
+    // Pings between them change nothing.
+    let pieces = [[0x00, 0x80, 0, 0, 0, 0].repeat(10_000), vec![0x89, 0x80, 0, 0, 0, 0]].concat();
+    (0..12).for_each(|_| raw.write_all(&pieces).unwrap());
+    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+}
+
+#[test]
 fn frames_that_break_the_rules_end_the_connection_with_a_word() {
     let server = TestServer::start();
     for (frame, what) in [

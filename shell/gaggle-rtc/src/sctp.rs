@@ -1,0 +1,205 @@
+//! As much of SCTP (RFC 9260) as it takes to guard a channel: which streams a packet speaks of, and acknowledgements that
+//! travel with data. Packets are whole here, and read before anything is kept for them.
+
+use crc::{CRC_32_ISCSI, Crc, Table};
+
+/// Ports, tag and checksum.
+const HEADER_BYTES: usize = 12;
+const CHECKSUM_AT: usize = 8;
+/// Kind, flags and length.
+const CHUNK_HEADER_BYTES: usize = 4;
+/// An acknowledgement that reports nothing missing and nothing double.
+const PLAIN_ACK_BYTES: usize = 16;
+/// A packet of nothing but that.
+pub(crate) const LONE_ACK_BYTES: usize = HEADER_BYTES + PLAIN_ACK_BYTES;
+
+const DATA: u8 = 0;
+const ACK: u8 = 3;
+/// Data, as RFC 8260 interleaves it.
+const INTERLEAVED_DATA: u8 = 64;
+const RESET: u8 = 130;
+const FORWARD: u8 = 192;
+const INTERLEAVED_FORWARD: u8 = 194;
+/// Parameters of a reset that list streams after so many bytes: of one's own, and of the other side's.
+const LISTING_RESETS: [(u16, usize); 2] = [(13, 16), (14, 8)];
+
+static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
+
+/// The packet of an acknowledgement alone.
+pub(crate) type LoneAck = [u8; LONE_ACK_BYTES];
+
+/// Whether a packet speaks of any stream but the one there is, number 0. What cannot be read speaks of none: nothing is
+/// kept for it.
+pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
+    chunks(packet).any(|(kind, chunk)| match kind {
+        DATA | INTERLEAVED_DATA => number(chunk, 8).is_some_and(|stream| stream != 0),
+        FORWARD => lists_another(chunk.get(8..), 4),
+        INTERLEAVED_FORWARD => lists_another(chunk.get(8..), 8),
+        RESET => parameters(chunk).any(|parameter| {
+            let listing = LISTING_RESETS.iter().find(|(kind, _)| number(parameter, 0) == Some(*kind));
+            listing.is_some_and(|(_, from)| lists_another(parameter.get(*from..), 2))
+        }),
+        _ => false,
+    })
+}
+
+/// Whether a packet brings data.
+pub(crate) fn brings_data(packet: &[u8]) -> bool {
+    chunks(packet).any(|(kind, _)| kind == DATA)
+}
+
+/// The packet, if it is nothing but an acknowledgement of all that came so far.
+pub(crate) fn lone_ack(packet: &[u8]) -> Option<LoneAck> {
+    let ack: LoneAck = packet.try_into().ok()?;
+    let is_plain = ack[HEADER_BYTES] == ACK && ack[LONE_ACK_BYTES - 4..] == [0; 4];
+    is_plain.then_some(ack)
+}
+
+/// Whether a packet acknowledges something, whatever else it says.
+pub(crate) fn acknowledges(packet: &[u8]) -> bool {
+    chunks(packet).any(|(kind, _)| kind == ACK)
+}
+
+/// Writes a packet with the acknowledgement before everything else in it.
+pub(crate) fn join(ack: &LoneAck, packet: &[u8], joined: &mut Vec<u8>) {
+    joined.clear();
+    joined.extend_from_slice(&packet[..CHECKSUM_AT]);
+    joined.extend_from_slice(&[0; 4]);
+    joined.extend_from_slice(&ack[HEADER_BYTES..]);
+    joined.extend_from_slice(&packet[HEADER_BYTES..]);
+    let checksum = CHECKSUM.checksum(joined);
+    joined[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// The chunks of a packet with their kinds, as far as they can be read.
+fn chunks(packet: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    pieces(packet.get(HEADER_BYTES..).unwrap_or_default()).map(|chunk| (chunk[0], chunk))
+}
+
+fn parameters(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    pieces(&chunk[CHUNK_HEADER_BYTES..])
+}
+
+/// Chunks and parameters alike: four bytes, of which the last two are the length, then the rest, filled up to a multiple of four.
+fn pieces(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let length = usize::from(number(rest, 2)?);
+        let piece = rest.get(..length).filter(|_| length >= CHUNK_HEADER_BYTES)?;
+        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some(piece)
+    })
+}
+
+/// Whether a list whose entries are so long and begin with a stream's number has another than 0.
+fn lists_another(list: Option<&[u8]>, entry_bytes: usize) -> bool {
+    list.unwrap_or_default()
+        .chunks(entry_bytes)
+        .any(|entry| number(entry, 0).is_some_and(|stream| stream != 0))
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A packet of these chunks: kind, and what follows the length.
+    pub(crate) fn packet(chunks: &[(u8, &[u8])]) -> Vec<u8> {
+        let mut packet = vec![0x13, 0x88, 0x13, 0x88, 1, 2, 3, 4, 0, 0, 0, 0];
+        for (kind, body) in chunks {
+            packet.extend([*kind, 3]);
+            packet.extend((4 + body.len() as u16).to_be_bytes());
+            packet.extend(*body);
+            packet.resize(packet.len().next_multiple_of(4), 0);
+        }
+        let checksum = CHECKSUM.checksum(&packet);
+        packet[8..12].copy_from_slice(&checksum.to_le_bytes());
+        packet
+    }
+
+    /// Data of a stream.
+    pub(crate) fn data(stream: u16, bytes: &[u8]) -> Vec<u8> {
+        [&[0, 0, 0, 9][..], &stream.to_be_bytes(), &[0; 6], bytes].concat()
+    }
+
+    /// An acknowledgement up to a number, with gaps or without.
+    pub(crate) fn ack(upto: u8, gaps: u8) -> Vec<u8> {
+        let mut body = vec![0, 0, 0, upto, 0, 1, 0, 0, 0, gaps, 0, 0];
+        (0..gaps).for_each(|gap| body.extend([0, 2 * gap + 2, 0, 2 * gap + 2]));
+        body
+    }
+
+    fn reset(kind: u16, fixed: usize, streams: &[u16]) -> Vec<u8> {
+        let mut body = kind.to_be_bytes().to_vec();
+        body.extend((4 + fixed as u16 + 2 * streams.len() as u16).to_be_bytes());
+        body.resize(4 + fixed, 7);
+        streams.iter().for_each(|stream| body.extend(stream.to_be_bytes()));
+        body
+    }
+
+    #[test]
+    fn whoever_speaks_of_another_stream_is_found_whatever_it_says() {
+        let honest: [(u8, Vec<u8>); 10] = [
+            (DATA, data(0, b"hello")),
+            (INTERLEAVED_DATA, data(0, b"hello")),
+            (ACK, ack(200, 2)),
+            (FORWARD, vec![0, 0, 0, 5]),
+            (FORWARD, vec![0, 0, 0, 5, 0, 0, 0, 9]),
+            (RESET, reset(13, 12, &[0])),
+            (RESET, reset(13, 12, &[])),
+            (RESET, reset(16, 8, &[])),
+            (1, vec![0xff; 16]),
+            (4, vec![0xff; 40]),
+        ];
+        for (kind, body) in &honest {
+            assert!(!mentions_another_stream(&packet(&[(*kind, body)])), "{kind}: {body:?}");
+        }
+        let hostile: [(u8, Vec<u8>); 8] = [
+            (DATA, data(1, b"hello")),
+            (DATA, data(65_535, b"")),
+            (INTERLEAVED_DATA, data(256, b"hello")),
+            (FORWARD, vec![0, 0, 0, 5, 0, 0, 0, 9, 0, 1, 0, 9]),
+            (INTERLEAVED_FORWARD, vec![0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 9, 1, 0, 0, 0, 0, 0, 0, 9]),
+            (RESET, reset(13, 12, &[3])),
+            (RESET, reset(13, 12, &[0, 3])),
+            (RESET, reset(14, 4, &[0, 0, 9])),
+        ];
+        for (kind, body) in &hostile {
+            assert!(mentions_another_stream(&packet(&[(*kind, body)])), "{kind}: {body:?}");
+            // Behind something honest, and with a length that leaves out the padding.
+            let behind = packet(&[(DATA, &data(0, b"odd")), (3, &ack(1, 0)), (*kind, body)]);
+            assert!(mentions_another_stream(&behind), "{kind}: {body:?}");
+        }
+    }
+
+    #[test]
+    fn cut_and_damaged_packets_are_read_without_harm() {
+        let whole = packet(&[(DATA, &data(0, b"hello")), (RESET, &reset(13, 12, &[0])), (ACK, &ack(9, 3))]);
+        for length in 0..whole.len() {
+            assert!(!mentions_another_stream(&whole[..length]), "{length}");
+            assert_eq!(lone_ack(&whole[..length]), None, "{length}");
+        }
+        for at in 0..whole.len() {
+            for byte in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = byte;
+                let _ = (mentions_another_stream(&damaged), brings_data(&damaged), acknowledges(&damaged));
+            }
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_travels_with_data() {
+        let lone = lone_ack(&packet(&[(ACK, &ack(9, 0))])).unwrap();
+        assert_eq!(lone_ack(&packet(&[(ACK, &ack(9, 1))])), None);
+        assert_eq!(lone_ack(&packet(&[(FORWARD, &ack(9, 0))])), None);
+        let mut joined = vec![1; 5];
+        join(&lone, &packet(&[(DATA, &data(0, b"hello")), (DATA, &data(0, b"there"))]), &mut joined);
+        let expected = packet(&[(ACK, &ack(9, 0)), (DATA, &data(0, b"hello")), (DATA, &data(0, b"there"))]);
+        // The flags of an acknowledgement are its own.
+        assert_eq!(joined, expected);
+        assert!(brings_data(&joined) && acknowledges(&joined));
+    }
+}

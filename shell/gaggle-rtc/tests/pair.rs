@@ -1,0 +1,228 @@
+//! Two channels without a network between them, in a time of their own: how many datagrams it takes, and what somebody gets
+//! who does not keep to the one stream there is.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use gaggle_rtc::{Certificate, Out, Role, RtcChannel};
+use str0m::change::{SdpAnswer, SdpPendingOffer};
+use str0m::channel::{ChannelConfig, ChannelId, Reliability};
+use str0m::net::{Protocol, Receive};
+use str0m::{Candidate, Event, Input, Output, Rtc, RtcConfig};
+
+const MS: Duration = Duration::from_millis(1);
+
+fn address(nth: u16) -> SocketAddr {
+    ([127, 0, 0, 1], 4_000 + nth).into()
+}
+
+/// One side: what it has said so far, and what it heard.
+trait Side {
+    fn poll(&mut self, now: Instant) -> Vec<Vec<u8>>;
+    fn handle(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]);
+    fn pass_time(&mut self, now: Instant);
+}
+
+/// A side that keeps to the rules.
+struct Honest {
+    channel: RtcChannel,
+    heard: usize,
+    closed: bool,
+}
+
+impl Honest {
+    fn new(now: Instant, role: Role, nth: u16) -> Honest {
+        let mut channel = RtcChannel::new(now, role, &Certificate::generate().unwrap());
+        channel.add_host(address(nth)).unwrap();
+        Honest { channel, heard: 0, closed: false }
+    }
+}
+
+impl Side for Honest {
+    fn poll(&mut self, now: Instant) -> Vec<Vec<u8>> {
+        let mut datagrams = Vec::new();
+        loop {
+            match self.channel.poll(now) {
+                Out::Transmit { bytes, .. } => datagrams.push(bytes),
+                Out::Message(_) => self.heard += 1,
+                Out::Closed => self.closed = true,
+                Out::Open => {}
+                Out::Timeout(_) => return datagrams,
+            }
+        }
+    }
+
+    fn handle(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
+        self.channel.handle(now, from, to, bytes).unwrap();
+    }
+
+    fn pass_time(&mut self, now: Instant) {
+        self.channel.handle_timeout(now).unwrap();
+    }
+}
+
+/// A side that speaks WebRTC as well, and opens what it likes.
+struct Hostile {
+    rtc: Rtc,
+    pending: Option<SdpPendingOffer>,
+    open: Vec<ChannelId>,
+}
+
+impl Hostile {
+    /// With an offer of the channel there is to be, and of others.
+    fn new(now: Instant, others: &[Option<u16>]) -> (Hostile, String) {
+        let mut rtc = RtcConfig::new().clear_codecs().build(now);
+        rtc.add_local_candidate(Candidate::host(address(1), "udp").unwrap());
+        let mut change = rtc.sdp_api();
+        for negotiated in [Some(0)].iter().chain(others) {
+            change.add_channel_with_config(ChannelConfig {
+                ordered: false,
+                reliability: Reliability::MaxRetransmits { retransmits: 0 },
+                negotiated: *negotiated,
+                ..ChannelConfig::default()
+            });
+        }
+        let (offer, pending) = change.apply().unwrap();
+        (Hostile { rtc, pending: Some(pending), open: Vec::new() }, offer.to_sdp_string())
+    }
+
+    fn write(&mut self, nth: usize, bytes: &[u8]) {
+        self.rtc.channel(self.open[nth]).unwrap().write(true, bytes).unwrap();
+    }
+}
+
+impl Side for Hostile {
+    fn poll(&mut self, _: Instant) -> Vec<Vec<u8>> {
+        let mut datagrams = Vec::new();
+        while self.rtc.is_alive() {
+            match self.rtc.poll_output().unwrap() {
+                Output::Timeout(_) => break,
+                Output::Transmit(transmit) => datagrams.push(transmit.contents.into()),
+                Output::Event(Event::ChannelOpen(id, _)) => self.open.push(id),
+                Output::Event(_) => {}
+            }
+        }
+        datagrams
+    }
+
+    fn handle(&mut self, now: Instant, source: SocketAddr, destination: SocketAddr, bytes: &[u8]) {
+        let receive =
+            Receive { proto: Protocol::Udp, source, destination, contents: bytes.try_into().unwrap() };
+        self.rtc.handle_input(Input::Receive(now, receive)).unwrap();
+    }
+
+    fn pass_time(&mut self, now: Instant) {
+        self.rtc.handle_input(Input::Timeout(now)).unwrap();
+    }
+}
+
+/// Carries everything between two sides for a millisecond. How many datagrams there were.
+fn carry(now: Instant, server: &mut impl Side, client: &mut impl Side) -> usize {
+    let mut count = 0;
+    server.pass_time(now);
+    client.pass_time(now);
+    loop {
+        let (down, up) = (server.poll(now), client.poll(now));
+        if down.is_empty() && up.is_empty() {
+            return count;
+        }
+        count += down.len() + up.len();
+        down.iter().for_each(|bytes| client.handle(now, address(0), address(1), bytes));
+        up.iter().for_each(|bytes| server.handle(now, address(1), address(0), bytes));
+    }
+}
+
+/// Two honest sides that can talk.
+fn pair(now: &mut Instant) -> (Honest, Honest) {
+    let (mut server, mut client) = (Honest::new(*now, Role::Server, 0), Honest::new(*now, Role::Peer, 1));
+    let answer = server.channel.answer(&client.channel.offer().unwrap()).unwrap();
+    client.channel.accept(&answer).unwrap();
+    for _ in 0..5_000 {
+        *now += MS;
+        carry(*now, &mut server, &mut client);
+        if server.channel.is_open() && client.channel.is_open() {
+            return (server, client);
+        }
+    }
+    panic!("no channel came about");
+}
+
+#[test]
+fn acknowledgements_of_a_game_travel_with_its_messages() {
+    let mut now = Instant::now();
+    let (mut server, mut client) = pair(&mut now);
+    (0..300).for_each(|_| {
+        now += MS;
+        carry(now, &mut server, &mut client);
+    });
+    let mut datagrams = 0;
+    for tick in 0..1_000 {
+        now += MS;
+        if tick % 16 == 0 {
+            client.channel.write(&[1; 100]).unwrap();
+        }
+        if tick % 16 == 9 {
+            server.channel.write(&[2; 100]).unwrap();
+        }
+        datagrams += carry(now, &mut server, &mut client);
+    }
+    let messages = server.heard + client.heard;
+    assert_eq!(messages, 125, "every message arrives");
+    // What else there is: a check of the connection now and then.
+    assert!(datagrams <= messages + 10, "{datagrams} datagrams for {messages} messages");
+}
+
+#[test]
+fn whoever_only_listens_acknowledges_in_time() {
+    let mut now = Instant::now();
+    let (mut server, mut client) = pair(&mut now);
+    // More than may be under way without an acknowledgement; nothing is repeated, and nothing may be lost.
+    for tick in 0..4_000 {
+        now += MS;
+        if tick % 2 == 0 {
+            client.channel.write(&[1; 1_100]).unwrap();
+        }
+        carry(now, &mut server, &mut client);
+    }
+    assert_eq!(server.heard, 2_000);
+    // Then a message now and then, each alone.
+    for tick in 0..10_000 {
+        now += MS;
+        if tick % 500 == 0 {
+            client.channel.write(&[1; 50]).unwrap();
+        }
+        carry(now, &mut server, &mut client);
+    }
+    assert_eq!(server.heard, 2_020);
+}
+
+#[test]
+fn whoever_opens_another_stream_is_shown_out() {
+    // One that asks for it, and one that just uses it.
+    for other in [None, Some(77)] {
+        let mut now = Instant::now();
+        let mut server = Honest::new(now, Role::Server, 0);
+        let (mut hostile, offer) = Hostile::new(now, &[other]);
+        let answer = server.channel.answer(&offer).unwrap();
+        let pending = hostile.pending.take().unwrap();
+        hostile.rtc.sdp_api().accept_answer(pending, SdpAnswer::from_sdp_string(&answer).unwrap()).unwrap();
+        for _ in 0..5_000 {
+            now += MS;
+            carry(now, &mut server, &mut hostile);
+            if hostile.open.len() == 2 && server.channel.is_open() {
+                break;
+            }
+        }
+        if other.is_some() {
+            assert!(!server.channel.broke_rules(), "it has said nothing yet");
+            hostile.write(0, b"honest");
+            carry(now, &mut server, &mut hostile);
+            assert!(!server.closed && server.heard == 1);
+            hostile.write(1, b"hostile");
+            carry(now, &mut server, &mut hostile);
+        }
+        assert!(server.channel.broke_rules() && server.closed, "{other:?}");
+    }
+}
