@@ -127,6 +127,29 @@ fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
 }
 
 #[test]
+fn what_everybody_says_of_how_it_ended_is_kept() {
+    let mut town = together(2, &Policy::Mixed);
+    town.run_ms(2_000);
+    let kept = |town: &Town, house: usize| count(town, house, |event| *event == Event::ResultKept);
+    let points = [(player(0), 3), (player(1), 5)];
+    assert!(town.room(0).report(&points, Some(2), 77), "there is somebody to tell");
+    town.run_ms(500);
+    assert_eq!((kept(&town, 0), kept(&town, 1)), (0, 0), "one word is not enough");
+    assert!(town.room(1).report(&points, Some(2), 77));
+    town.run_ms(500);
+    assert_eq!((kept(&town, 0), kept(&town, 1)), (1, 1), "{}", town.describe());
+    // The next match has a result of its own.
+    town.room(0).begin_round();
+    town.room(1).begin_round();
+    town.run_ms(5_000);
+    for house in 0..2 {
+        assert!(town.room(house).report(&points, Some(1), 78));
+    }
+    town.run_ms(500);
+    assert_eq!((kept(&town, 0), kept(&town, 1)), (2, 2), "{}", town.describe());
+}
+
+#[test]
 fn the_host_is_killed_and_nothing_is_lost() {
     for policy in POLICIES {
         let mut town = together(3, &policy);

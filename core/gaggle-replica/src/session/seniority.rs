@@ -1,6 +1,7 @@
 //! Who is senior to whom. A member has its number from whoever let it in, but says itself what it is: so nobody who is known to
-//! have come after us is believed to have been here before us, or before others we have known for a while. Whoever is not
-//! believed is told so; the honest then come in again, as somebody new, with all they have.
+//! have come after us, from a lobby or because it was somebody else before, is believed to have been here before us, or before
+//! others we have known for a while. Whoever is not believed is told so; the honest then come in again, as somebody new, with
+//! all they have.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -44,11 +45,12 @@ impl Session {
         self.newcomers.push_back(peer);
     }
 
-    /// Learns from what a peer says about itself whether it came after us.
+    /// Learns from what a peer says about itself whether it came after us. That it says it is new proves nothing: it may have
+    /// said so long before we hear it, and then both would take the other for the later one.
     pub(super) fn regard(&mut self, index: usize, hello: &Hello) {
         let peer = self.links[index].peer;
         let was_another = self.met.iter().any(|(met, by)| *by == Some(peer) && *met != hello.member);
-        if self.is_admitted() && !hello.onlooker && (hello.member.number == NUMBER_NONE || was_another) {
+        if self.is_admitted() && !hello.onlooker && was_another {
             self.note_newcomer(peer);
         }
         if hello.member.number == NUMBER_NONE || self.came_later(peer) {

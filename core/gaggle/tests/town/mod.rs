@@ -14,7 +14,7 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
 use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig, Path};
 use gaggle_lobby::client::ClientConfig;
-use gaggle_lobby::directory::Directory;
+use gaggle_lobby::directory::{Directory, Request};
 use gaggle_lobby::node::{ConnectionId, NoIce, Node, NodeConfig, Output};
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::{NodeId, TicketSigner};
@@ -122,6 +122,11 @@ impl Shared {
         loop {
             while let Some((_, notice)) = self.directory.poll_notice() {
                 self.node.handle_notice(now, notice);
+            }
+            while let Some(record) = self.directory.poll_record() {
+                // Kept at once, as by a storage without ratings.
+                let stored = Request::Stored { room: record.room, round: record.round, ratings: Vec::new() };
+                let _ = self.directory.handle_request(now, stored);
             }
             let Some(output) = self.node.poll_output() else { break };
             match output {

@@ -10,10 +10,12 @@ use crate::mark::What;
 use crate::standing::{Form, Load, PEAS};
 use crate::{Drake, Standing};
 
-/// Columns from one plaque to the next, and of a plaque.
-const STEP: i32 = 63;
-const WIDE: i32 = 61;
+/// Columns from one plaque to the next, and of a plaque: six of them between the ropes.
+const STEP: i32 = 61;
+const WIDE: i32 = 59;
 const HIGH: i32 = 13;
+/// Where the first plaque begins.
+const LEFT_MOST: i32 = 9;
 /// The middle of the picture.
 const MIDDLE: f32 = (WIDTH / 2) as f32;
 
@@ -21,11 +23,11 @@ impl Painter<'_> {
     /// Six plaques in the rows above the coop: emblem, points, rounds won, what is carried, peas.
     pub(super) fn plaques(&mut self, game: &Drake, audience: &Audience<'_>) {
         for (seat, standing) in game.seats.iter().enumerate() {
-            let (x, y) = (4 + seat as i32 * STEP, 2);
+            let (x, y) = (LEFT_MOST + seat as i32 * STEP, 2);
             let color = SEATS_SIX[seat];
             if !standing.present() {
                 self.scene.panel((x, y, WIDE, HIGH), INK, 0.3, None);
-                self.scene.text("free seat", (x + 8) as f32, (y + 3) as f32, FAINT);
+                self.scene.text("free seat", (x + 7) as f32, (y + 3) as f32, FAINT);
                 continue;
             }
             let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
