@@ -2,17 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path as FilePath;
 use std::rc::Rc;
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::contract::{Point, Progress, Trial};
+use gaggle_link::contract::{ForgivingClock, Neighbour, Point, Post, Progress, Trial};
 use gaggle_link::{
-    Channel, Event, Goodbye, LeftReason, LinkConfig, LinkStats, Links, LinksConfig, Path, PathConfig,
-    SendError, Transport,
+    Channel, Event, Goodbye, LeftReason, LinkConfig, LinkStats, LinksConfig, Path, PathConfig, SendError,
+    Transport,
 };
 use gaggle_native::{Clock, Servers, links, random_peer};
 use gaggle_web::bundle::bundle_example;
@@ -26,15 +25,6 @@ await init({ module_or_path: 'contract_page_bg.wasm' });
 Object.assign(window, guests);
 window.ready = true;
 </script>";
-
-/// Signals under way: from, to, what.
-type Post = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
-
-/// A native peer whose signals travel within the test.
-struct Native {
-    links: Links,
-    post: Post,
-}
 
 /// Links in the page, led from here: what they were told and what is known of them is as of the last look.
 struct Guest {
@@ -58,24 +48,8 @@ enum Told {
 }
 
 enum Mixed {
-    Native(Box<Native>),
+    Native(Box<Neighbour>),
     Guest(Guest),
-}
-
-impl Native {
-    fn exchange_signals(&mut self, now: Micros) {
-        let me = self.links.local_id();
-        let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == me).collect();
-        for (from, _, text) in mine {
-            self.links.handle_signal(now, from, &text).unwrap();
-        }
-        while let Some((to, signal)) = self.links.next_signal() {
-            self.post.borrow_mut().push((me, to, signal));
-        }
-        while let Some(change) = self.links.next_change() {
-            assert!(change.path.is_none_or(|path| path == Path::Direct), "{change:?}");
-        }
-    }
 }
 
 impl Guest {
@@ -173,31 +147,28 @@ impl Guest {
 impl Transport for Mixed {
     fn local_id(&self) -> PeerId {
         match self {
-            Mixed::Native(native) => native.links.local_id(),
+            Mixed::Native(native) => native.local_id(),
             Mixed::Guest(guest) => guest.me,
         }
     }
 
     fn peers(&self) -> &[PeerId] {
         match self {
-            Mixed::Native(native) => native.links.peers(),
+            Mixed::Native(native) => native.peers(),
             Mixed::Guest(guest) => &guest.peers,
         }
     }
 
     fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
         match self {
-            Mixed::Native(native) => native.links.send(now, to, channel, bytes),
+            Mixed::Native(native) => native.send(now, to, channel, bytes),
             Mixed::Guest(guest) => guest.send(to, channel, bytes),
         }
     }
 
     fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
         match self {
-            Mixed::Native(native) => {
-                native.exchange_signals(now);
-                native.links.poll(now)
-            }
+            Mixed::Native(native) => native.poll(now),
             Mixed::Guest(guest) => guest.poll(),
         }
     }
@@ -208,7 +179,7 @@ impl Transport for Mixed {
 
     fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
         match self {
-            Mixed::Native(native) => native.links.disconnect(now, peer, goodbye),
+            Mixed::Native(native) => native.disconnect(now, peer, goodbye),
             Mixed::Guest(guest) => {
                 guest
                     .page
@@ -221,7 +192,7 @@ impl Transport for Mixed {
 
     fn stats(&self, peer: PeerId) -> Option<LinkStats> {
         match self {
-            Mixed::Native(native) => native.links.stats(peer),
+            Mixed::Native(native) => native.stats(peer),
             Mixed::Guest(guest) => guest.stats.get(&peer).copied(),
         }
     }
@@ -259,25 +230,25 @@ fn transports(nth: u32, guest_at: usize, page: &Page) -> Vec<Mixed> {
             return Mixed::Guest(Guest::open(nth, me, &others, page, &post));
         }
         let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
-        let mut links = links(me, "", &Servers::default(), config, me.to_u128() as u64);
-        others(me).for_each(|other| links.peer_up(Micros::ZERO, other));
-        Mixed::Native(Box::new(Native { links, post: Rc::clone(&post) }))
+        let links = links(me, "", &Servers::default(), config, me.to_u128() as u64);
+        Mixed::Native(Box::new(Neighbour::new(links, &post, others(me).collect(), Path::Direct)))
     };
     peers.iter().copied().enumerate().map(transport).collect()
 }
 
 /// All points at once: each has peers of its own, and most of their time they wait.
 fn try_all(page: &Page, guest_at: usize) {
-    let clock = Clock::start();
+    let (clock, mut forgiving) = (Clock::start(), ForgivingClock::default());
     let dead_after = LinkConfig::default().dead_after;
     let trial = |(nth, point): (u32, Point)| {
         Some((point, Trial::new(point, transports(nth, guest_at, page), dead_after)))
     };
     let mut trials: Vec<Option<(Point, Trial<Mixed>)>> = (0..).zip(Point::ALL).map(trial).collect();
     while trials.iter().any(Option::is_some) {
+        let now = forgiving.look(clock.now());
         for held in &mut trials {
             let Some((point, trial)) = held else { continue };
-            match trial.step(clock.now()) {
+            match trial.step(now) {
                 Progress::Running => {}
                 Progress::Passed => *held = None,
                 Progress::Failed(failure) => panic!("{point:?}, the page is the {guest_at}th: {failure}"),

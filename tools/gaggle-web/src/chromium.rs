@@ -225,6 +225,26 @@ impl Page {
         self.call("Page.reload", &json!({})).map(drop)
     }
 
+    /// Puts the tab to sleep as browsers do with tabs nobody looks at: it is hidden, and nothing in it runs until
+    /// [`Page::wake`].
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn sleep(&self) -> Result<(), String> {
+        self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": false }))?;
+        self.call("Page.setWebLifecycleState", &json!({ "state": "frozen" })).map(drop)
+    }
+
+    /// Wakes it up, and somebody looks at it.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn wake(&self) -> Result<(), String> {
+        self.call("Page.setWebLifecycleState", &json!({ "state": "active" }))?;
+        // Being active alone does not show a tab; to have the focus does.
+        self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true })).map(drop)
+    }
+
     /// Closes the page as a person would: it may say goodbye.
     ///
     /// # Errors

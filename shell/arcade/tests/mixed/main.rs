@@ -18,6 +18,8 @@ use serde_json::Value;
 use native::{Known, Native};
 
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a tab sleeps after the others saw it go, if asked for.
+const LONG_SLEEP: Duration = Duration::from_secs(30);
 /// How long they play undisturbed between two disturbances, if asked for: `GAGGLE_LONG=1`.
 const LONG_PAUSE: Duration = Duration::from_secs(8);
 
@@ -138,13 +140,8 @@ fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
     }
 }
 
-#[test]
-fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each() {
-    let pause = || {
-        if std::env::var("GAGGLE_LONG").is_ok() {
-            std::thread::sleep(LONG_PAUSE);
-        }
-    };
+/// A server with the arcade's page, and a browser.
+fn start() -> (BackgroundServer, Chromium) {
     let temporary = FilePath::new(env!("CARGO_TARGET_TMPDIR"));
     let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (files, data) = (temporary.join("mixed-page"), temporary.join("mixed-data"));
@@ -153,6 +150,18 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files: Some(files), ..Config::default() };
     let server = BackgroundServer::start(config).unwrap();
     let browser = Chromium::start().unwrap();
+    (server, browser)
+}
+
+#[test]
+fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each() {
+    let is_long = std::env::var("GAGGLE_LONG").is_ok();
+    let pause = || {
+        if is_long {
+            std::thread::sleep(LONG_PAUSE);
+        }
+    };
+    let (server, browser) = start();
     let url = format!("ws://{}", server.address());
 
     // They come.
@@ -206,6 +215,18 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     hidden.come_back();
     until_together("the hidden peer is back", &all!());
     assert_eq!(all!().map(|peer| peer.known().own), seats, "who was killed has the seat it had");
+
+    // A tab is put to sleep. The others play on, and it finds its seat when it wakes up.
+    first.page.sleep().unwrap();
+    let others = [Peer::Page(&second), Peer::Native(&plain), Peer::Native(&hidden)];
+    until_together("a tab sleeps", &others);
+    expect_agreement("a tab sleeps", &others);
+    if is_long {
+        std::thread::sleep(LONG_SLEEP);
+    }
+    first.page.wake().unwrap();
+    until_together("the tab is awake", &all!());
+    assert_eq!(all!().map(|peer| peer.known().own), seats, "who slept has the seat it had");
     expect_paths("everybody is back", &all!(), hidden.known().own);
     expect_agreement("everybody is back", &all!());
     assert!(all!().iter().any(|peer| peer.known().rollbacks > 0), "nothing was ever guessed wrong");

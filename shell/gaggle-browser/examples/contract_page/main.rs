@@ -10,74 +10,12 @@ pub mod guests;
 
 #[cfg(target_arch = "wasm32")]
 pub mod page {
-    use std::cell::RefCell;
-    use std::rc::Rc;
-
     use gaggle_browser::{Servers, links, now};
-    use gaggle_kit::{Micros, PeerId};
-    use gaggle_link::contract::{Point, Progress, Trial};
-    use gaggle_link::{
-        Channel, Event, Goodbye, LinkConfig, LinkStats, Links, LinksConfig, Path, PathConfig, SendError,
-        Transport,
-    };
+    use gaggle_kit::PeerId;
+    use gaggle_link::contract::{ForgivingClock, Neighbour, Point, Post, Progress, Trial};
+    use gaggle_link::{LinkConfig, LinksConfig, Path, PathConfig};
     use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
-
-    /// Signals under way: from, to, what.
-    type Post = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
-
-    /// Links whose signals travel within the page.
-    struct Neighbour {
-        links: Links,
-        post: Post,
-        others: Vec<PeerId>,
-        /// The only way that may ever be taken.
-        path: Path,
-    }
-
-    impl Transport for Neighbour {
-        fn local_id(&self) -> PeerId {
-            self.links.local_id()
-        }
-
-        fn peers(&self) -> &[PeerId] {
-            self.links.peers()
-        }
-
-        fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
-            self.links.send(now, to, channel, bytes)
-        }
-
-        fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
-            for peer in std::mem::take(&mut self.others) {
-                self.links.peer_up(now, peer);
-            }
-            let me = self.links.local_id();
-            let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == me).collect();
-            for (from, _, text) in mine {
-                self.links.handle_signal(now, from, &text).expect("written by the same program");
-            }
-            while let Some((to, signal)) = self.links.next_signal() {
-                self.post.borrow_mut().push((me, to, signal));
-            }
-            while let Some(change) = self.links.next_change() {
-                assert!(change.path.is_none_or(|path| path == self.path), "{change:?}");
-            }
-            self.links.poll(now)
-        }
-
-        fn poll_timeout(&self) -> Micros {
-            self.links.poll_timeout()
-        }
-
-        fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
-            self.links.disconnect(now, peer, goodbye);
-        }
-
-        fn stats(&self, peer: PeerId) -> Option<LinkStats> {
-            self.links.stats(peer)
-        }
-    }
 
     /// Three peers. Each line of `passes` has a peer and its ticket.
     fn transports(seed: u64, path: Path, relay: &str, passes: &str) -> Vec<Neighbour> {
@@ -92,7 +30,7 @@ pub mod page {
             let config = LinksConfig { paths: PathConfig::only(path), ..LinksConfig::default() };
             let links = links(*me, ticket, &servers, config, seed);
             let others = passes.iter().map(|(peer, _)| *peer).filter(|other| other != me).collect();
-            Neighbour { links, post: Rc::clone(&post), others, path }
+            Neighbour::new(links, &post, others, path)
         };
         passes.iter().map(neighbour).collect()
     }
@@ -121,8 +59,9 @@ pub mod page {
         let path = Path::ALL.into_iter().find(|known| known.to_string() == path).expect("a path");
         let transports = transports(seed, path, &relay, &passes);
         let mut trial = Trial::new(point, transports, LinkConfig::default().dead_after);
+        let mut clock = ForgivingClock::default();
         loop {
-            match trial.step(now()) {
+            match trial.step(clock.look(now())) {
                 Progress::Running => pause(1).await,
                 Progress::Passed => return String::new(),
                 Progress::Failed(failure) => return format!("{point:?}: {failure}"),
