@@ -172,6 +172,7 @@ impl<I: Input> Ledger<I> {
     }
 
     /// Entries of the own stream are written; those that count go into the table.
+    #[inline(always)]
     pub(crate) fn emit(&mut self, next: Frame, delay: u32) {
         let (table, own) = (&mut self.table, self.own.as_ref());
         self.local.emit(next, delay, |frame, entry| put_own(table, own, frame, entry));

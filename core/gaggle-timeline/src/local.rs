@@ -101,14 +101,21 @@ impl<I: Input> LocalStream<I> {
 
     /// The tick runs. Writes the entries it calls for, oldest first, so that the newest entry gets
     /// `target_delay` ahead of `next`, the frame to be simulated, and no later than it.
+    #[inline(always)]
     pub(crate) fn emit(&mut self, next: Frame, target_delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         let due = next.saturating_add(target_delay);
-        let plain = self.newest.next();
-        if plain == due {
+        if self.newest.next() == due {
             // As nearly always: the delay is what it should be.
             self.push(&mut entry);
-            return;
+        } else {
+            self.emit_towards(next, due, entry);
         }
+    }
+
+    /// The delay is another than it should be.
+    #[inline(never)]
+    fn emit_towards(&mut self, next: Frame, due: Frame, mut entry: impl FnMut(Frame, &[I])) {
+        let plain = self.newest.next();
         // The entry for `next` itself cannot wait.
         let must = next.since(self.newest);
         let steps = match () {
@@ -142,6 +149,7 @@ impl<I: Input> LocalStream<I> {
         self.entry(self.newest).iter().zip(&self.sample).any(|(last, sample)| last.repeat() != *sample)
     }
 
+    #[inline(always)]
     fn push(&mut self, entry: &mut impl FnMut(Frame, &[I])) {
         let players = self.players;
         let last = (self.newest.number() & self.frames_mask) as usize * players;

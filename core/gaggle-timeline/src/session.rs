@@ -578,12 +578,18 @@ impl<I: Input> Session<I> {
     }
 
     /// Entries after `before` are written: what they say besides inputs is decided now.
+    #[inline]
     fn write_own(&mut self, before: Frame) {
         if self.membership.is_at_rest() {
             // Nothing is said besides inputs, and nobody asks: it learns of these entries when it wakes.
             self.held_news = true;
-            return;
+        } else {
+            self.say_own(before);
         }
+    }
+
+    #[inline(never)]
+    fn say_own(&mut self, before: Frame) {
         self.sync_held();
         let may_say = self.membership.may_say();
         for number in before.number() + 1..=self.ledger.local.newest().number() {

@@ -101,6 +101,7 @@ impl Checks {
     }
 
     /// A frame's inputs are final. An empty slot's cell may hold anything: it is left out.
+    #[inline]
     pub(super) fn confirm<I: Input>(&mut self, frame: Frame, row: &[I], present: SlotSet) {
         for slot in present {
             self.inputs = mix(self.inputs, &row[slot.index()], &mut self.scratch);

@@ -24,6 +24,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Time passes for the membership machine.
+    #[inline]
     pub(super) fn tick_membership(&mut self) {
         if !self.running {
             return;
@@ -31,8 +32,13 @@ impl<I: Input> Session<I> {
         if !self.ticks.is_multiple_of(THOROUGH_TICKS) && self.membership.rest(self.now) {
             self.update_horizon();
             self.update_confirmed();
-            return;
+        } else {
+            self.tick_thoroughly();
         }
+    }
+
+    #[inline(never)]
+    fn tick_thoroughly(&mut self) {
         self.sync_held();
         for remote in self.remotes.iter().filter(|remote| remote.is_open) {
             self.membership.note_confirmed(remote.peer, remote.confirmed);
