@@ -183,7 +183,7 @@ impl Painter<'_> {
         self.paddles(pond);
         self.things(pond, audience);
         self.rowers(pond);
-        self.jetties(pond);
+        self.jetties(pond, audience);
         self.effects(pond);
     }
 

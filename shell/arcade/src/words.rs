@@ -21,7 +21,6 @@ fn warning(text: impl Into<String>) -> Option<Line> {
 
 fn parting_words(reason: LeaveReason) -> &'static str {
     match reason {
-        LeaveReason::Left => "You left the room.",
         LeaveReason::Kicked => "The host sent you away.",
         LeaveReason::Lost => "Your seat was given away.",
         LeaveReason::Silent => "The server had not heard from you for long.",
@@ -52,6 +51,8 @@ pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool, are_two:
         Event::Watching => line("You look on. Enter takes a seat."),
         Event::Unseated { .. } if watches => line("They have all flown off."),
         Event::JoinFailed if watches => warning("Could not reach them. There is nothing to see."),
+        // By our own wish: what comes next says where we are.
+        Event::Unseated { reason: LeaveReason::Left } => None,
         Event::Unseated { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
         Event::JoinFailed if are_two => warning("No two seats there. You have a room of your own now."),
         Event::JoinFailed => warning("Could not reach them. You fly alone."),

@@ -126,7 +126,8 @@ impl Painter<'_> {
             Phase::Play if game.bout.since < 40 => self.big(self.letters.go, 88.0),
             Phase::Play => {
                 if game.marks.recent(game.frame, 90).any(|mark| mark.what == What::Whirl) {
-                    self.line(turn, 34.0);
+                    // Below the nest at the top.
+                    self.line(turn, 58.0);
                 }
             }
             Phase::Result => match game.bout.winner {

@@ -3,7 +3,7 @@
 use gaggle_scene::{chance, font, noise, palette, sine};
 use palette::{BONE, FIRE, INK, MIST, MOON, PEAT, SEATS_SIX, TEXT};
 
-use super::{Painter, pixels};
+use super::{Audience, Painter, hud, pixels};
 use crate::ledger::{JETTY_REACH, PADDLE_REACH, PADDLES, WISHES};
 use crate::mark::What;
 use crate::pond::Pond;
@@ -136,7 +136,7 @@ impl Painter<'_> {
     }
 
     /// What each jetty wants, on a sign.
-    pub(super) fn jetties(&mut self, pond: &Pond) {
+    pub(super) fn jetties(&mut self, pond: &Pond, audience: &Audience<'_>) {
         for (number, wish) in WISHES.iter().enumerate() {
             let (x, y) = self.on_screen(wish.x as f32, wish.y as f32);
             if !self.sees((x, y), 70.0) {
@@ -157,6 +157,7 @@ impl Painter<'_> {
                 y as i32 + JETTY_REACH + 6
             };
             let left = (x as i32 - wide / 2).clamp(4, 380 - wide);
+            let top = hud::clear_of_panels(audience, (left, top, wide, 15));
             self.scene.panel((left, top, wide, 15), PEAT[0], 0.92, Some(PEAT[3]));
             self.scene.image(self.flotsam.icon(wish.sort), (left + 4) as f32, (top + 3) as f32);
             self.scene.text(&text, (left + 17) as f32, (top + 4) as f32, color);

@@ -15,6 +15,32 @@ const MAP: i32 = 14;
 /// Where list and map begin that make way for thumbs.
 const RAISED: i32 = 26;
 
+/// Where the list of what is wanted is: left, top, width, height.
+fn list_frame(audience: &Audience<'_>) -> (i32, i32, i32, i32) {
+    let rows = WISHES.len() as i32 + 1;
+    let top = if audience.raised { RAISED } else { WINDOW.1 - 8 - rows * 10 };
+    (4, top - 4, 92, rows * 10 + 8)
+}
+
+/// Where the map is.
+fn map_frame(audience: &Audience<'_>) -> (i32, i32, i32, i32) {
+    let (wide, high) = (WIDTH / MAP, HEIGHT / MAP);
+    let top = if audience.raised { RAISED } else { WINDOW.1 - high - 6 };
+    (WINDOW.0 - wide - 8, top - 2, wide + 4, high + 4)
+}
+
+/// The top of something as wide and high as this, so that neither list nor map covers it.
+pub(super) fn clear_of_panels(audience: &Audience<'_>, (left, top, wide, high): (i32, i32, i32, i32)) -> i32 {
+    let covering = [list_frame(audience), map_frame(audience)].into_iter().find(|frame| {
+        left < frame.0 + frame.2 && frame.0 < left + wide && top < frame.1 + frame.3 && frame.1 < top + high
+    });
+    match covering {
+        None => top,
+        Some(frame) if audience.raised => frame.1 + frame.3 + 2,
+        Some(frame) => frame.1 - high - 2,
+    }
+}
+
 impl Painter<'_> {
     /// Who is on the water, and what he has brought.
     pub(super) fn plaques(&mut self, pond: &Pond, audience: &Audience<'_>) {
@@ -55,10 +81,9 @@ impl Painter<'_> {
 
     /// What is still wanted today.
     pub(super) fn list(&mut self, pond: &Pond, audience: &Audience<'_>) {
-        let left = 4;
-        let rows = WISHES.len() as i32 + 1;
-        let top = if audience.raised { RAISED } else { WINDOW.1 - 8 - rows * 10 };
-        self.scene.panel((left, top - 4, 92, rows * 10 + 8), INK, 0.72, Some(MIST[0]));
+        let frame = list_frame(audience);
+        let (left, top) = (frame.0, frame.1 + 4);
+        self.scene.panel(frame, INK, 0.72, Some(MIST[0]));
         for (number, wish) in WISHES.iter().enumerate() {
             let y = top + number as i32 * 10;
             let wanted = pond.ledger.wanted(number);
@@ -80,11 +105,11 @@ impl Painter<'_> {
 
     /// The whole pond, small.
     pub(super) fn map(&mut self, pond: &Pond, audience: &Audience<'_>) {
-        let (wide, high) = (WIDTH / MAP, HEIGHT / MAP);
-        let top = if audience.raised { RAISED } else { WINDOW.1 - high - 6 };
-        let left = WINDOW.0 - wide - 6;
-        self.scene.panel((left - 2, top - 2, wide + 4, high + 4), INK, 0.72, Some(MIST[0]));
-        self.scene.blend(left as f32, (top + RACE / MAP - 2) as f32, wide as f32, 4.0, MIST[0], 0.5);
+        let frame = map_frame(audience);
+        let (left, top) = (frame.0 + 2, frame.1 + 2);
+        self.scene.panel(frame, INK, 0.72, Some(MIST[0]));
+        let race = top + RACE / MAP - 2;
+        self.scene.blend(left as f32, race as f32, (WIDTH / MAP) as f32, 4.0, MIST[0], 0.5);
         let spot = |x: i32, y: i32| (left + x / MAP, top + y / MAP);
         for (number, wish) in WISHES.iter().enumerate() {
             let (x, y) = spot(wish.x, wish.y);
@@ -135,6 +160,33 @@ impl Painter<'_> {
                 .text("The bell takes two.", middle, 40.0, color.mix(TEXT, 0.4))
                 .centred()
                 .outlined(INK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_panel_covers_a_sign() {
+        for raised in [false, true] {
+            let audience = Audience { raised, ..Audience::default() };
+            let mut moved = 0;
+            for left in (4..300).step_by(8) {
+                for top in (0..WINDOW.1).step_by(5) {
+                    let clear = clear_of_panels(&audience, (left, top, 80, 15));
+                    moved += i32::from(clear != top);
+                    for frame in [list_frame(&audience), map_frame(&audience)] {
+                        let beside = left + 80 <= frame.0 || frame.0 + frame.2 <= left;
+                        assert!(
+                            beside || clear + 15 <= frame.1 || frame.1 + frame.3 <= clear,
+                            "{left}, {top}"
+                        );
+                    }
+                }
+            }
+            assert!(moved > 50, "only {moved} had to make way");
         }
     }
 }
