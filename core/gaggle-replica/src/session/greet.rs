@@ -204,7 +204,9 @@ impl Session {
         self.roster.insert(present);
         self.events.push(Event::Joined { player: present.player, peer });
         let first = self.note_met(present.member, peer);
-        let blank = (hello.blank && first) || !self.without.holds(Rule::TombstonesAtLinkStart);
+        // Said before this start of the link it may not be so any more.
+        let still = hello.echo == self.links[index].epoch;
+        let blank = (hello.blank && first && still) || !self.without.holds(Rule::TombstonesAtLinkStart);
         if !blank && !self.onlooker {
             for place in 0..self.store.places() as Place {
                 if self.store[place].record.is_some_and(|record| record.gone) {

@@ -554,7 +554,13 @@ fn run(seed: u64, without: Option<Rule>, tally: &mut Tally) -> Result<(), String
     tally.dropped += found.dropped;
     tally.differences += found.differences;
     healed.map_err(|error| {
-        format!("seed {seed}, {:?}, {} machines: {error}", world.policy, world.machines.len())
+        format!(
+            "seed {seed}, {:?}, {} machines, {} renumbered, lobby {}: {error}",
+            world.policy,
+            world.machines.len(),
+            found.renumbered,
+            world.in_lobby
+        )
     })
 }
 
