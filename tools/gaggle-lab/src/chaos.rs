@@ -31,6 +31,23 @@ pub(crate) struct Options {
     /// Minutes of every match, in virtual time
     #[arg(long, default_value_t = 2)]
     minutes: u64,
+    /// In every match it takes a majority to go on without somebody, not only where the seed says so
+    #[arg(long)]
+    majority: bool,
+}
+
+impl Options {
+    fn plan(&self, seed: u64) -> Plan {
+        let plan = Plan::draw(seed, self.peers, self.minutes);
+        Plan { majority: plan.majority || self.majority, ..plan }
+    }
+
+    /// The command that plays one of these matches again.
+    fn again(&self, seed: u64) -> String {
+        let peers = self.peers.map(|peers| format!(" --peers {peers}")).unwrap_or_default();
+        let majority = if self.majority { " --majority" } else { "" };
+        format!("cargo xtask chaos --seeds {seed}..{}{peers} --minutes {}{majority}", seed + 1, self.minutes)
+    }
 }
 
 /// So many matches together must have shown everything.
@@ -144,19 +161,13 @@ fn play_all(options: &Options) -> Together {
                     if seed >= end {
                         return;
                     }
-                    let plan = Plan::draw(seed, options.peers, options.minutes);
+                    let plan = options.plan(seed);
                     let outcome = play(&plan);
                     let Ok(mut together) = together.lock() else { return };
                     match outcome {
                         Ok(shown) => together.add(&shown),
                         Err(why) => {
-                            let peers =
-                                options.peers.map(|peers| format!(" --peers {peers}")).unwrap_or_default();
-                            let again = format!(
-                                "cargo xtask chaos --seeds {seed}..{}{peers} --minutes {}",
-                                seed + 1,
-                                options.minutes
-                            );
+                            let again = options.again(seed);
                             together.failures.push((seed, format!("{plan}\n{why}\nagain: {again}")));
                         }
                     }
@@ -171,10 +182,11 @@ fn play_all(options: &Options) -> Together {
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let (first, end) = options.seeds;
     if end == first + 1 {
-        println!("{}", Plan::draw(first, options.peers, options.minutes));
+        println!("{}", options.plan(first));
     } else {
         let peers = options.peers.map_or("3 to 6".to_owned(), |peers| peers.to_string());
-        println!("seeds {first}..{end}: {peers} machines, {} minutes each", options.minutes);
+        let majority = if options.majority { ", majority" } else { "" };
+        println!("seeds {first}..{end}: {peers} machines, {} minutes each{majority}", options.minutes);
     }
     let began = Instant::now();
     let together = play_all(options);
@@ -203,10 +215,17 @@ mod tests {
 
     #[test]
     fn a_few_matches_survive_everything() {
-        let options = Options { seeds: (0, 24), peers: None, minutes: 2 };
+        let options = Options { seeds: (0, 24), peers: None, minutes: 2, majority: false };
         let together = play_all(&options);
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
         assert_eq!(together.too_little(2), None);
+    }
+
+    #[test]
+    fn a_majority_asked_for_is_in_every_match_and_in_the_command_that_repeats_it() {
+        let options = Options { seeds: (0, 4), peers: None, minutes: 2, majority: true };
+        assert!((0..4).all(|seed| options.plan(seed).majority), "{}", options.plan(0));
+        assert_eq!(options.again(3), "cargo xtask chaos --seeds 3..4 --minutes 2 --majority");
     }
 
     #[test]
