@@ -44,7 +44,10 @@ pub(crate) fn start(program: &Path) -> Result<Process, String> {
 pub(crate) fn pair(address: SocketAddr, number: usize) -> Result<[Speaker; 2], String> {
     let [one, other] = [connect(address, number)?, connect(address, number)?];
     let data = "x".repeat(1_024);
-    let says = |to: &str| format!(r#"{{"Signal":{{"receiver":"{to}","data":"{data}"}}}}"#);
+    let says = |to: &str| {
+        let text = format!(r#"{{"Signal":{{"receiver":"{to}","data":"{data}"}}}}"#);
+        Box::new(move |_| text.clone()) as Box<dyn Fn(usize) -> String + Send>
+    };
     let (to_other, to_one) = (says(&other.1), says(&one.1));
     Ok([(one.0, to_other), (other.0, to_one)])
 }

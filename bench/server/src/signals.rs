@@ -14,8 +14,8 @@ const SOCKETS: usize = 1_000;
 const ROUNDS: usize = 40;
 const LANES: usize = 4;
 
-/// A socket, and what it says to the other of its pair.
-pub(crate) type Speaker = (WebSocket<TcpStream>, String);
+/// A socket, and what it says to the other of its pair after so many rounds.
+pub(crate) type Speaker = (WebSocket<TcpStream>, Box<dyn Fn(usize) -> String + Send>);
 
 pub(crate) fn rows(report: &mut Report, node: Option<&Path>) -> Result<(), String> {
     let server = gaggle::start()?;
@@ -50,8 +50,11 @@ fn ours(server: &Process) -> Result<Vec<Speaker>, String> {
     let data = "x".repeat(1_024);
     let peers: Vec<String> = members.iter().map(|member| member.peer.clone()).collect();
     let speak = |(at, member): (usize, gaggle::Member)| {
-        let says = format!(r#"{{"type":"signal","to":"{}","data":"{data}"}}"#, peers[at ^ 1]);
-        (member.socket, says)
+        let (to, data) = (peers[at ^ 1].clone(), data.clone());
+        // As our clients do it: with what they have seen, of which one came in every round.
+        let says =
+            move |seen: usize| format!(r#"{{"type":"signal","to":"{to}","seen":{seen},"data":"{data}"}}"#);
+        (member.socket, Box::new(says) as Box<_>)
     };
     Ok(members.into_iter().enumerate().map(speak).collect())
 }
@@ -65,7 +68,7 @@ fn peerjs(address: SocketAddr, number: usize) -> Result<Speaker, String> {
     socket.read().map_err(|error| error.to_string())?;
     let data = "x".repeat(1_024);
     let says = format!(r#"{{"type":"OFFER","dst":"bench{}","payload":"{data}"}}"#, number ^ 1);
-    Ok((socket, says))
+    Ok((socket, Box::new(move |_| says.clone())))
 }
 
 /// CPU of the server for each signal, in microseconds. Pairs stay in one lane.
@@ -74,16 +77,16 @@ fn measure(server: &Process, mut speakers: Vec<Speaker>, mark: &str) -> Result<f
     std::thread::scope(|scope| {
         let lanes: Vec<_> = speakers
             .chunks_mut(SOCKETS / LANES)
-            .map(|lane| scope.spawn(move || (0..ROUNDS).try_for_each(|_| round(lane, mark))))
+            .map(|lane| scope.spawn(move || (0..ROUNDS).try_for_each(|passed| round(lane, passed, mark))))
             .collect();
         lanes.into_iter().try_for_each(|lane| lane.join().map_err(|_| "a lane panicked".to_string())?)
     })?;
     Ok((server.cpu() - before).as_secs_f64() * 1e6 / (SOCKETS * ROUNDS) as f64)
 }
 
-fn round(lane: &mut [Speaker], mark: &str) -> Result<(), String> {
+fn round(lane: &mut [Speaker], passed: usize, mark: &str) -> Result<(), String> {
     for (socket, says) in lane.iter_mut() {
-        socket.send(Message::text(says.as_str())).map_err(|error| error.to_string())?;
+        socket.send(Message::text(says(passed))).map_err(|error| error.to_string())?;
     }
     for (socket, _) in lane.iter_mut() {
         // Whatever else the server says meanwhile is let pass.

@@ -394,7 +394,8 @@ impl Client {
     /// Hands something to another member of the room. Waits while the connection is lost.
     pub fn signal(&mut self, to: PeerId, data: Json) {
         self.signals_sent += 1;
-        let signal = Signal { to, n: Some(self.signals_sent), data };
+        let seen = (self.signals_seen > 0).then_some(self.signals_seen);
+        let signal = Signal { to, n: Some(self.signals_sent), seen, data };
         self.signals_kept.push_back(signal.clone());
         if self.signals_kept.len() > SIGNALS_KEPT {
             self.signals_kept.pop_front();

@@ -190,6 +190,8 @@ record! {
         to: PeerId,
         /// Counts the signals of this client from 1, so that none is delivered twice after a reconnect.
         n: Option<u64>,
+        /// The number of the last signal that came: what came needs not be remembered for me any longer.
+        seen: Option<u64>,
         /// What only the two understand.
         data: Json,
     }

@@ -1,8 +1,8 @@
 //! What members of a room hand to each other through the server, and how none of it is lost or doubled
 //! when a connection breaks.
 //!
-//! Both ways are numbered. The server remembers what it sent lately; a client that resumes says what it
-//! has seen and gets the rest.
+//! Both ways are numbered. The server remembers what it sent lately and the client has not said it has seen; a client that
+//! resumes says what it has seen and gets the rest.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -72,7 +72,19 @@ impl Signals {
             signals.recent.len() > REMEMBER_MAX || signals.recent_bytes > REMEMBER_BYTES_MAX
         };
         while is_excess(self) || self.recent.front().is_some_and(|recent| recent.at + REMEMBER < now) {
-            let Some(forgotten) = self.recent.pop_front() else { break };
+            self.forget_oldest();
+        }
+    }
+
+    /// The client has seen everything up to this number.
+    fn forget(&mut self, seen: u64) {
+        while self.recent.front().is_some_and(|recent| recent.n <= seen) {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some(forgotten) = self.recent.pop_front() {
             self.recent_bytes -= forgotten.data.as_str().len();
         }
     }
@@ -114,7 +126,7 @@ impl Signals {
 
 impl Node {
     pub(super) fn signal(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, signal: Signal) {
-        let Signal { to, n, data } = signal;
+        let Signal { to, n, seen, data } = signal;
         let max = self.rules.signal_bytes_max;
         if data.as_str().len() > max {
             let text = format!("a signal has at most {max} bytes");
@@ -132,6 +144,7 @@ impl Node {
             let text = "signals go between members of a room";
             return self.refuse(now, connection, id, Refusal::new(RefusalCode::NotInRoom, text));
         };
+        session.signals.forget(seen.unwrap_or(0));
         if !session.signals.take(n) {
             return;
         }
@@ -222,6 +235,24 @@ mod tests {
         signals.number();
         signals.remember(Micros::from_secs(60), from, Json::default());
         assert_eq!((signals.recent.len(), signals.recent_bytes), (1, 2));
+    }
+
+    #[test]
+    fn what_was_seen_is_remembered_no_longer() {
+        let mut signals = Signals::default();
+        let data = Json::new("\"ten bytes\"").unwrap();
+        for _ in 0..5 {
+            signals.number();
+            signals.remember(Micros::ZERO, PeerId::from_u128(1), data.clone());
+        }
+        signals.forget(0);
+        assert_eq!(signals.recent.len(), 5);
+        signals.forget(3);
+        assert_eq!((signals.recent.len(), signals.recent_bytes), (2, 22));
+        assert_eq!(signals.unseen(0).iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [4, 5]);
+        // Whoever claims to have seen what was never sent has nothing of it.
+        signals.forget(u64::MAX);
+        assert_eq!((signals.recent.len(), signals.recent_bytes, signals.number()), (0, 0, 6));
     }
 
     #[test]
