@@ -172,13 +172,15 @@ impl<I: Input> Session<I> {
         let waited = self.ticks - remote.sent.tick;
         if !self.running || self.watches || remote.watches || remote.meaning.is_none() && !remote.is_open {
             // Time is all we have in common; whoever watches is fed by one of us. Who waits for a match to begin wants to know it soon.
-            return match () {
-                () if !self.seats.is_empty() => waited >= 1,
-                () if self.running && (self.watches || remote.watches) && remote.clock.is_known() => {
-                    waited >= WATCHER_INTERVAL_TICKS
-                }
-                () => waited >= STRANGER_INTERVAL_TICKS,
+            let is_shown = self.running && (self.watches || remote.watches);
+            let interval = if !self.seats.is_empty() {
+                1
+            } else if is_shown && remote.clock.is_known() {
+                WATCHER_INTERVAL_TICKS
+            } else {
+                STRANGER_INTERVAL_TICKS
             };
+            return waited >= interval;
         }
         if remote.liveness == Liveness::Gone {
             return waited >= GONE_INTERVAL_TICKS;
