@@ -90,6 +90,17 @@ pub(crate) fn is_together(known: &Value, players: usize) -> bool {
     known["stage"] == "together" && here == players
 }
 
+/// How many said goodbye, and how many fell silent.
+pub(crate) fn partings(known: &Value) -> [u64; 2] {
+    ["goodbyes", "silences"].map(|parting| known[parting].as_u64().unwrap_or(0))
+}
+
+/// Waits until somebody's parting is told and `players` are left. An empty seat is seen at once, how it became empty is told when
+/// everybody agrees on it: some frames later.
+pub(crate) fn until_parted(page: &Page, what: &str, before: [u64; 2], players: usize) -> Value {
+    until(page, what, |known| is_together(known, players) && partings(known) != before)
+}
+
 /// Flies about, so that scores and guesses change.
 pub(crate) fn fly(page: &Page, rounds: usize) {
     for round in 0..rounds {
@@ -205,11 +216,11 @@ fn strangers_meet_fly_leave_and_return() {
     // The lead is killed; the others play on, and it returns to its seat.
     let own = facts(&first)["own"].clone();
     let before = facts(&first)["scores"].clone();
-    let silences = facts(&second)["silences"].as_u64();
-    first.crash().unwrap();
-    let known = until(&second, "the first is gone", |known| is_together(known, 2));
     // A busy machine may have been silent before.
-    assert!(known["silences"].as_u64() > silences, "whoever is killed says no goodbye: {known}");
+    let before_crash = partings(&facts(&second));
+    first.crash().unwrap();
+    let known = until_parted(&second, "the first is gone", before_crash, 2);
+    assert!(partings(&known)[1] > before_crash[1], "whoever is killed says no goodbye: {known}");
     expect_agreement(&[&second, &third]);
     first.reload().unwrap();
     let known = until(&first, "the first is back", |known| is_together(known, 3));
@@ -219,12 +230,10 @@ fn strangers_meet_fly_leave_and_return() {
     expect_agreement(&[&first, &second, &third]);
 
     // A page that is closed says goodbye: nobody waits for a timeout.
-    let before = facts(&second);
+    let [goodbyes, silences] = partings(&facts(&second));
     third.close().unwrap();
-    let known = until(&second, "the third has left", |known| is_together(known, 2));
-    let partings = |known: &Value| (known["goodbyes"].as_u64(), known["silences"].as_u64());
-    let (goodbyes, silences) = partings(&before);
-    assert_eq!(partings(&known), (goodbyes.map(|count| count + 1), silences), "{known}");
+    let known = until_parted(&second, "the third has left", [goodbyes, silences], 2);
+    assert_eq!(partings(&known), [goodbyes + 1, silences], "{known}");
 
     // Whoever is far away sees how far joining is, in words and as a picture.
     let far = hall.page(&format!("?room={code}&latency=2500"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gaggle_web::chromium::Page;
 
-use crate::online::{Hall, expect_agreement, facts, is_together, until};
+use crate::online::{Hall, expect_agreement, facts, is_together, partings, until, until_parted};
 use crate::trouble::until_said;
 use crate::{PATIENCE, picture, said, tap};
 
@@ -41,11 +41,10 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     let own = until(&other, "a third", |known| is_together(known, 3))["own"].clone();
 
     // Whoever is hidden bows out at once instead of keeping the others waiting, and returns to the same seat.
-    let goodbyes = until(&both, "all three", |known| is_together(known, 3))["goodbyes"].as_u64();
+    let [goodbyes, silences] = partings(&until(&both, "all three", |known| is_together(known, 3)));
     set_hidden(&other, true);
-    let known = until(&both, "two are left", |known| is_together(known, 2));
-    assert_eq!(known["goodbyes"].as_u64(), goodbyes.map(|count| count + 1), "{known}");
-    assert_eq!(known["silences"], 0, "nobody had to wait: {known}");
+    let known = until_parted(&both, "two are left", [goodbyes, silences], 2);
+    assert_eq!(partings(&known), [goodbyes + 1, silences], "nobody had to wait: {known}");
     set_hidden(&other, false);
     until(&both, "it returns", |known| is_together(known, 3));
     let known = until(&other, "it is in again", |known| is_together(known, 3));
