@@ -117,6 +117,11 @@ impl Context {
         self.workspace.target.join("xtask").join(format!("{}.log", self.step))
     }
 
+    /// Puts the log of what ran last out of the way of what runs next.
+    pub(crate) fn keep_log(&self) -> io::Result<()> {
+        std::fs::rename(self.log(), self.log().with_extension("first.log"))
+    }
+
     /// A step starts.
     pub(crate) fn begin(&mut self, step: &'static str) {
         (self.step, self.started) = (step, Instant::now());
