@@ -82,7 +82,7 @@ impl Directory {
             Request::Find { newcomer, link, wish } => self.find(now, newcomer, link, wish),
             Request::StopSearch { peer, link, leave } => self.stop_search(now, peer, link, leave),
             Request::Create { newcomer, link, new } => self.create(now, newcomer, link, new),
-            Request::Join { newcomer, link, by, build } => self.join(newcomer, link, by, &build),
+            Request::Join { newcomer, link, by, build } => self.join(now, newcomer, link, by, &build),
             Request::Act { room, peer, link, act } => self.act(now, room, peer, link, act),
             Request::Detach { room, peer, link, next_signal, got, mail } => {
                 self.detach(now, room, peer, link, next_signal, got, mail)
@@ -297,7 +297,7 @@ impl Directory {
         for id in self.index.open_rooms(&key) {
             let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
             // Only somebody who was sent away is refused by an open room.
-            if room.enter(&self.rules, newcomer.clone(), link).is_ok() {
+            if room.enter(now, &self.rules, newcomer.clone(), link).is_ok() {
                 self.publish(id);
                 let seated = SeatedReply::newcomer(false);
                 return self.seated(id, seated);
@@ -330,7 +330,14 @@ impl Directory {
         self.seated(id, SeatedReply::newcomer(true))
     }
 
-    fn join(&mut self, newcomer: Newcomer, link: Link, by: JoinBy, build: &crate::label::Label) -> Reply {
+    fn join(
+        &mut self,
+        now: Micros,
+        newcomer: Newcomer,
+        link: Link,
+        by: JoinBy,
+        build: &crate::label::Label,
+    ) -> Reply {
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
             return Reply::Refused(refusal);
         }
@@ -349,7 +356,7 @@ impl Directory {
             );
             return Reply::Refused(Refusal::new(RefusalCode::BadGame, text));
         }
-        if let Err(refusal) = room.enter(&self.rules, newcomer, link) {
+        if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
             return Reply::Refused(refusal);
         }
         self.publish(id);

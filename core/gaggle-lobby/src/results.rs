@@ -1,5 +1,6 @@
 //! Whether a match's result counts: those who were there report it, and it does if they agree.
 //!
+//! A voice weighs as long as its owner has played, so that nobody decides what they have not been through.
 //! One liar among three is outvoted; two who disagree: neither counts; what only one person says is kept
 //! but marked. What is done with a result afterwards is not known here.
 
@@ -29,6 +30,8 @@ record! {
         name: DisplayName,
         /// Where they sat.
         slot: Slot,
+        /// Since when they have played in it.
+        since: Micros,
     }
 }
 
@@ -85,6 +88,28 @@ record! {
         player: PlayerId,
         /// What they say.
         report: Report,
+        /// When they said it.
+        at: Micros,
+    }
+}
+
+/// How long everybody has played who has a say about a match, in milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Voices(BTreeMap<PlayerId, u64>);
+
+impl Voices {
+    /// Counts somebody who has played for so long. Of two tabs of one person the one that was there longer counts.
+    pub(crate) fn add(&mut self, player: PlayerId, played: Micros) {
+        // Whoever came this moment is somebody, too.
+        let weight = self.0.entry(player).or_default();
+        *weight = (*weight).max(played.as_millis() + 1);
+    }
+
+    /// Whether these are enough to decide: three fifths. With half, anybody could tip a tie by coming in.
+    pub(crate) fn are_enough(&self, people: impl Iterator<Item = PlayerId>) -> bool {
+        let people: BTreeSet<PlayerId> = people.collect();
+        let weight: u64 = people.iter().filter_map(|player| self.0.get(player)).sum();
+        weight > 0 && weight * 5 >= self.0.values().sum::<u64>() * 3
     }
 }
 
@@ -126,25 +151,27 @@ pub(crate) fn check(
 }
 
 /// What the reports amount to, and which one counts.
-pub(crate) fn judge<'a>(testimonies: &'a [Testimony], cast: &[Participant]) -> (Verdict, Option<&'a Report>) {
+pub(crate) fn judge<'a>(testimonies: &'a [Testimony], voices: &Voices) -> (Verdict, Option<&'a Report>) {
     // A person with two tabs has one voice, and none if the tabs disagree.
-    let mut voices: BTreeMap<PlayerId, Option<&Report>> = BTreeMap::new();
+    let mut said: BTreeMap<PlayerId, Option<&Report>> = BTreeMap::new();
     for Testimony { player, report, .. } in testimonies {
-        let voice = voices.entry(*player).or_insert(Some(report));
+        let voice = said.entry(*player).or_insert(Some(report));
         if voice.is_some_and(|known| known != report) {
             *voice = None;
         }
     }
-    let agreeing = |report: &Report| voices.values().filter(|voice| **voice == Some(report)).count();
-    let best = voices.values().flatten().map(|report| (agreeing(report), *report));
-    let Some((agree, report)) = best.max_by_key(|(agree, _)| *agree) else {
-        return (Verdict::Disputed, None);
+    let agreeing = |report: &Report| {
+        let agree = said.iter().filter(|(_, voice)| **voice == Some(report));
+        agree.map(|(player, _)| *player).collect::<Vec<PlayerId>>()
     };
-    let people: BTreeSet<PlayerId> = cast.iter().map(|participant| participant.player).collect();
-    if voices.len() == 1 || people.len() == 1 {
+    let carries = |report: &&Report| voices.are_enough(agreeing(report).into_iter());
+    // Fewer than are needed may say it, if nobody says anything else.
+    let is_agreed = |report: &&Report| said.values().all(|voice| *voice == Some(*report));
+    if let Some(report) = said.values().flatten().copied().find(carries) {
+        let verdict = if agreeing(report).len() > 1 { Verdict::Accepted } else { Verdict::Unverified };
+        (verdict, Some(report))
+    } else if let Some(report) = said.values().flatten().copied().next().filter(is_agreed) {
         (Verdict::Unverified, Some(report))
-    } else if agree >= 2 && agree * 2 > voices.len() {
-        (Verdict::Accepted, Some(report))
     } else {
         (Verdict::Disputed, None)
     }
@@ -175,36 +202,52 @@ mod tests {
 
     #[test]
     fn those_who_agree_are_believed() {
-        expect(&[(1, 10), (2, 10)], Verdict::Accepted, Some(10));
-        expect(&[(1, 10), (2, 10), (3, 10), (4, 10)], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 10)], &[9, 9], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 10), (3, 10), (4, 10)], &[9; 4], Verdict::Accepted, Some(10));
+        // However late one of them came.
+        expect(&[(1, 10), (2, 10)], &[900, 1], Verdict::Accepted, Some(10));
     }
 
     #[test]
     fn one_who_dissents_cannot_forge() {
-        expect(&[(1, 10), (2, 99), (3, 10)], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 99), (3, 10)], &[9; 3], Verdict::Accepted, Some(10));
     }
 
     #[test]
     fn when_two_disagree_neither_counts() {
-        expect(&[(1, 10), (2, 99)], Verdict::Disputed, None);
-        expect(&[(1, 10), (2, 99), (3, 10), (4, 99)], Verdict::Disputed, None);
-        expect(&[(1, 10), (2, 99), (3, 50)], Verdict::Disputed, None);
+        expect(&[(1, 10), (2, 99)], &[9; 2], Verdict::Disputed, None);
+        expect(&[(1, 10), (2, 99)], &[9, 8], Verdict::Disputed, None);
+        expect(&[(1, 10), (2, 99), (3, 10), (4, 99)], &[9; 4], Verdict::Disputed, None);
+        expect(&[(1, 10), (2, 99), (3, 50)], &[9; 3], Verdict::Disputed, None);
+        // And nobody who has just come tips it.
+        expect(&[(1, 10), (2, 99), (3, 99)], &[900, 900, 10], Verdict::Disputed, None);
+    }
+
+    #[test]
+    fn those_who_came_late_do_not_outvote_those_who_played() {
+        expect(&[(1, 10), (2, 10), (3, 99), (4, 99)], &[900, 900, 5, 5], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (3, 99), (4, 99)], &[900, 900, 5, 5], Verdict::Disputed, None);
+        expect(&[(1, 10), (2, 99)], &[900, 5], Verdict::Unverified, Some(10));
     }
 
     #[test]
     fn what_one_alone_says_is_unverified() {
-        expect(&[(1, 10)], Verdict::Unverified, Some(10));
+        expect(&[(1, 10)], &[9], Verdict::Unverified, Some(10));
+        // Also if others were there, as long as they say nothing.
+        expect(&[(1, 10)], &[9; 4], Verdict::Unverified, Some(10));
     }
 
     #[test]
     fn two_tabs_of_one_person_are_one_voice() {
         let mut testimonies = testimonies(&[(1, 10), (2, 10), (3, 99)]);
         testimonies[1].player = testimonies[0].player;
-        assert_eq!(judge(&testimonies, &cast(3)).0, Verdict::Disputed);
+        let mut voices = Voices::default();
+        [1, 1, 3].into_iter().for_each(|who| voices.add(player(who), Micros::from_secs(9)));
+        assert_eq!(judge(&testimonies, &voices).0, Verdict::Disputed);
         // Tabs that contradict each other make their owner no witness at all.
         testimonies[1].report = report(11);
         testimonies[2].report = report(10);
-        assert_eq!(judge(&testimonies, &cast(3)).0, Verdict::Disputed);
+        assert_eq!(judge(&testimonies, &voices).0, Verdict::Disputed);
     }
 
     #[test]
@@ -239,19 +282,27 @@ mod tests {
         assert_eq!(places, [3, 1, 3, 2]);
     }
 
-    fn expect(reports: &[(u8, i64)], verdict: Verdict, score: Option<i64>) {
+    /// Who says what, after how many seconds of play of everybody there.
+    fn expect(reports: &[(u8, i64)], played: &[u64], verdict: Verdict, score: Option<i64>) {
         let testimonies = testimonies(reports);
-        let (decided, report) = judge(&testimonies, &cast(4));
+        let mut voices = Voices::default();
+        (1..).zip(played).for_each(|(who, secs)| voices.add(player(who), Micros::from_secs(*secs)));
+        let (decided, report) = judge(&testimonies, &voices);
         assert_eq!((decided, report.map(|report| report.scores[0].score)), (verdict, score), "{reports:?}");
     }
 
     fn testimonies(reports: &[(u8, i64)]) -> Vec<Testimony> {
         let testimony = |&(who, score): &(u8, i64)| Testimony {
             peer: PeerId::from_u128(u128::from(who)),
-            player: PlayerId::from_bytes([who; 16]),
+            player: player(who),
             report: report(score),
+            at: Micros::ZERO,
         };
         reports.iter().map(testimony).collect()
+    }
+
+    fn player(who: u8) -> PlayerId {
+        PlayerId::from_bytes([who; 16])
     }
 
     fn report(score: i64) -> Report {
@@ -262,9 +313,10 @@ mod tests {
     fn cast(count: u8) -> Vec<Participant> {
         let participant = |who: u8| Participant {
             peer: PeerId::from_u128(u128::from(who)),
-            player: PlayerId::from_bytes([who; 16]),
+            player: player(who),
             name: "Nia".parse().unwrap(),
             slot: Slot::at(usize::from(who) - 1),
+            since: Micros::ZERO,
         };
         (1..=count).map(participant).collect()
     }

@@ -174,8 +174,8 @@ record! {
         cast: Vec<Participant>,
         /// What was reported about it.
         testimonies: Vec<Testimony>,
-        /// When the first report came.
-        reported_at: Option<Micros>,
+        /// When the reports were counted last, the first time when the first one came.
+        counted_at: Option<Micros>,
         /// Decided matches that are not stored yet, and the last one that is.
         decided: Vec<MatchRecord>,
         /// The last match that is stored.
@@ -217,7 +217,7 @@ impl Room {
             members: Vec::new(),
         };
         let mut room = Room::empty(view);
-        room.seat(founder, Some(Slot::at(0)), link, None);
+        room.seat(now, founder, Some(Slot::at(0)), link, None);
         room.view.version = 1;
         room.change.events.clear();
         room
@@ -228,7 +228,7 @@ impl Room {
             next_order: 0,
             cast: Vec::new(),
             testimonies: Vec::new(),
-            reported_at: None,
+            counted_at: None,
             decided: Vec::new(),
             stored_round: 0,
             banned: Vec::new(),

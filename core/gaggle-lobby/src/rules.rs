@@ -28,7 +28,7 @@ pub struct Rules {
     pub silent_after: Micros,
     /// A room whose match ended so long ago is closed.
     pub finished_after: Micros,
-    /// How long the others' reports of a result are waited for, from the first one on.
+    /// How long the others' reports of a result are waited for, from the first one on, before they are counted.
     pub report_wait: Micros,
     /// How long a ticket counts.
     pub ticket_ttl: Micros,

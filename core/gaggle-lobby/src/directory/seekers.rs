@@ -123,7 +123,7 @@ impl Directory {
             let Some(Seeker { newcomer, link, .. }) = self.seekers.0.remove(&peer) else { continue };
             if let Some(room) = self.rooms.get_mut(&id) {
                 // There is a seat for each; whoever cannot have it goes on looking.
-                let _ = room.enter(&self.rules, newcomer, link);
+                let _ = room.enter(now, &self.rules, newcomer, link);
             }
         }
         self.publish(id);

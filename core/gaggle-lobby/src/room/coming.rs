@@ -10,8 +10,8 @@ use crate::rules::Rules;
 use crate::ticket::Claims;
 use crate::view::{Away, EpochChanged, HostChanged, Joined, LeaveReason, Member, Returned, Status};
 
-/// More people than ever play in one match; those who left longest ago are forgotten first.
-const CAST_MAX: usize = 256;
+/// More people than ever play in one match, and twice as many as can sit in a room at once.
+const CAST_MAX: usize = 128;
 
 /// Whose connection may lose a seat to the one that claims it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,13 @@ impl Room {
     ///
     /// # Errors
     /// If there is none, or they may not have it.
-    pub fn enter(&mut self, rules: &Rules, newcomer: Newcomer, link: Link) -> Result<(), Refusal> {
+    pub fn enter(
+        &mut self,
+        now: Micros,
+        rules: &Rules,
+        newcomer: Newcomer,
+        link: Link,
+    ) -> Result<(), Refusal> {
         if self.view.member(newcomer.peer).is_some() {
             return Err(Refusal::new(RefusalCode::AlreadyInRoom, "you are in this room already"));
         }
@@ -52,14 +58,14 @@ impl Room {
         }
         if newcomer.watch {
             self.check_watchers(rules)?;
-            self.seat(newcomer, None, link, None);
+            self.seat(now, newcomer, None, link, None);
             return Ok(());
         }
         if let Some(objection) = self.objection_to_join() {
             return Err(objection);
         }
         let slot = self.lowest_free_slot().expect("a room that takes people in has a free seat");
-        self.seat(newcomer, Some(slot), link, None);
+        self.seat(now, newcomer, Some(slot), link, None);
         Ok(())
     }
 
@@ -78,7 +84,7 @@ impl Room {
         room.take_epoch(claims);
         room.state.reopened_at = Some(now);
         let slot = claims.slot.or(Some(Slot::at(0)));
-        room.seat(newcomer, slot, link, Some(claims.epoch));
+        room.seat(now, newcomer, slot, link, Some(claims.epoch));
         room.change = super::RoomChange::default();
         room
     }
@@ -124,10 +130,10 @@ impl Room {
             self.take_epoch(claims);
             self.happen(EpochChanged { epoch: claims.epoch });
             self.happen(self.view.status_change());
-            self.seat(newcomer, slot, link, Some(claims.epoch));
+            self.seat(now, newcomer, slot, link, Some(claims.epoch));
             outdated.into_iter().for_each(|peer| self.remove(now, peer, LeaveReason::Kicked));
         } else {
-            self.seat(newcomer, slot, link, Some(claims.epoch));
+            self.seat(now, newcomer, slot, link, Some(claims.epoch));
         }
         Ok(())
     }
@@ -167,7 +173,14 @@ impl Room {
     }
 
     /// Puts somebody into a seat that is known to be free.
-    pub(super) fn seat(&mut self, newcomer: Newcomer, slot: Option<Slot>, link: Link, restored: Option<u32>) {
+    pub(super) fn seat(
+        &mut self,
+        now: Micros,
+        newcomer: Newcomer,
+        slot: Option<Slot>,
+        link: Link,
+        restored: Option<u32>,
+    ) {
         let Newcomer { peer, player, name, palette, watch: _ } = newcomer;
         let palette = self.free_palette(peer, palette);
         let order = self.state.next_order;
@@ -183,12 +196,12 @@ impl Room {
         };
         self.seats.insert(peer, seat);
         let member = Member { peer, player, name, slot, palette, ready: false, away: false };
-        let participant = slot.map(|slot| Participant { peer, player, name: member.name.clone(), slot });
+        let participant =
+            slot.map(|slot| Participant { peer, player, name: member.name.clone(), slot, since: now });
         self.happen(Joined { member });
         self.set_link(peer, Some(link));
         if matches!(self.view.status, Status::Playing | Status::Starting) {
-            self.state.cast.extend(participant);
-            self.trim_cast();
+            participant.into_iter().for_each(|participant| self.add_to_cast(participant));
         }
     }
 
@@ -268,7 +281,7 @@ impl Room {
         let seats = self.seats.values().filter_map(|seat| seat.away_since).map(|since| since + rules.grace);
         let host = self.host_gives_way_at(rules);
         let start = self.view.starts_at.map(Micros::from_millis);
-        let report = self.state.reported_at.map(|at| at + rules.report_wait);
+        let report = self.state.counted_at.map(|at| at + rules.report_wait);
         let finish = self.state.finished_at.map(|at| at + rules.finished_after);
         seats.chain(host).chain(start).chain(report).chain(finish).min()
     }
@@ -276,8 +289,8 @@ impl Room {
     /// Does what time alone brings about: gives up those who are away too long, moves the host on, starts a
     /// match whose countdown is over, decides a result nobody else will report, closes a room that is over.
     pub fn expire(&mut self, now: Micros, rules: &Rules) {
-        if self.state.reported_at.is_some_and(|at| at + rules.report_wait <= now) {
-            self.decide(now);
+        if self.state.counted_at.is_some_and(|at| at + rules.report_wait <= now) {
+            self.settle_if_enough(now);
         }
         if self.view.starts_at.is_some_and(|at| Micros::from_millis(at) <= now) {
             let mut change = self.view.status_change();
@@ -327,12 +340,23 @@ impl Room {
         (0..=u8::MAX).find(|&palette| !taken(palette)).unwrap_or(wished)
     }
 
-    fn trim_cast(&mut self) {
-        while self.state.cast.len() > CAST_MAX {
-            let gone = |participant: &Participant| self.view.member(participant.peer).is_none();
-            let at = self.state.cast.iter().position(gone).unwrap_or(0);
-            self.state.cast.remove(at);
+    /// Notes that somebody plays, once however often they come. When too many have, of those who left is
+    /// forgotten who has least to say about the match.
+    fn add_to_cast(&mut self, participant: Participant) {
+        self.state.cast.retain(|known| known.peer != participant.peer);
+        if self.state.cast.len() >= CAST_MAX {
+            let rank = |known: &Participant| {
+                let said = self.state.testimonies.iter().find(|testimony| testimony.peer == known.peer);
+                let said_after = said.map(|testimony| testimony.at.since(known.since));
+                (self.view.member(known.peer).is_some(), said_after)
+            };
+            let cast = self.state.cast.iter().enumerate();
+            if let Some((at, _)) = cast.min_by_key(|(_, known)| rank(known)) {
+                let forgotten = self.state.cast.remove(at);
+                self.state.testimonies.retain(|testimony| testimony.peer != forgotten.peer);
+            }
         }
+        self.state.cast.push(participant);
     }
 }
 

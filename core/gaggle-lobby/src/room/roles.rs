@@ -73,7 +73,7 @@ impl Room {
         self.state.finished_at = None;
         let participant = |member: &crate::view::Member| {
             let (peer, player, name) = (member.peer, member.player, member.name.clone());
-            member.slot.map(|slot| Participant { peer, player, name, slot })
+            member.slot.map(|slot| Participant { peer, player, name, slot, since: now })
         };
         self.state.cast = self.view.members.iter().filter_map(participant).collect();
         Ok(())

@@ -6,9 +6,9 @@ use gaggle_kit::{Micros, PeerId};
 use super::Room;
 use crate::message::client::Report;
 use crate::message::{Refusal, RefusalCode};
-use crate::results::{MatchRecord, Testimony, check, judge, score_sheet};
+use crate::results::{MatchRecord, Testimony, Voices, check, judge, score_sheet};
 use crate::rules::Rules;
-use crate::view::{Member, RatingChange, ResultDecided, Status, Verdict};
+use crate::view::{RatingChange, ResultDecided, Status, Verdict};
 
 /// Decided matches a room waits for storage to take. A fifth means storage has been down for five matches.
 const DECIDED_MAX: usize = 4;
@@ -42,8 +42,8 @@ impl Room {
         let played = now.since(Micros::from_millis(self.view.born));
         let report = check(report, &self.state.cast, mode, played)?;
         self.state.testimonies.retain(|testimony| testimony.peer != peer);
-        self.state.testimonies.push(Testimony { peer, player, report });
-        self.state.reported_at.get_or_insert(now);
+        self.state.testimonies.push(Testimony { peer, player, report, at: now });
+        self.state.counted_at.get_or_insert(now);
         self.settle_if_complete(now);
         Ok(())
     }
@@ -65,24 +65,52 @@ impl Room {
         }
     }
 
-    /// Decides, if everybody who played and is there has reported.
+    /// Decides, if everybody who plays has reported. Those whose connection is lost may come back to.
     pub(super) fn settle_if_complete(&mut self, now: Micros) {
         if self.state.testimonies.is_empty() {
             return;
         }
         let played = |peer: PeerId| self.state.cast.iter().any(|participant| participant.peer == peer);
         let reported = |peer: PeerId| self.state.testimonies.iter().any(|testimony| testimony.peer == peer);
-        let is_awaited = |member: &Member| !member.away && played(member.peer) && !reported(member.peer);
-        if !self.view.players().any(is_awaited) {
+        if !self.view.players().any(|member| played(member.peer) && !reported(member.peer)) {
             self.decide(now);
         }
     }
 
+    /// Decides, if those who have reported are enough, or else waits for others once more: a match goes on
+    /// for those who play it, whoever says that it is over.
+    pub(super) fn settle_if_enough(&mut self, now: Micros) {
+        let reported = self.state.testimonies.iter().map(|testimony| testimony.player);
+        if self.voices(now).are_enough(reported) {
+            self.decide(now);
+        } else {
+            self.state.counted_at = Some(now);
+        }
+    }
+
+    /// Who has a say: everybody who plays, and who has reported before leaving.
+    fn voices(&self, now: Micros) -> Voices {
+        let mut voices = Voices::default();
+        for participant in &self.state.cast {
+            let peer = participant.peer;
+            let said = || self.state.testimonies.iter().find(|testimony| testimony.peer == peer);
+            let until = match self.view.member(peer) {
+                Some(_) => Some(now),
+                None => said().map(|testimony| testimony.at),
+            };
+            if let Some(until) = until {
+                voices.add(participant.player, until.since(participant.since));
+            }
+        }
+        voices
+    }
+
     /// Decides with what was reported so far.
     pub(super) fn decide(&mut self, now: Micros) {
+        let voices = self.voices(now);
         let testimonies = std::mem::take(&mut self.state.testimonies);
-        self.state.reported_at = None;
-        let (verdict, report) = judge(&testimonies, &self.state.cast);
+        self.state.counted_at = None;
+        let (verdict, report) = judge(&testimonies, &voices);
         let record = MatchRecord {
             room: self.view.id,
             round: self.view.round,

@@ -8,3 +8,4 @@ mod rooms;
 mod server;
 mod signals_and_results;
 mod skill;
+mod witnesses;

@@ -247,7 +247,7 @@ fn reports_from_or_about_strangers_and_of_other_matches_are_refused() {
     assert_eq!(code(&server.say(watcher, &honest)), RefusalCode::BadReport);
 }
 
-fn peer(server: &Server, connection: ConnectionId) -> String {
+pub(crate) fn peer(server: &Server, connection: ConnectionId) -> String {
     server.node.peer_of(connection).expect("it has said hello").0.to_string()
 }
 
@@ -263,7 +263,7 @@ fn signals(heard: &[ServerMessage]) -> Vec<(u64, String)> {
     heard.iter().filter_map(signal).collect()
 }
 
-fn report(server: &Server, players: &[ConnectionId], scores: &[i64]) -> String {
+pub(crate) fn report(server: &Server, players: &[ConnectionId], scores: &[i64]) -> String {
     let line = |(slot, (player, score)): (usize, (&ConnectionId, &i64))| {
         format!(r#"{{"peer":"{}","slot":{slot},"score":{score}}}"#, peer(server, *player))
     };
