@@ -80,7 +80,7 @@ pub enum Request {
         resume: Option<SessionId>,
         /// From whom they may take it.
         displace: Displace,
-        /// A ticket that was checked, and the settings they say go with it.
+        /// A ticket that was checked, and the settings it was signed with; empty ones if they do not have them.
         ticket: Option<(Claims, Json)>,
     },
     /// Seat somebody in the fullest open room, or in a new one.

@@ -14,6 +14,7 @@ use crate::message::server::{SeatState, Welcome};
 use crate::message::{PROTOCOL_VERSION, Refusal, RefusalCode};
 use crate::room::{Displace, Link};
 use crate::secret;
+use crate::ticket::Claims;
 use crate::view::Json;
 
 impl Node {
@@ -126,10 +127,15 @@ impl Node {
         player: PlayerId,
         peer: PeerId,
         settings: Json,
-    ) -> Option<(crate::ticket::Claims, Json)> {
+    ) -> Option<(Claims, Json)> {
         let opened = self.signer.key().open(ticket, now.get() / 1_000_000);
         let text = match opened {
-            Ok(claims) if (claims.player, claims.peer) == (player, peer) => return Some((claims, settings)),
+            Ok(claims) if (claims.player, claims.peer) == (player, peer) => {
+                // Settings are the holder's word, unless they are what the ticket was signed with.
+                let fits = settings.as_str().len() <= self.rules.settings_bytes_max
+                    && Claims::digest(&settings) == claims.settings;
+                return Some((claims, if fits { settings } else { Json::default() }));
+            }
             Ok(_) => "the ticket is somebody else's".to_string(),
             Err(error) => error.to_string(),
         };

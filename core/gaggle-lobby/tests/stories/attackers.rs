@@ -1,6 +1,6 @@
 //! Stories about people who do what no client of ours does, to get what is not theirs or to bring the server down.
 
-use gaggle_lobby::directory::{Directory, Entry, Snapshot};
+use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
 use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
@@ -74,6 +74,32 @@ fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
     server.say(host, r#"{"type":"access","locked":false}"#);
     let guest = server.connect();
     assert!(seat(&server.say(guest, &with_ticket(2, "", &ticket))).returned);
+}
+
+#[test]
+fn settings_a_ticket_was_not_signed_with_are_passed_on_to_nobody() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let create = CREATE.replace('}', r#","settings":{"lava":true}}"#);
+    let ticket = seat(&server.say(host, &create)).ticket;
+    server.say(host, LEAVE);
+    server.close(host);
+    let come = |server: &mut Server, settings: &str| {
+        let connection = server.connect();
+        let text = with_ticket(1, "", &ticket).replace('}', &format!(r#","settings":{settings}}}"#));
+        let room = seat(&server.say(connection, &text)).room;
+        server.say(connection, LEAVE);
+        server.close(connection);
+        room.settings.as_str().to_string()
+    };
+    server.asked.clear();
+    assert_eq!(come(&mut server, &format!(r#"{{"a":"{}"}}"#, "x".repeat(40_000))), "{}");
+    assert!(server.asked.iter().any(|request| matches!(request, Request::Attach { ticket: Some(_), .. })));
+    for request in &server.asked {
+        let text = Entry::Request(Box::new(request.clone())).to_text(server.now);
+        assert!(text.len() < 2_000, "{} bytes", text.len());
+    }
+    assert_eq!(come(&mut server, r#"{ "lava": true }"#), r#"{"lava":true}"#);
 }
 
 const LOCKED: &str = "the ticket brings no seat: the host has locked this room";
