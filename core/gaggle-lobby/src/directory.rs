@@ -76,8 +76,8 @@ impl Directory {
             Request::Attach { origin, name, resume, displace, ticket } => {
                 self.attach(now, origin, name, resume, displace, ticket)
             }
-            Request::Find { newcomer, link, wish: Wish { new, skill: Some(skill), .. } } => {
-                self.search(now, newcomer, link, new, skill)
+            Request::Find { newcomer, link, wish: Wish { new, may_create, skill: Some(skill) } } => {
+                self.search(now, newcomer, link, new, may_create, skill)
             }
             Request::Find { newcomer, link, wish } => self.find(now, newcomer, link, wish),
             Request::StopSearch { peer, link, leave } => self.stop_search(now, peer, link, leave),

@@ -79,13 +79,14 @@ impl Seekers {
 }
 
 impl Directory {
-    /// Looks for people of one's skill.
+    /// Looks for people of one's skill. Who may not make a room goes on looking, and may be found by others.
     pub(super) fn search(
         &mut self,
         now: Micros,
         newcomer: Newcomer,
         link: Link,
         new: NewRoom,
+        may_create: bool,
         skill: Skill,
     ) -> Reply {
         // Somebody else's question may have brought a seat since the last one of this.
@@ -107,7 +108,7 @@ impl Directory {
         let mut others = self.seekers.candidates(&seeker, may_enter);
         let wanted = usize::from(seeker.new.seats) - 1;
         let is_enough = others.len() >= wanted || (skill.patient && !others.is_empty());
-        if !is_enough || self.rooms.len() >= self.rules.rooms_max {
+        if !is_enough || !may_create || self.rooms.len() >= self.rules.rooms_max {
             let waiting = self.seekers.count(&seeker.new)
                 + u32::from(!self.seekers.0.contains_key(&seeker.newcomer.peer));
             self.seekers.0.insert(seeker.newcomer.peer, seeker);

@@ -179,12 +179,12 @@ impl Node {
         self.meter(now, connection, Doing::Find)?;
         let Find { game, mode, build, settings, .. } = find;
         let new = self.new_room(game, mode, build, seats, settings);
-        let may_create = self.limits.may_create(now, address, &self.rules);
         let new = NewRoom { drop_in, ..new };
         if is_by_skill {
-            self.begin_search(now, connection, id, &Caller { link, newcomer, address }, new);
+            self.begin_search(now, connection, id, &newcomer, new);
             return Ok(());
         }
+        let may_create = self.limits.may_create(now, address, &self.rules);
         let wish = Wish { new, may_create, skill: None };
         let peer = newcomer.peer;
         self.ask_busy(
@@ -424,9 +424,9 @@ impl Node {
 }
 
 /// Who wants to enter a room, and from where.
-pub(super) struct Caller {
+struct Caller {
     link: Link,
-    pub(super) newcomer: Newcomer,
+    newcomer: Newcomer,
     address: std::net::IpAddr,
 }
 

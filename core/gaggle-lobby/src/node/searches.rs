@@ -4,12 +4,11 @@
 use gaggle_kit::Micros;
 
 use super::answers::Asked;
-use super::commands::Caller;
 use super::{ConnectionId, Node, Output, Query};
 use crate::directory::{Reply, Request, Skill, Wish};
 use crate::message::server::{Done, Searching};
 use crate::message::{Refusal, RefusalCode, ServerMessage};
-use crate::room::NewRoom;
+use crate::room::{NewRoom, Newcomer};
 
 /// How often the directory is asked.
 const ASK_EVERY: Micros = Micros::from_millis(1_000);
@@ -36,12 +35,11 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        caller: &Caller,
+        newcomer: &Newcomer,
         new: NewRoom,
     ) {
-        let query =
-            Query::Mine { player: caller.newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
-        let (rating, palette) = (self.rules.search.rating_start, caller.newcomer.palette);
+        let query = Query::Mine { player: newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
+        let (rating, palette) = (self.rules.search.rating_start, newcomer.palette);
         let search = Search { id, new, palette, rating, since: now, ask_at: None, told: None };
         self.searches.insert(connection, search);
         let ask = self.remember(Asked::Rating { connection });
@@ -92,12 +90,14 @@ impl Node {
         let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
         let range = self.search_range(now, connection);
         let patience = self.rules.search.patience;
+        let Some(address) = self.connections.get(&connection).map(|known| known.address) else { return };
+        let may_create = self.limits.may_create(now, address, &self.rules);
         let Some(search) = self.searches.get_mut(&connection) else { return };
         search.ask_at = None;
-        let newcomer = crate::room::Newcomer { peer, player, name, palette: search.palette, watch: false };
+        let newcomer = Newcomer { peer, player, name, palette: search.palette, watch: false };
         let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
         let (new, id) = (search.new.clone(), search.id);
-        let wish = Wish { new, may_create: true, skill: Some(skill) };
+        let wish = Wish { new, may_create, skill: Some(skill) };
         self.ask(Asked::Search { connection, id, peer, link }, Request::Find { newcomer, link, wish });
     }
 

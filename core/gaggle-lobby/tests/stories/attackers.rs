@@ -2,7 +2,7 @@
 
 use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
+use gaggle_lobby::rules::{GameRules, ModeRules, Rate, Rates, Rules};
 use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
 
 use crate::server::{CREATE, LEAVE, Server, code, hello, join, seat, welcome};
@@ -212,6 +212,31 @@ fn who_has_as_many_seats_as_one_may_have_is_matched_with_nobody() {
     // Before the one who looks has asked again.
     let other = tab(&mut server, 2, 0);
     assert!(matches!(server.say(other, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
+}
+
+#[test]
+fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
+    let mut rules = ranked();
+    rules.rates.create_per_address = Rate::per_secs(3, 3_000);
+    let mut server = Server::with_rules(rules);
+    let look = |server: &mut Server, number: u32, address: &str| {
+        let connection = server.connect_from(address);
+        let player = welcome(&server.say(connection, &hello(number))).player;
+        server.ratings.insert(player, 1_500);
+        server.say(connection, FIND_DUEL);
+        connection
+    };
+    for number in (0..20).step_by(2) {
+        let pair = [number, number + 1].map(|number| look(&mut server, number, "10.9.9.9"));
+        server.wait_secs(2);
+        pair.iter().for_each(|who| server.close(*who));
+    }
+    assert_eq!(server.directory.room_count(), 3);
+    // Whoever may make none is found by those who may.
+    let (limited, other) = (look(&mut server, 100, "10.9.9.9"), look(&mut server, 101, "10.8.8.8"));
+    server.wait_secs(2);
+    assert_eq!(server.directory.room_count(), 4);
+    assert_eq!(server.room_of(limited).id, server.room_of(other).id);
 }
 
 #[test]
