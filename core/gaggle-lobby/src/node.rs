@@ -493,10 +493,10 @@ impl Node {
 
     fn remember(&mut self, asked: Asked) -> AskId {
         self.next_ask += 1;
-        if asked.may_bring_room() {
-            self.strays.expect();
-        }
         let ask = AskId(self.next_ask);
+        if asked.may_bring_room() {
+            self.strays.expect(ask);
+        }
         self.asked.insert(ask, asked);
         ask
     }

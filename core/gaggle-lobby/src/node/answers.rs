@@ -70,7 +70,7 @@ impl Node {
         let may_bring_room = asked.may_bring_room();
         self.take_answer(now, asked, reply);
         if may_bring_room {
-            self.stop_expecting();
+            self.stop_expecting(ask);
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use gaggle_kit::{Micros, PeerId};
 
 use super::answers::Asked;
-use super::{ConnectionId, Node, Output, encode};
+use super::{AskId, ConnectionId, Node, Output, encode};
 use crate::directory::{Copy, Request};
 use crate::id::RoomId;
 use crate::message::server::{Change, NewTicket, Removed};
@@ -27,28 +27,45 @@ type Step = (Vec<RoomEvent>, Vec<(PeerId, Option<Link>)>);
 
 /// Changes of rooms this node has no copy of, kept while it waits for one: the news of what happened right
 /// after somebody was seated may be here before the answer that they were.
+///
+/// Answers come in the order of what happened: one that was asked for later has all of it in it. So everything is
+/// kept with the last question before it, and no longer than one up to that is under way.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
-    expected: usize,
+    /// Questions under way whose answer may be a copy.
+    expected: BTreeSet<AskId>,
     /// Copies that nobody here needs, and that may be newer than the one to come.
-    unused: BTreeSet<RoomId>,
-    steps: BTreeMap<RoomId, BTreeMap<u64, Step>>,
+    unused: BTreeMap<RoomId, AskId>,
+    steps: BTreeMap<RoomId, (AskId, BTreeMap<u64, Step>)>,
 }
 
 impl Strays {
     /// A copy may come.
-    pub(super) fn expect(&mut self) {
-        self.expected += 1;
+    pub(super) fn expect(&mut self, ask: AskId) {
+        self.expected.insert(ask);
     }
 
-    /// It has come, or not.
-    fn expected(&mut self) {
-        self.expected -= 1;
+    /// It has come, or not. Gives back which copies nobody can need any more.
+    fn expected(&mut self, ask: AskId) -> Vec<RoomId> {
+        let was_first = self.expected.first() == Some(&ask);
+        self.expected.remove(&ask);
+        if !was_first {
+            return Vec::new();
+        }
+        let first = self.expected.first().copied();
+        let is_over = |last: AskId| first.is_none_or(|first| last < first);
+        self.steps.retain(|_, (last, _)| !is_over(*last));
+        let unused: Vec<RoomId> =
+            self.unused.iter().filter(|(_, last)| is_over(**last)).map(|(room, _)| *room).collect();
+        self.unused.retain(|_, last| !is_over(*last));
+        unused
     }
 
     fn keep(&mut self, room: RoomId, version: u64, step: Step) {
-        if self.expected > 0 {
-            self.steps.entry(room).or_default().insert(version, step);
+        if let Some(last) = self.expected.last() {
+            let (kept_for, steps) = self.steps.entry(room).or_insert((*last, BTreeMap::new()));
+            *kept_for = *last;
+            steps.insert(version, step);
         }
     }
 }
@@ -87,6 +104,7 @@ impl Node {
             return None;
         };
         known.locals.insert(peer, connection);
+        self.strays.unused.remove(&room);
         if let Some(session) = self.session_mut(connection) {
             session.room = Some(room);
         }
@@ -98,7 +116,7 @@ impl Node {
         let Copy { view, links } = copy;
         let room = view.id;
         let Some(known) = self.rooms.get_mut(&room) else {
-            let mut early = self.strays.steps.remove(&room).unwrap_or_default();
+            let mut early = self.strays.steps.remove(&room).map_or(BTreeMap::new(), |(_, steps)| steps);
             early.retain(|version, _| *version > view.version);
             let missing_at = (!early.is_empty()).then(|| now + PATIENCE);
             let links = links.into_iter().collect();
@@ -229,19 +247,18 @@ impl Node {
         if self.rooms.get(&room).is_none_or(|known| !known.locals.is_empty()) {
             return;
         }
-        if self.strays.expected > 0 {
-            self.strays.unused.insert(room);
-        } else {
-            self.rooms.remove(&room);
+        match self.strays.expected.last() {
+            Some(last) => drop(self.strays.unused.insert(room, *last)),
+            None => drop(self.rooms.remove(&room)),
         }
     }
 
-    /// A copy that might have come has come, or not. When none can come any more, nothing needs to be kept.
-    pub(super) fn stop_expecting(&mut self) {
-        self.strays.expected();
-        if self.strays.expected == 0 {
-            self.strays.steps.clear();
-            std::mem::take(&mut self.strays.unused).into_iter().for_each(|room| self.drop_unused(room));
+    /// A copy that might have come has come, or not. What was kept for it goes, unless somebody here is a member now.
+    pub(super) fn stop_expecting(&mut self, ask: AskId) {
+        for room in self.strays.expected(ask) {
+            if self.rooms.get(&room).is_some_and(|known| known.locals.is_empty()) {
+                self.rooms.remove(&room);
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Stories about people who do what no client of ours does, to get what is not theirs or to bring the server down.
 
+use std::collections::VecDeque;
+
 use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::rules::{GameRules, ModeRules, Rate, Rates, Rules};
@@ -237,6 +239,28 @@ fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
     server.wait_secs(2);
     assert_eq!(server.directory.room_count(), 4);
     assert_eq!(server.room_of(limited).id, server.room_of(other).id);
+}
+
+#[test]
+fn rooms_that_everybody_left_are_forgotten_however_busy_it_is() {
+    let mut server = Server::new();
+    server.held = Some(VecDeque::new());
+    let mut creator = server.guest(0);
+    server.say(creator, CREATE);
+    for number in 1..50 {
+        // There is never a moment in which no question is under way.
+        let next = server.guest(number);
+        server.say(next, CREATE);
+        server.answer_held();
+        seat(&server.hear(creator));
+        server.say(creator, LEAVE);
+        let known = server.node.rooms().count();
+        assert!(known <= 2, "{known} rooms are known after {number} were left");
+        creator = next;
+    }
+    server.answer_held();
+    seat(&server.hear(creator));
+    assert_eq!(server.node.rooms().count(), 1);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! One node and its directory without any delay, spoken to in JSON, as a newcomer with a WebSocket
 //! command-line client would.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, Request};
 use gaggle_lobby::message::server::{OwnBest, Refused, Seated, Welcome};
-use gaggle_lobby::node::{ConnectionId, Identity, NoIce, Node, NodeConfig, Output, Query};
+use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, Output, Query};
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::view::{RoomEvent, RoomView};
 use gaggle_lobby::{
@@ -23,6 +23,8 @@ pub(crate) struct Server {
     pub(crate) asked: Vec<Request>,
     /// What storage knows of people's skill; questions wait while it knows nobody.
     pub(crate) ratings: BTreeMap<PlayerId, i64>,
+    /// Rooms to be made that wait for the directory, if it takes its time.
+    pub(crate) held: Option<VecDeque<(AskId, Request)>>,
     /// Whether matches get stored.
     pub(crate) storage_works: bool,
     heard: BTreeMap<ConnectionId, Vec<ServerMessage>>,
@@ -55,6 +57,7 @@ impl Server {
             queries: Vec::new(),
             asked: Vec::new(),
             ratings: BTreeMap::new(),
+            held: None,
             storage_works: true,
             heard: BTreeMap::new(),
             pings: Vec::new(),
@@ -173,11 +176,12 @@ impl Server {
             }
             Output::Ask { ask, request } => {
                 self.asked.push((*request).clone());
-                let reply = self.directory.handle_request(self.now, *request);
-                while let Some((_, notice)) = self.directory.poll_notice() {
-                    self.node.handle_notice(self.now, notice);
+                match &mut self.held {
+                    Some(held) if matches!(*request, Request::Create { .. }) => {
+                        held.push_back((ask, *request))
+                    }
+                    _ => self.answer(ask, *request),
                 }
-                self.node.handle_reply(self.now, ask, reply);
             }
             Output::Query { ask, query: Query::Mine { player, game, mode } } if !self.ratings.is_empty() => {
                 let rating = self.ratings.get(&player).copied();
@@ -188,6 +192,21 @@ impl Server {
             Output::Verify { .. } => {}
             Output::Tell { .. } => panic!("there is no other node"),
         }
+    }
+
+    fn answer(&mut self, ask: AskId, request: Request) {
+        let reply = self.directory.handle_request(self.now, request);
+        while let Some((_, notice)) = self.directory.poll_notice() {
+            self.node.handle_notice(self.now, notice);
+        }
+        self.node.handle_reply(self.now, ask, reply);
+    }
+
+    /// Lets the directory make the room that has waited longest.
+    pub(crate) fn answer_held(&mut self) {
+        let (ask, request) = self.held.as_mut().and_then(VecDeque::pop_front).expect("something waits");
+        self.answer(ask, request);
+        self.drain();
     }
 
     /// Somebody who said hello with a key of this number.
