@@ -31,9 +31,25 @@ impl Label {
 }
 
 /// The text is no label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a label has at most 32 of a-z 0-9 . _ -")]
-pub struct ParseLabelError;
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{shown}` cannot be a name: at most 32 small letters a-z, digits, `.`, `_` and `-`")]
+pub struct ParseLabelError {
+    shown: String,
+}
+
+impl ParseLabelError {
+    /// Longer texts are cut off: they may come from anybody, and be shown to somebody else.
+    const SHOWN_MAX: usize = 48;
+
+    fn new(text: &str) -> ParseLabelError {
+        let mut escaped = text.escape_default();
+        let mut shown: String = escaped.by_ref().take(ParseLabelError::SHOWN_MAX).collect();
+        if escaped.next().is_some() {
+            shown.push('…');
+        }
+        ParseLabelError { shown }
+    }
+}
 
 impl FromStr for Label {
     type Err = ParseLabelError;
@@ -43,7 +59,7 @@ impl FromStr for Label {
         if fits && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-')) {
             Ok(Label(text.into()))
         } else {
-            Err(ParseLabelError)
+            Err(ParseLabelError::new(text))
         }
     }
 }
@@ -253,8 +269,16 @@ mod tests {
     #[test]
     fn labels_are_plain_words() {
         assert_eq!("gander-2.1_b".parse::<Label>().unwrap().as_str(), "gander-2.1_b");
-        for bad in ["Gander", "a b", "ü", "a/b", &"x".repeat(33)] {
-            assert_eq!(bad.parse::<Label>(), Err(ParseLabelError), "{bad}");
+        let long = "x".repeat(33);
+        for (bad, shown) in
+            [("Gander", "Gander"), ("a b", "a b"), ("ü", r"\u{fc}"), ("a\nb", r"a\nb"), (&long, &long)]
+        {
+            let error = bad.parse::<Label>().unwrap_err();
+            let text =
+                format!("`{shown}` cannot be a name: at most 32 small letters a-z, digits, `.`, `_` and `-`");
+            assert_eq!(error.to_string(), text);
         }
+        let hostile = "\u{202e}".repeat(100_000).parse::<Label>().unwrap_err().to_string();
+        assert!(hostile.starts_with(r"`\u{202e}\u{202e}") && hostile.len() < 150, "{hostile}");
     }
 }
