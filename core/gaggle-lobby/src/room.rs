@@ -182,6 +182,8 @@ record! {
         stored_round: u32,
         /// Who was sent away.
         banned: Vec<PlayerId>,
+        /// Who has left a match nobody can drop into.
+        left: Vec<PeerId>,
         /// When the match was over.
         finished_at: Option<Micros>,
         /// When the room was made again from a ticket.
@@ -232,6 +234,7 @@ impl Room {
             decided: Vec::new(),
             stored_round: 0,
             banned: Vec::new(),
+            left: Vec::new(),
             finished_at: None,
             reopened_at: None,
         };
@@ -291,7 +294,10 @@ impl Room {
             return Err(Refusal::new(RefusalCode::NotInRoom, "you are not in this room"));
         };
         match act {
-            Act::Leave => self.remove(now, peer, LeaveReason::Left),
+            Act::Leave => {
+                self.remember_leaving(peer);
+                self.remove(now, peer, LeaveReason::Left);
+            }
             Act::FallSilent => self.remove(now, peer, LeaveReason::Silent),
             Act::Ready(ready) => return self.set_ready(peer, ready),
             Act::Profile { name, palette } => {

@@ -92,7 +92,8 @@ impl Room {
     /// Seats somebody again whom the room does not know, but who has a ticket for it.
     ///
     /// # Errors
-    /// If the ticket is too old, the host has sent them away or locked the room, or no seat is free.
+    /// If the ticket is too old, they left a match nobody may drop into, the host has sent them away or locked
+    /// the room, or no seat is free.
     pub fn restore_member(
         &mut self,
         now: Micros,
@@ -112,6 +113,13 @@ impl Room {
         let is_reopened = self.state.reopened_at.is_some_and(|at| now < at + rules.grace);
         if self.view.locked && !is_reopened {
             return Err(room_locked());
+        }
+        // Whoever said goodbye to a match comes back as a newcomer or not at all; whoever was lost just comes back.
+        if claims.slot.is_some()
+            && self.state.left.contains(&newcomer.peer)
+            && let Some(objection) = self.objection_to_join()
+        {
+            return Err(objection);
         }
         let slot = match claims.slot {
             None => {
@@ -338,6 +346,15 @@ impl Room {
             return wished;
         }
         (0..=u8::MAX).find(|&palette| !taken(palette)).unwrap_or(wished)
+    }
+
+    /// Notes that somebody goes who could not come as a newcomer. Only those who were there at the start can, so
+    /// there are never many of them.
+    pub(super) fn remember_leaving(&mut self, peer: PeerId) {
+        let is_shut = !self.view.drop_in && self.view.status != Status::Waiting;
+        if is_shut && !self.state.left.contains(&peer) {
+            self.state.left.push(peer);
+        }
     }
 
     /// Notes that somebody plays, once however often they come. When too many have, of those who left is

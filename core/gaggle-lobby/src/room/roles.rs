@@ -71,6 +71,7 @@ impl Room {
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });
         self.happen(change);
         self.state.finished_at = None;
+        self.state.left.clear();
         let participant = |member: &crate::view::Member| {
             let (peer, player, name) = (member.peer, member.player, member.name.clone());
             member.slot.map(|slot| Participant { peer, player, name, slot, since: now })

@@ -79,6 +79,37 @@ fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
 }
 
 #[test]
+fn who_left_a_match_that_runs_is_out_of_it_and_who_was_lost_is_not() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let door = seat(&server.say(host, CREATE)).room.code;
+    let guests: Vec<ConnectionId> = (2..4).map(|number| server.guest(number)).collect();
+    for guest in &guests {
+        seat(&server.say(*guest, &join(door)));
+        server.say(*guest, r#"{"type":"ready","ready":true}"#);
+    }
+    server.say(host, START);
+    let tickets: Vec<String> = guests.iter().map(|guest| new_ticket(&mut server, *guest)).collect();
+    server.say(guests[0], LEAVE);
+    guests.iter().for_each(|guest| server.close(*guest));
+    for _ in 0..7 {
+        server.wait_secs(10);
+        server.say(host, r#"{"type":"touch"}"#);
+    }
+    assert_eq!(server.room_of(host).members.len(), 1);
+
+    let left = server.connect();
+    let refused = ticket_refusal(&server.say(left, &with_ticket(2, "", &tickets[0])));
+    assert_eq!(refused, "the ticket brings no seat: the match has started");
+    let lost = server.connect();
+    let back = seat(&server.say(lost, &with_ticket(3, "", &tickets[1])));
+    assert!(back.returned && back.room.members.len() == 2);
+    // In the next match they are welcome again, if it takes newcomers.
+    server.say(host, r#"{"type":"finish"}"#);
+    assert_eq!(code(&server.say(left, &join(door))), RefusalCode::RoomFinished);
+}
+
+#[test]
 fn settings_a_ticket_was_not_signed_with_are_passed_on_to_nobody() {
     let mut server = Server::new();
     let host = server.guest(1);

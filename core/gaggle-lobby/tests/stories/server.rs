@@ -178,7 +178,7 @@ impl Server {
                 self.asked.push((*request).clone());
                 match &mut self.held {
                     Some(held) if matches!(*request, Request::Create { .. }) => {
-                        held.push_back((ask, *request))
+                        held.push_back((ask, *request));
                     }
                     _ => self.answer(ask, *request),
                 }
