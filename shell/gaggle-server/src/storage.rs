@@ -1,13 +1,16 @@
 //! What is kept for good: matches, best scores, ratings. Behind a trait; SQLite is the one that comes along.
 //!
 //! A thread of its own writes: everything that waits goes into one transaction, and only when that is on
-//! disk is anybody told. Questions are answered in between.
+//! disk is anybody told. Questions are answered in between; most places in the queue are not for them, so that no
+//! number of questions keeps a result out.
 
 mod ratings;
 mod sqlite;
 
 pub use sqlite::SqliteStorage;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -20,6 +23,8 @@ use tracing::{error, info};
 
 /// What waits at most to be stored or answered. Beyond that, storage is too slow to be of use.
 const WAITING_MAX: usize = 4_096;
+/// Of those, questions.
+const QUESTIONS_MAX: usize = 1_024;
 /// Matches in one transaction.
 const GROUP_MAX: usize = 256;
 
@@ -68,15 +73,19 @@ enum Job {
 #[derive(Debug)]
 pub(crate) struct StorageThread {
     jobs: Option<SyncSender<Job>>,
+    /// Questions that wait.
+    questions: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl StorageThread {
     pub(crate) fn start(storage: impl Storage, listener: impl Listener) -> StorageThread {
         let (jobs, waiting) = sync_channel(WAITING_MAX);
+        let questions = Arc::new(AtomicUsize::new(0));
+        let asked = questions.clone();
         let thread = std::thread::Builder::new().name("storage".into());
-        let thread = thread.spawn(move || work(storage, &listener, &waiting)).ok();
-        StorageThread { jobs: Some(jobs), thread }
+        let thread = thread.spawn(move || work(storage, &listener, &waiting, &asked)).ok();
+        StorageThread { jobs: Some(jobs), questions, thread }
     }
 
     /// Stores a match. If storage cannot keep up it is dropped, and stored when somebody reports it again.
@@ -88,7 +97,12 @@ impl StorageThread {
 
     /// Answers a question. False if storage cannot keep up.
     pub(crate) fn ask(&self, ask: AskId, query: Query) -> bool {
-        self.send(Job::Answer(ask, query))
+        let has_place = self.questions.fetch_add(1, Ordering::Relaxed) < QUESTIONS_MAX
+            && self.send(Job::Answer(ask, query));
+        if !has_place {
+            self.questions.fetch_sub(1, Ordering::Relaxed);
+        }
+        has_place
     }
 
     fn send(&self, job: Job) -> bool {
@@ -106,7 +120,7 @@ impl Drop for StorageThread {
     }
 }
 
-fn work(mut storage: impl Storage, listener: &impl Listener, waiting: &Receiver<Job>) {
+fn work(mut storage: impl Storage, listener: &impl Listener, waiting: &Receiver<Job>, asked: &AtomicUsize) {
     while let Ok(first) = waiting.recv() {
         let mut records = Vec::new();
         let mut questions = Vec::new();
@@ -124,6 +138,7 @@ fn work(mut storage: impl Storage, listener: &impl Listener, waiting: &Receiver<
         }
         for (ask, query) in questions {
             listener.answered(ask, answer(&mut storage, query));
+            asked.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -151,4 +166,95 @@ fn answer(storage: &mut impl Storage, query: Query) -> Result<ServerMessage, Ref
         error!(%error, "a question could not be answered");
         Refusal::new(RefusalCode::Unavailable, "the storage does not answer")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use gaggle_lobby::RoomId;
+    use gaggle_lobby::view::Verdict;
+
+    use super::*;
+
+    #[test]
+    fn a_result_has_its_place_however_many_questions_wait() {
+        let (open, gate) = channel();
+        let (heard, hearing) = channel();
+        let thread = StorageThread::start(SlowStorage(gate), Heard(heard));
+        let ask = |number: u64| {
+            let (game, mode) = (Label::default(), Label::default());
+            thread.ask(AskId(number), Query::Top { game, mode, verified: false, count: 10 })
+        };
+        let taken = (0..10_000).filter(|number| ask(*number)).count();
+        assert_eq!(taken, QUESTIONS_MAX);
+        thread.store(record());
+        drop(open);
+        drop(thread);
+        let heard: Vec<&str> = hearing.iter().collect();
+        assert_eq!(heard.iter().filter(|what| **what == "stored").count(), 1);
+        assert_eq!(heard.iter().filter(|what| **what == "answered").count(), taken);
+    }
+
+    #[test]
+    fn a_question_that_was_answered_makes_way_for_another() {
+        let (_open, gate) = channel();
+        let (heard, hearing) = channel();
+        let thread = StorageThread::start(SlowStorage(gate), Heard(heard));
+        for number in 0..3 * QUESTIONS_MAX as u64 {
+            let query = Query::Mine {
+                player: PlayerId::from_bytes([1; 16]),
+                game: Label::default(),
+                mode: Label::default(),
+            };
+            assert!(thread.ask(AskId(number), query));
+            assert_eq!(hearing.recv(), Ok("answered"));
+        }
+    }
+
+    /// Lists nothing until the other end of the channel is gone, and answers the rest at once.
+    struct SlowStorage(Receiver<()>);
+
+    impl Storage for SlowStorage {
+        fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Vec<RatingChange>>, StorageError> {
+            Ok(vec![Vec::new(); records.len()])
+        }
+
+        fn top(&mut self, game: &Label, mode: &Label, _: bool, _: u8) -> Result<TopList, StorageError> {
+            let _ = self.0.recv();
+            Ok(TopList { game: game.clone(), mode: mode.clone(), entries: Vec::new() })
+        }
+
+        fn mine(&mut self, _: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError> {
+            let (game, mode) = (game.clone(), mode.clone());
+            Ok(OwnBest { game, mode, best: None, rating: None, matches: Vec::new() })
+        }
+    }
+
+    struct Heard(Sender<&'static str>);
+
+    impl Listener for Heard {
+        fn stored(&self, _: &MatchRecord, _: Vec<RatingChange>) {
+            let _ = self.0.send("stored");
+        }
+
+        fn answered(&self, _: AskId, _: Result<ServerMessage, Refusal>) {
+            let _ = self.0.send("answered");
+        }
+    }
+
+    fn record() -> MatchRecord {
+        MatchRecord {
+            room: RoomId::from_bytes([1; 16]),
+            round: 1,
+            game: Label::default(),
+            mode: Label::default(),
+            verdict: Verdict::Disputed,
+            scores: Vec::new(),
+            level: None,
+            digest: None,
+            born: 1,
+            ended: 2,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Storage in a SQLite database: one file beside the server, written ahead, so that neither a killed
 //! process nor a cut power line takes back what was said to be stored.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +15,8 @@ use super::ratings::{Rating, after_match};
 use super::{Storage, StorageError};
 
 /// What turned each version of the database into the next. Never changed, only added to.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE matches (
         room BLOB NOT NULL, round INTEGER NOT NULL, game TEXT NOT NULL, mode TEXT NOT NULL,
         verdict TEXT NOT NULL, level INTEGER, digest TEXT, born INTEGER NOT NULL, ended INTEGER NOT NULL,
@@ -37,7 +39,27 @@ const MIGRATIONS: &[&str] = &["
         mean REAL NOT NULL, deviation REAL NOT NULL, matches INTEGER NOT NULL,
         PRIMARY KEY (game, mode, player)
     ) WITHOUT ROWID;
-"];
+",
+    "
+    DROP INDEX best_by_score;
+    CREATE INDEX best_by_rank ON best (game, mode, verified, score DESC, at);
+    ALTER TABLE scores ADD COLUMN game TEXT NOT NULL DEFAULT '';
+    ALTER TABLE scores ADD COLUMN mode TEXT NOT NULL DEFAULT '';
+    UPDATE scores SET (game, mode) =
+        (SELECT m.game, m.mode FROM matches m WHERE m.room = scores.room AND m.round = scores.round);
+    DROP INDEX scores_by_player;
+    CREATE INDEX scores_by_player ON scores (player, game, mode, ended);
+",
+];
+
+/// The best of one kind, confirmed or not, in the order of their index.
+const TOP: &str = "SELECT player, name, score, level, verified, at FROM best
+    WHERE game = ?1 AND mode = ?2 AND verified = ?3 ORDER BY score DESC, at LIMIT ?4";
+/// The last matches of one person, in the order of their index.
+const PAST_MATCHES: &str = "SELECT s.room, s.round, s.score, s.place, m.verdict, s.ended,
+        (SELECT count(*) FROM scores o WHERE o.room = s.room AND o.round = s.round)
+    FROM scores s JOIN matches m ON m.room = s.room AND m.round = s.round
+    WHERE s.player = ?1 AND s.game = ?2 AND s.mode = ?3 ORDER BY s.ended DESC LIMIT ?4";
 
 /// Another process on the same file may be writing.
 const BUSY: Duration = Duration::from_secs(10);
@@ -90,14 +112,20 @@ impl Storage for SqliteStorage {
         verified: bool,
         count: u8,
     ) -> Result<TopList, StorageError> {
-        // With one maximum per group, SQLite takes the other columns from the row that has it.
-        let mut statement = self.database.prepare_cached(
-            "SELECT player, name, max(score), level, verified, at FROM best
-             WHERE game = ?1 AND mode = ?2 AND verified >= ?3
-             GROUP BY player ORDER BY max(score) DESC, at LIMIT ?4",
-        )?;
-        let rows = statement.query_map(params![game.as_str(), mode.as_str(), verified, count], read_entry)?;
-        let entries = rows.collect::<Result<_, _>>()?;
+        // Nobody is in one kind twice, so that the best of each are enough to have the best of both.
+        let kinds: &[bool] = if verified { &[true] } else { &[true, false] };
+        let mut entries: Vec<TopEntry> = Vec::new();
+        let mut statement = self.database.prepare_cached(TOP)?;
+        for kind in kinds {
+            let key = params![game.as_str(), mode.as_str(), kind, count];
+            for entry in statement.query_map(key, read_entry)? {
+                entries.push(entry?);
+            }
+        }
+        entries.sort_by_key(|entry| (Reverse(entry.score), entry.at));
+        let mut seen = BTreeSet::new();
+        entries.retain(|entry| seen.insert(entry.player));
+        entries.truncate(usize::from(count));
         Ok(TopList { game: game.clone(), mode: mode.clone(), entries })
     }
 
@@ -112,12 +140,7 @@ impl Storage for SqliteStorage {
             .query_row(key, read_entry)
             .optional()?;
         let rating = read_rating(&self.database, game, mode, player)?.map(Rating::shown);
-        let mut statement = self.database.prepare_cached(
-            "SELECT s.room, s.round, s.score, s.place, m.verdict, s.ended,
-                    (SELECT count(*) FROM scores o WHERE o.room = s.room AND o.round = s.round)
-             FROM scores s JOIN matches m ON m.room = s.room AND m.round = s.round
-             WHERE s.player = ?1 AND m.game = ?2 AND m.mode = ?3 ORDER BY s.ended DESC LIMIT ?4",
-        )?;
+        let mut statement = self.database.prepare_cached(PAST_MATCHES)?;
         let key = params![player.as_bytes(), game.as_str(), mode.as_str(), PAST_MATCHES_MAX];
         let matches = statement.query_map(key, read_match)?.collect::<Result<_, _>>()?;
         Ok(OwnBest { game: game.clone(), mode: mode.clone(), best, rating, matches })
@@ -163,8 +186,9 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<
     let is_verified = *verdict == Verdict::Accepted;
     for line in scores {
         let PlayerScore { player, name, slot, score, place, .. } = line;
-        transaction.prepare_cached("INSERT INTO scores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(
-            params![
+        transaction
+            .prepare_cached("INSERT INTO scores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
+            .execute(params![
                 room.as_bytes(),
                 round,
                 slot.number(),
@@ -172,9 +196,10 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<
                 name.as_str(),
                 score,
                 place,
-                *ended as i64
-            ],
-        )?;
+                *ended as i64,
+                game.as_str(),
+                mode.as_str()
+            ])?;
         transaction
             .prepare_cached(
                 "INSERT INTO best VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -336,6 +361,81 @@ mod tests {
         database.pragma_update(None, "user_version", 99).unwrap();
         let error = SqliteStorage::prepare(database).unwrap_err();
         assert!(error.to_string().contains("use a later server"), "{error}");
+    }
+
+    #[test]
+    fn the_best_list_is_full_even_if_somebody_is_in_it_twice() {
+        let mut storage = memory();
+        let confirmed: Vec<MatchRecord> = (1..=9)
+            .map(|who| record(u32::from(who), Verdict::Accepted, &[(who, 100 * i64::from(who))]))
+            .collect();
+        let alone: Vec<MatchRecord> = (1..=9)
+            .map(|who| record(u32::from(who) + 100, Verdict::Unverified, &[(who, 100 * i64::from(who) + 1)]))
+            .collect();
+        storage.store(&confirmed).unwrap();
+        storage.store(&alone).unwrap();
+        let top = storage.top(&label("gander"), &label("team"), false, 5).unwrap();
+        let list: Vec<(PlayerId, i64)> =
+            top.entries.iter().map(|entry| (entry.player, entry.score)).collect();
+        let expected = [(9, 901), (8, 801), (7, 701), (6, 601), (5, 501)];
+        assert_eq!(list, expected.map(|(who, score)| (player(who), score)));
+    }
+
+    #[test]
+    fn no_question_reads_more_than_it_tells() {
+        let storage = memory();
+        let plan = |query: &str| {
+            let mut statement = storage.database.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let count = statement.parameter_count();
+            let lines = statement.query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get(3));
+            lines.unwrap().map(|line: rusqlite::Result<String>| line.unwrap()).collect::<Vec<String>>()
+        };
+        let top = plan(TOP);
+        assert_eq!(top, ["SEARCH best USING INDEX best_by_rank (game=? AND mode=? AND verified=?)"]);
+        let past = plan(PAST_MATCHES);
+        let index = "SEARCH s USING INDEX scores_by_player (player=? AND game=? AND mode=?)";
+        assert_eq!(past[0], index, "{past:?}");
+        // No step sorts, and none goes through a whole table.
+        assert!(past.iter().all(|line| !line.contains("TEMP B-TREE") && !line.contains("SCAN")), "{past:?}");
+    }
+
+    #[test]
+    fn a_database_of_an_earlier_server_keeps_what_it_has() {
+        let mut earlier = Connection::open_in_memory().unwrap();
+        let transaction = earlier.transaction().unwrap();
+        transaction.execute_batch(MIGRATIONS[0]).unwrap();
+        transaction.pragma_update(None, "user_version", 1).unwrap();
+        transaction.commit().unwrap();
+        for (round, mode) in [(1, "team"), (2, "duel")] {
+            let room = RoomId::from_bytes([9; 16]);
+            earlier
+                .execute(
+                    "INSERT INTO matches VALUES (?1, ?2, 'gander', ?3, 'accepted', 3, NULL, 1, ?2)",
+                    params![room.as_bytes(), round, mode],
+                )
+                .unwrap();
+            earlier
+                .execute(
+                    "INSERT INTO scores VALUES (?1, ?2, 0, ?3, 'Nia', 70, 1, ?2)",
+                    params![room.as_bytes(), round, player(1).as_bytes()],
+                )
+                .unwrap();
+            earlier
+                .execute(
+                    "INSERT INTO best VALUES ('gander', ?1, ?2, 1, 70, 3, 'Nia', 1)",
+                    params![mode, player(1).as_bytes()],
+                )
+                .unwrap();
+        }
+        let mut storage = SqliteStorage::prepare(earlier).unwrap();
+        let mine = storage.mine(player(1), &label("gander"), &label("duel")).unwrap();
+        let matches: Vec<(u32, i64)> = mine.matches.iter().map(|past| (past.round, past.score)).collect();
+        assert_eq!((matches, mine.best.map(|best| best.score)), (vec![(2, 70)], Some(70)));
+        storage.store(&[record(3, Verdict::Accepted, &[(1, 300), (2, 100)])]).unwrap();
+        let team = storage.mine(player(1), &label("gander"), &label("team")).unwrap();
+        assert_eq!(team.matches.iter().map(|past| past.round).collect::<Vec<_>>(), [3, 1]);
+        let top = storage.top(&label("gander"), &label("team"), true, 10).unwrap();
+        assert_eq!(top.entries.iter().map(|entry| entry.score).collect::<Vec<_>>(), [300, 100]);
     }
 
     fn memory() -> SqliteStorage {
