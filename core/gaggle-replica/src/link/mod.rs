@@ -16,8 +16,11 @@ use crate::packet::Received;
 use crate::playout::{Playhead, SenderClock};
 use crate::roster::Present;
 use crate::sent::Sent;
-use crate::signal::Inbox;
+use crate::signal::{Bucket, Inbox};
 use crate::value::Values;
+
+/// So much one peer may tell in a second of what others wrote: a few tables of values at once.
+const HEARSAY_PER_SECOND: u32 = 1_000;
 
 pub(crate) use handles::Handles;
 pub(crate) use incoming::{Incoming, LinkRecord};
@@ -72,6 +75,8 @@ pub(crate) struct Link {
     pub(crate) inputs_acked: u32,
     /// What its games said.
     pub(crate) inbox: Inbox,
+    /// How much it may tell of what others wrote.
+    pub(crate) hearsay: Bucket,
     /// Blobs it asked for, and how far they are told.
     pub(crate) pieces: VecDeque<(Blob, usize)>,
     pub(crate) piece_budget: i64,
@@ -135,6 +140,7 @@ impl Link {
             inputs: InputIn::default(),
             inputs_acked: 0,
             inbox: Inbox::default(),
+            hearsay: Bucket::new(HEARSAY_PER_SECOND),
             pieces: VecDeque::new(),
             piece_budget: 0,
             values: Values::default(),

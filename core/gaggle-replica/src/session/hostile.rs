@@ -305,11 +305,15 @@ fn random_bytes_never_panic() {
 
 /// Gives the first machine a message from the last one.
 fn say(world: &mut World, message: &Message<'_>) {
+    say_to(world, 0, message);
+}
+
+fn say_to(world: &mut World, index: usize, message: &Message<'_>) {
     let mut bytes = Vec::new();
     message.encode(&mut bytes);
     let (now, last) = (world.now, world.machines.len() - 1);
-    world.session(0).handle_message(now, peer(last), &bytes);
-    world.collect(0);
+    world.session(index).handle_message(now, peer(last), &bytes);
+    world.collect(index);
 }
 
 fn bang(origin: usize, tag: u32) -> SignalMessage<'static> {
@@ -362,6 +366,52 @@ fn values_that_are_not_ones_own_to_write_are_not_taken() {
     say(&mut world, &Message::Value(value));
     assert_eq!(world.session(0).value::<Name>(player(9)), None);
     world.expect_peace();
+}
+
+#[test]
+fn values_under_an_invented_name_are_contradicted_by_those_they_belong_to() {
+    let mut world = world(3, Policy::Host);
+    world.session(0).set_value(player(2), &Score(3)).unwrap();
+    world.session(1).set_value(player(1), &Name(7)).unwrap();
+    world.run_ms(2_000);
+    let writer = Member { number: 5, tag: MemberTag(0xdead) };
+    for rev in 2..40 {
+        for key in [0, 1] {
+            let player = player(2 - usize::from(key == 0));
+            let value = ValueMessage { player, key, rev, writer, bytes: &[99] };
+            for told in 0..2 {
+                say_to(&mut world, told, &Message::Value(value));
+            }
+        }
+        world.run_ms(20);
+    }
+    for index in 0..3 {
+        assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
+        assert_eq!(world.session(index).value(player(1)), Some(Name(7)), "at {index}");
+    }
+    // Contradicting leaves room for what comes next.
+    world.session(0).set_value(player(2), &Score(4)).unwrap();
+    world.session(1).set_value(player(1), &Name(8)).unwrap();
+    world.run_ms(200);
+    for index in 0..3 {
+        assert_eq!(world.session(index).value(player(2)), Some(Score(4)), "at {index}");
+        assert_eq!(world.session(index).value(player(1)), Some(Name(8)), "at {index}");
+    }
+    world.expect_peace();
+}
+
+#[test]
+fn hearsay_without_end_is_not_passed_on_without_end() {
+    let mut world = world(4, Policy::Open);
+    world.run_ms(2_000);
+    let refused = world.session(0).stats().records_refused;
+    let writer = Member { number: 5, tag: MemberTag(0xdead) };
+    for number in 0..20_000_u32 {
+        let (player, rev) = (player(10 + number as usize % 200), 1 + number / 200);
+        let value = ValueMessage { player, key: 0, rev, writer, bytes: &[number as u8] };
+        say(&mut world, &Message::Value(value));
+    }
+    assert!(world.session(0).stats().records_refused - refused > 17_000);
 }
 
 #[test]

@@ -277,6 +277,7 @@ impl Session {
                 self.events.push(Event::LeadChanged { player: lead.player });
             }
             self.joined_lead = Some(lead.member);
+            self.lead_since = self.now;
             self.petition_again();
             self.judge_values();
         }

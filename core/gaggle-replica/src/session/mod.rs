@@ -30,7 +30,7 @@ mod values;
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId, Prng, fnv1a_64};
+use gaggle_kit::{FewSet, Micros, PeerId, Prng, fnv1a_64};
 
 use crate::blob::Blobs;
 use crate::config::{Entry, ObjectError, SessionConfig, SessionError};
@@ -123,6 +123,8 @@ pub struct Session {
     /// Since when there is somebody to wait for, but no member among them.
     waiting_since: Option<Micros>,
     joined_lead: Option<Member>,
+    /// Since when that one leads.
+    lead_since: Micros,
     now: Micros,
     round: Round,
     /// What a record of any kind takes at most.
@@ -140,6 +142,8 @@ pub struct Session {
     local_input: LocalInput,
     signals: Signals,
     values: Values,
+    /// Which of its player's values this machine has set itself.
+    said: FewSet<u8>,
     /// Peers whose links should end, at most one entry each.
     refused: Vec<PeerId>,
     events: Events,
@@ -249,6 +253,7 @@ impl Session {
             admitted_at: Micros::ZERO,
             waiting_since: None,
             joined_lead: None,
+            lead_since: Micros::ZERO,
             now: Micros::ZERO,
             round: Round::default(),
             bits_max_of_all,
@@ -262,6 +267,7 @@ impl Session {
             local_input: LocalInput::default(),
             signals: Signals::default(),
             values: Values::default(),
+            said: FewSet::default(),
             refused: Vec::new(),
             events: Events::default(),
             stats: SessionStats::default(),

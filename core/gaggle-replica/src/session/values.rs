@@ -1,12 +1,15 @@
 //! What is known of each player beside the objects, as a table that ends up the same everywhere.
 
-use gaggle_kit::{State, decode_state, encode_state};
+use gaggle_kit::{Micros, State, decode_state, encode_state};
 
 use super::Session;
 use crate::event::{Event, PeerFault};
 use crate::message::{Message, ValueMessage};
 use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, Writer};
 use crate::{Member, Player};
+
+/// So long a new lead believes what others say the one before it wrote. As long as strays wait for their heirs.
+const LEARNS_FOR: Micros = Micros::from_secs(1);
 
 impl Session {
     /// Sets what is known of a player. All machines end up with the last value, those that come later too.
@@ -28,6 +31,9 @@ impl Session {
         let bytes = encode_state(value);
         if bytes.len() > VALUE_BYTES_MAX {
             return Err(ValueError::TooLarge);
+        }
+        if player == self.me.player {
+            self.said.insert(key);
         }
         if self.values.get(player, key).is_none_or(|entry| entry.bytes != bytes) {
             self.write_value(player, key, bytes);
@@ -91,40 +97,82 @@ impl Session {
         if let Err(error) = (kind.check)(message.bytes) {
             return self.fault(peer, PeerFault::Malformed(error));
         }
-        let (player, key) = (message.player, message.key);
+        let writer = kind.writer;
         let own_word = message.writer == sender.member;
-        if own_word && kind.writer == Writer::Player && player != sender.player {
+        if own_word && writer == Writer::Player && message.player != sender.player {
             return self.fault(peer, PeerFault::InAnotherName);
         }
-        let of_the_present = !own_word && self.roster.contains(message.writer);
-        let by_lead = kind.writer == Writer::Lead;
-        let from_lead = by_lead && Some(sender) == self.roster.lead();
-        if message.rev > self.claims_max() {
+        let entry = Entry { rev: message.rev, writer: message.writer, bytes: message.bytes.to_vec() };
+        if self.values.get(message.player, message.key).is_some_and(|held| !entry.beats(held)) {
+            return;
+        }
+        // What is not one's own to write is passed on or contradicted, to everybody: not as often as one peer likes, and with room above it
+        // for whoever has to write above it.
+        let from_lead = Some(sender) == self.roster.lead();
+        let is_its_own = if writer == Writer::Lead { from_lead } else { own_word };
+        let rev_max = if is_its_own { self.claims_max() } else { self.claims_max() / 2 };
+        if message.rev > rev_max || !is_its_own && !self.links[index].hearsay.take(self.now) {
             self.stats.records_refused += 1;
             return;
         }
-        let held = self.values.get(player, key);
-        let entry = Entry { rev: message.rev, writer: message.writer, bytes: message.bytes.to_vec() };
-        if held.is_some_and(|held| !entry.beats(held)) {
-            return;
+        match writer {
+            Writer::Player => self.hear_players_value(index, message.player, message.key, entry),
+            Writer::Lead if from_lead => self.take_value(index, message.player, message.key, entry),
+            Writer::Lead => self.hear_leads_value(index, message.player, message.key, entry),
         }
-        if by_lead && !from_lead {
-            if !self.is_lead() {
-                // Perhaps it will lead, or whoever does passes it on.
-                self.links[index].values.merge(player, key, entry);
-                return;
-            }
-            if own_word {
-                // It led elsewhere: what it wrote there counts only if we have nothing to say.
-                let bytes = held.map_or(entry.bytes, |held| held.bytes.clone());
-                self.write_value_as(player, key, bytes, message.rev.saturating_add(1));
-                self.changed_value(player, key);
-                return;
+    }
+
+    /// A player who is here speaks for itself. What others remember of an earlier visit is for that player to take up or to contradict.
+    fn hear_players_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
+        let is_of_the_gone = !self.roster.contains(entry.writer);
+        if is_of_the_gone && player == self.me.player {
+            let knows_better = self.said.contains(&key);
+            self.write_above(player, key, entry, knows_better);
+        } else if self.is_word_of(index, entry.writer)
+            || is_of_the_gone && self.roster.of_player(player).is_none()
+        {
+            self.take_value(index, player, key, entry);
+        }
+    }
+
+    /// The lead speaks for all. What the lead before it wrote others may tell for a while, and at any time what is known only to them.
+    fn hear_leads_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
+        let knows_it = self.values.get(player, key).is_some();
+        let is_settled = self.now.since(self.lead_since) > LEARNS_FOR;
+        if !self.is_lead() {
+            // Perhaps it will lead, or whoever does passes it on.
+            self.links[index].values.merge(player, key, entry);
+        } else if self.is_word_of(index, entry.writer) {
+            // It led elsewhere.
+            self.write_above(player, key, entry, knows_it);
+        } else if !self.roster.contains(entry.writer) {
+            if knows_it && is_settled {
+                self.write_above(player, key, entry, true);
+            } else {
+                self.take_value(index, player, key, entry);
             }
         }
-        // Whoever is here speaks for itself, but for the lead's values the lead speaks for all.
-        if (from_lead || !of_the_present) && self.values.merge(player, key, entry) {
-            if !own_word {
+    }
+
+    /// Takes up as ours what somebody told us, or writes what we have above it.
+    fn write_above(&mut self, player: Player, key: u8, told: Entry, knows_better: bool) {
+        let held = self.values.get(player, key).filter(|_| knows_better);
+        let (rev, is_new) = (told.rev.saturating_add(1), held.is_none());
+        let bytes = held.map_or(told.bytes, |held| held.bytes.clone());
+        self.write_value_as(player, key, bytes, rev);
+        if is_new {
+            self.changed_value(player, key);
+        }
+    }
+
+    fn is_word_of(&self, index: usize, writer: Member) -> bool {
+        self.links[index].present.is_some_and(|present| present.member == writer)
+    }
+
+    fn take_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
+        let is_hearsay = !self.is_word_of(index, entry.writer);
+        if self.values.merge(player, key, entry) {
+            if is_hearsay {
                 self.spread_value(player, key, Some(index));
             }
             self.changed_value(player, key);
