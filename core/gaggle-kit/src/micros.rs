@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
+use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -61,6 +62,19 @@ impl Micros {
     #[must_use]
     pub const fn saturating_add(self, span: Micros) -> Micros {
         Micros(self.0.saturating_add(span.0))
+    }
+}
+
+/// From what a clock says: `Micros::from(started.elapsed())`.
+///
+/// ```
+/// # use gaggle_kit::Micros;
+/// # use std::time::Duration;
+/// assert_eq!(Micros::from(Duration::from_millis(17)), Micros::from_millis(17));
+/// ```
+impl From<Duration> for Micros {
+    fn from(time: Duration) -> Micros {
+        Micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
     }
 }
 

@@ -107,31 +107,31 @@ pub enum ObjectError {
         id: ObjectId,
     },
     /// The kind was not named when the session began.
-    #[error("the kind `{name}` is not among the session's kinds")]
+    #[error("the kind `{name}` is not among the session's kinds: add it to `Kinds` with `.with`")]
     UnknownKind {
         /// Its name.
         name: &'static str,
     },
     /// Only its holder can do this.
-    #[error("{id} is held by somebody else: claim it first")]
+    #[error("{id} is held by somebody else: `touch` or `grab` it first")]
     NotMine {
         /// The object.
         id: ObjectId,
     },
     /// Somebody present holds it, or has just touched it.
-    #[error("{id} is in somebody's hands")]
+    #[error("{id} is in somebody's hands: try again when it is let go")]
     Held {
         /// The object.
         id: ObjectId,
     },
     /// The policy does not let this machine hold it.
-    #[error("this machine may not hold {id}")]
+    #[error("the policy does not let this machine hold {id}")]
     NotAllowed {
         /// The object.
         id: ObjectId,
     },
     /// This machine is not a member yet.
-    #[error("not admitted to the session yet")]
+    #[error("not admitted to the session yet: wait for `Event::Admitted`")]
     NotAdmitted,
     /// It was claimed too often in too short a time.
     #[error("{id} was claimed too often, wait a moment")]

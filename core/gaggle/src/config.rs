@@ -85,6 +85,22 @@ impl RoomConfig {
         self
     }
 
+    /// Plays by these rules instead, with as many slots as there are seats and the version that was said.
+    ///
+    /// ```
+    /// use gaggle::{RoomConfig, SessionConfig};
+    /// let config = RoomConfig::new("generals", 4)?.version("1").with_session(SessionConfig::lockstep());
+    /// assert_eq!(config.session.slots, 4);
+    /// # Ok::<(), gaggle::ParseLabelError>(())
+    /// ```
+    #[must_use]
+    pub fn with_session(mut self, session: SessionConfig) -> RoomConfig {
+        let before = std::mem::replace(&mut self.session, session);
+        self.session.slots = self.seats.into();
+        self.session.game_fingerprint = before.game_fingerprint;
+        self
+    }
+
     /// What peers must have in common, as the lobby calls it: the version of the game, and the settings of the match.
     pub(crate) fn build<I: gaggle_kit::Input>(&self) -> Label {
         let parts =
@@ -105,6 +121,13 @@ impl RoomConfig<gaggle_replica::SessionConfig> {
     pub fn shared(game: &str, seats: u8, policy: Policy) -> Result<SharedConfig, ParseLabelError> {
         let session = gaggle_replica::SessionConfig { policy, ..gaggle_replica::SessionConfig::default() };
         Ok(RoomConfig::with(game.parse()?, seats, session))
+    }
+
+    /// Only those meet whose version is the same: see [`RoomConfig::version`] of a game on one timeline.
+    #[must_use]
+    pub fn version(mut self, version: &str) -> SharedConfig {
+        self.session.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
+        self
     }
 }
 

@@ -158,7 +158,7 @@ impl fmt::Display for Event {
             Event::Went { name, parting: Parting::Silence, .. } => write!(f, "lost contact with {name}"),
             Event::Interrupted { name, .. } => write!(f, "waiting for {name}"),
             Event::Resumed { name, .. } => write!(f, "{name} is back"),
-            Event::LeadChanged { name, .. } => write!(f, "{name} leads now"),
+            Event::LeadChanged { name, .. } => write!(f, "{name} is the host now"),
             Event::HistoryChanged => f.write_str("another part of the match went on"),
             Event::Desync { name, .. } => write!(f, "out of sync with {name}, repairing"),
             Event::DesyncLocated { name, cause, .. } => write!(f, "out of sync with {name}: {cause}"),

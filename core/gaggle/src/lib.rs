@@ -35,10 +35,14 @@ pub use shared::SharedRoom;
 pub use world::World;
 
 pub use gaggle_kit::{self as kit, Angle, Fixed, Frame, Input, Micros, PeerId, Prng, Slot, SlotSet, State};
-pub use gaggle_link as link;
-pub use gaggle_lobby::{self as lobby, ParseLabelError, RoomCode};
+pub use gaggle_link::{self as link, LinkStats, Path, SendError};
+pub use gaggle_lobby::client::ClientConfig;
+pub use gaggle_lobby::view::LeaveReason;
+pub use gaggle_lobby::{self as lobby, Label, ParseLabelError, Refusal, RoomCode};
 pub use gaggle_replica as replica;
-pub use gaggle_timeline::{self as timeline, Bundle, Game, Inputs, SessionConfig, check_determinism};
+pub use gaggle_timeline::{
+    self as timeline, Bundle, DesyncCause, Game, Inputs, SessionConfig, SessionError, check_determinism,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

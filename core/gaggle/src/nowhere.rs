@@ -1,7 +1,7 @@
 //! A world without a network: for playing alone, and for trying a game out.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Link, Path};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkStats, Path};
 
 use crate::outside::{LinksSetup, LobbyNews, Outside};
 
@@ -90,6 +90,10 @@ impl Outside for Nowhere {
     }
 
     fn path(&self, _peer: PeerId) -> Option<Path> {
+        None
+    }
+
+    fn link_stats(&self, _peer: PeerId) -> Option<LinkStats> {
         None
     }
 }

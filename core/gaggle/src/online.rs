@@ -4,7 +4,7 @@ use std::fmt;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::sim::Conditions;
-use gaggle_link::{Links, LinksConfig, Path, PathConfig};
+use gaggle_link::{LinkStats, Links, LinksConfig, Path, PathConfig, Transport};
 use gaggle_lobby::client::{Socket, SocketEvent};
 
 use crate::outside::{LinksSetup, LobbyNews, Outside};
@@ -123,5 +123,9 @@ impl<S: Socket> Outside for Online<S> {
 
     fn path(&self, peer: PeerId) -> Option<Path> {
         self.links.as_ref()?.path(peer)
+    }
+
+    fn link_stats(&self, peer: PeerId) -> Option<LinkStats> {
+        self.links.as_ref()?.stats(peer)
     }
 }

@@ -1,7 +1,7 @@
 //! What a room needs of the world: a socket to the lobby, and links to the others.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Path, Transport};
+use gaggle_link::{LinkStats, Path, Transport};
 use gaggle_lobby::message::server::{IceServer, Relay};
 
 /// What the socket to the lobby brings.
@@ -78,4 +78,7 @@ pub trait Outside {
 
     /// How the link to a member runs.
     fn path(&self, peer: PeerId) -> Option<Path>;
+
+    /// What is known about the link to a member.
+    fn link_stats(&self, peer: PeerId) -> Option<LinkStats>;
 }

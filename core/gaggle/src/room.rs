@@ -136,6 +136,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         game: G,
         seed: u64,
     ) -> Result<Room<G, O>, SessionError> {
+        check_seats(&config, config.local_players)?;
         let mut rng = Prng::new(seed);
         let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = (0..config.local_players).map(Slot::at).collect();
@@ -166,6 +167,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// If a setting is out of its range; the error names it, and nothing has changed.
     pub fn start(&mut self, game: G, local_players: usize, wish: Wish) -> Result<(), SessionError> {
         let Lounge { config, rng, .. } = &mut self.lounge;
+        check_seats(config, local_players)?;
         let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = (0..local_players).map(Slot::at).collect();
         let session = solo_session(&config.session, nobody, slots, 0, rng)?;
@@ -203,7 +205,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         &self.lounge.config
     }
 
-    /// What a player at this machine does now; players are counted from 0. It counts until something else is done; a press in
+    /// What a player at this machine does now; players are counted from 0, and of others than
+    /// [`RoomConfig::local_players`] nothing is heard. It counts until something else is done; a press in
     /// between that is [`one_shot`](gaggle_kit::Input) counts exactly once, however short it was and whatever the display's rate.
     pub fn set_input(&mut self, player: usize, input: G::Input) {
         if let Some(held) = self.players.get_mut(player) {
@@ -286,7 +289,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.recording.iter().flat_map(Recording::marks).collect()
     }
 
-    /// How far the display is from the frame before to the next, in thousandths.
+    /// How far the display is from [the frame before](Room::before) to [this one](Room::game), in thousandths: for interpolation.
     pub fn thousandths(&self) -> u32 {
         self.shown.thousandths()
     }
@@ -361,7 +364,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             return;
         }
         self.shown.skip_time(self.lounge.now);
-        if std::mem::take(&mut self.stood_up) {
+        let came_in = self.together || self.joining.is_some() || self.lounge.seat.is_none();
+        if std::mem::take(&mut self.stood_up) || !came_in {
             // Links know the part that ended: a new one begins with new links.
             self.lounge.renew_links();
             self.begin_joining();
@@ -384,8 +388,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     /// Tells the lobby how the match ended: points by slot, how far it went, a hash of the final state. Everybody tells
-    /// it, and it counts when they agree. Say it once, of a [confirmed](Room::confirmed_game) state. Whether it could be
-    /// told: alone without a server there is nobody to tell.
+    /// it, and it counts when they agree. Say it once, of a [confirmed](Room::confirmed_game) state; if a part of the match is lost
+    /// in a split ([`Event::HistoryChanged`]), say it again. Whether it could be told: alone without a server there is
+    /// nobody to tell.
+    #[must_use = "what could not be told must be said again"]
     pub fn report(&mut self, points: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
         let session = self.shown.session();
         let owner = |slot: Slot| -> Option<PeerId> {
@@ -397,7 +403,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.together && !self.is_watching() && self.lounge.report(&owners, level, digest)
     }
 
-    /// Another match begins in the same room: whoever is host tells the lobby so, which everybody may call.
+    /// Another match begins in the same room. Everybody may call this; only the host of the room tells the lobby.
     pub fn begin_round(&mut self) {
         self.lounge.begin_round();
     }
@@ -441,7 +447,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let Some(links) = self.lounge.outside.links() else { return };
         match &mut self.joining {
             Some(joining) => joining.play.receive(self.lounge.now, links, &mut self.mailbox),
-            None => self.shown.receive(self.lounge.now, links, &mut self.mailbox),
+            None if self.together => self.shown.receive(self.lounge.now, links, &mut self.mailbox),
+            // Hidden before we were in: their match is not the one on the screen.
+            None => while links.poll(self.lounge.now).is_some() {},
         }
     }
 
@@ -449,7 +457,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let Some(links) = self.lounge.outside.links() else { return };
         match &mut self.joining {
             Some(joining) => joining.play.send(self.lounge.now, links),
-            None => self.shown.send(self.lounge.now, links),
+            None if self.together => self.shown.send(self.lounge.now, links),
+            None => {}
         }
     }
 
@@ -558,6 +567,21 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn has_company(&self) -> bool {
         self.together && self.shown.session().roster().iter().filter(|row| row.is_open()).count() > 1
     }
+}
+
+/// Whether the players of a room, and those at this machine, have slots in the match.
+fn check_seats(config: &RoomConfig, local_players: usize) -> Result<(), SessionError> {
+    let slots = config.session.slots;
+    let too_few = |setting, value: usize, min: u64, max: usize| {
+        Err(SessionError::Setting { setting, value: value as u64, min, max: max as u64 })
+    };
+    if slots < usize::from(config.seats) {
+        return too_few("session.slots", slots, config.seats.into(), Slot::COUNT_MAX);
+    }
+    if !(1..=slots).contains(&local_players) {
+        return too_few("local_players", local_players, 1, slots);
+    }
+    Ok(())
 }
 
 /// A session for one, into which others may come.

@@ -7,7 +7,7 @@ mod company;
 
 use std::fmt;
 
-use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_kit::{Micros, PeerId, Prng, Slot};
 use gaggle_link::{Goodbye, SendError, Transport};
 use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
@@ -70,7 +70,7 @@ const HAND_OVER: Micros = Micros::from_secs(10);
 /// }
 ///
 /// // Everybody has a counter of its own; what nobody owns would be the host's.
-/// let config = RoomConfig::shared("clicks", 4, Policy::Mixed)?;
+/// let config = RoomConfig::shared("clicks", 4, Policy::Mixed)?.version("1");
 /// let mut room = SharedRoom::open(Micros::ZERO, config, Nowhere::default(), Clicks, 7)?;
 /// for frame in 1..=60 {
 ///     room.set_input(1);
@@ -113,7 +113,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// Begins this world alone, and looks for others. The seed should be random.
     ///
     /// # Errors
-    /// Says which setting cannot be.
+    /// If a setting is out of its range; the error names it.
     pub fn open(
         now: Micros,
         config: SharedConfig,
@@ -121,13 +121,18 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         world: W,
         seed: u64,
     ) -> Result<SharedRoom<W, O>, SessionError> {
-        if config.local_players != 1 {
-            let value = config.local_players as u64;
-            return Err(SessionError::Setting { setting: "local_players", value, min: 1, max: 1 });
+        let (players, seats) = (config.local_players as u64, u64::from(config.seats));
+        for (setting, value, max) in [("local_players", players, 1), ("seats", seats, Slot::COUNT_MAX as u64)]
+        {
+            if !(1..=max).contains(&value) {
+                return Err(SessionError::Setting { setting, value, min: 1, max });
+            }
         }
         let mut rng = Prng::new(seed);
         let session = new_session::<W>(&config, Player::at(0), Entry::Found, &mut rng)?;
-        let build = build_label(session.fingerprint());
+        // Machines that step at different rates would drive the same objects at different speeds.
+        let rate = u64::from(W::STEPS_PER_SECOND).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let build = build_label(session.fingerprint() ^ rate);
         let mut room = SharedRoom {
             lounge: Lounge::new(now, config, build, outside, rng),
             world,
@@ -151,7 +156,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// it is not as wished.
     ///
     /// # Errors
-    /// Says which setting cannot be; then nothing has changed.
+    /// If a setting is out of its range; the error names it, and nothing has changed.
     pub fn start(&mut self, world: W, wish: Wish) -> Result<(), SessionError> {
         let Lounge { config, rng, .. } = &mut self.lounge;
         let session = new_session::<W>(config, Player::at(0), Entry::Found, rng)?;

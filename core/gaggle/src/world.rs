@@ -75,10 +75,11 @@ pub trait World {
         let _ = (session, signal);
     }
 
-    /// This machine leads, and somebody wants to have a [checked](gaggle_replica::SignalRules::checked) signal granted.
+    /// This machine leads, and somebody wants to have a [checked](gaggle_replica::SignalRules::checked) signal granted. Where a world
+    /// does not say, none is.
     fn judge(&mut self, session: &mut Session, petition: &Petition) -> bool {
         let _ = (session, petition);
-        true
+        false
     }
 
     /// What matters to whom, where not everything does to everybody.

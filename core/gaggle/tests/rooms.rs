@@ -4,7 +4,7 @@ mod presses;
 mod town;
 
 use gaggle::timeline::Replay;
-use gaggle::{Event, Parting, RoomConfig, Stage, Wish};
+use gaggle::{Event, Micros, Nowhere, Parting, Room, RoomConfig, SessionConfig, Stage, Wish};
 use presses::{House, Presses, Town, expect_one_match};
 use town::Resident;
 
@@ -173,6 +173,7 @@ fn a_join_that_fails_says_so_and_goes_on_alone() {
     assert!(matches!(town.room(1).stage(), Stage::Joining { .. }), "{}", town.describe());
     town.run_ms(7_000);
     assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 1);
+    assert!(!matches!(town.room(1).stage(), Stage::Joining { .. }), "{}", town.describe());
     assert!(town.room(1).game().frame > 900, "the game went on all the time");
     assert!(town.room(0).game().frame > 900, "and so did the other's");
 }
@@ -193,6 +194,67 @@ fn a_hidden_page_stands_up_and_sits_down_again() {
     town.run_until("it sits again", 2_000, |town| town.is_together(1));
     assert_eq!(town.room(1).own_slots(), slots);
     expect_one_match(&mut town, &[0, 1]);
+}
+
+#[test]
+fn a_page_hidden_while_it_comes_in_comes_in_when_it_is_looked_at_again() {
+    let mut town = Town::of(2);
+    town.slow_links(800).open(0).run_ms(500).open(1);
+    town.run_until("it is coming in", 1_000, |town| matches!(town.room(1).stage(), Stage::Joining { .. }));
+    town.room(1).rest();
+    town.run_ms(3_000);
+    assert_eq!(town.room(1).stage(), Stage::Resting);
+    town.room(1).wake();
+    town.run_until("it is in", 5_000, |town| town.is_together(1));
+    expect_one_match(&mut town, &[0, 1]);
+}
+
+#[test]
+fn whoever_seeks_another_room_plays_on_until_it_is_there_and_so_does_who_stays() {
+    let mut town = Town::of(3);
+    let private = RoomConfig { wish: Wish::Private, ..House::settings(0) };
+    town.open_with(0, private).run_ms(500).open(1).run_ms(500).open(2);
+    town.run_until("two are together", 3_000, |town| town.is_together(2)).run_ms(1_000);
+    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    // Nothing is heard of the other room for a while.
+    town.slow_links(2_000);
+    let before = [1, 2].map(|house| town.room(house).game().frame);
+    town.room(2).seek(Wish::Code(code));
+    town.run_ms(1_500);
+    // Whoever stays waits until the lobby says that the other has left.
+    for (house, before, least) in [(2, before[1], 86), (1, before[0], 70)] {
+        let played = town.room(house).game().frame - before;
+        assert!(
+            played >= least,
+            "{house} played {played} frames in a second and a half: {}",
+            town.describe()
+        );
+    }
+    town.run_until("it is there", 5_000, |town| town.room(0).game().here.count_ones() == 2);
+    town.run_ms(500);
+    expect_one_match(&mut town, &[0, 2]);
+    assert_eq!(town.room(1).game().here.count_ones(), 1);
+}
+
+#[test]
+fn settings_without_room_for_the_players_are_refused_at_once() {
+    let open = |config: RoomConfig| {
+        let game = Presses { frame: 0, here: 0, counts: [0; 4] };
+        Room::open(Micros::ZERO, config, Nowhere::default(), game, 7).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let config = || RoomConfig::new("presses", 4).expect("a name");
+    assert_eq!(open(config()), Ok(()));
+    for (config, words) in [
+        (
+            RoomConfig { session: SessionConfig::rollback(10), ..config() },
+            "session.slots is 0, choose 4 to 64",
+        ),
+        (RoomConfig { local_players: 0, ..config() }, "local_players is 0, choose 1 to 4"),
+        (RoomConfig { local_players: 65, ..config() }, "local_players is 65, choose 1 to 4"),
+    ] {
+        assert_eq!(open(config), Err(words.to_string()));
+    }
+    assert_eq!(open(config().with_session(SessionConfig::rollback(10))), Ok(()));
 }
 
 #[test]
@@ -252,7 +314,7 @@ fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
         .map(Event::to_string)
         .collect();
     assert_eq!(refusals.len(), 1, "{}", town.describe());
-    assert!(!refusals[0].is_empty());
+    assert_eq!(refusals[0], "there is no such room");
     assert!(town.room(0).game().frame > 100);
 }
 

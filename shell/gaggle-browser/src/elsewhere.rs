@@ -1,9 +1,39 @@
 //! What stands in the place of a page where there is none, so that a game's own tests need no browser.
 
-use gaggle::{Game, Nowhere, Room, RoomConfig};
+use gaggle::{Game, Micros, Nowhere, OnlineConfig, Room, RoomConfig, SharedRoom};
 
 /// A room in a page; here it is one without a network.
 pub type PageRoom<G> = Room<G, Nowhere>;
+
+/// The same for a world of shared objects.
+pub type PageSharedRoom<W> = SharedRoom<W, Nowhere>;
+
+/// What a room in a page needs of the world; here nobody is.
+pub fn online() -> Nowhere {
+    Nowhere::default()
+}
+
+/// As [`online`], by certain ways only, or as if the network were worse.
+pub fn online_with(config: OnlineConfig) -> Nowhere {
+    let _ = config;
+    Nowhere::default()
+}
+
+/// As [`online_with`], for a page that came from somewhere else than its server.
+pub fn online_at(server: &str, config: OnlineConfig) -> Nowhere {
+    let _ = server;
+    online_with(config)
+}
+
+/// Time since the page was opened; here none ever passes.
+pub fn now() -> Micros {
+    Micros::ZERO
+}
+
+/// A random number from the browser; here always the same.
+pub fn random_seed() -> u64 {
+    0
+}
 
 /// The keys that are held down; here none ever is.
 #[derive(Debug, Clone, Default)]
@@ -40,8 +70,8 @@ impl Picture {
 pub fn play<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
-    input: impl Fn(&Keys) -> G::Input + 'static,
-    draw: impl Fn(&PageRoom<G>, &Picture) + 'static,
+    input: impl FnMut(&Keys) -> G::Input + 'static,
+    draw: impl FnMut(&PageRoom<G>, &Picture) + 'static,
 ) {
     println!("{} is a page: `cargo xtask play FOLDER` in Gaggle's folder opens it.", config.game.as_str());
     drop((config, game, input, draw));

@@ -5,8 +5,8 @@
 //!
 //! `play` is a whole page for a small game: a canvas, the keyboard and a room.
 //!
-//! Everything here waits for the page; everything that decides is in `core/`. On other targets there is only a `play` that says so,
-//! so that games and the workspace build everywhere.
+//! Everything here waits for the page; everything that decides is in `core/`. On other targets `play` says so and
+//! nobody is online, so that games, their tests and the workspace build everywhere.
 
 #[cfg(target_arch = "wasm32")]
 mod clock;
@@ -34,9 +34,11 @@ pub use {
     links::{Servers, links},
     lobby::LobbySocket,
     online::{has_direct_way, online, online_at, online_with, random_seed},
-    page::{Keys, PageRoom, Picture, play},
+    page::{Keys, PageRoom, PageSharedRoom, Picture, play},
     relay::RelayLine,
 };
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use elsewhere::{Keys, PageRoom, Picture, play};
+pub use elsewhere::{
+    Keys, PageRoom, PageSharedRoom, Picture, now, online, online_at, online_with, play, random_seed,
+};

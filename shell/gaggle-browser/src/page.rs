@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gaggle::{Game, Online, Room, RoomConfig, Wish};
+use gaggle::{Game, Online, Room, RoomConfig, SharedRoom, Wish};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
@@ -17,6 +17,9 @@ const KEYS_MAX: usize = 64;
 
 /// A room in a page.
 pub type PageRoom<G> = Room<G, Online<LobbySocket>>;
+
+/// The same for a world of shared objects.
+pub type PageSharedRoom<W> = SharedRoom<W, Online<LobbySocket>>;
 
 /// The keys that are held down.
 #[derive(Debug, Clone, Default)]
@@ -52,8 +55,8 @@ impl Picture {
     }
 }
 
-type MakeInput<I> = Box<dyn Fn(&Keys) -> I>;
-type Draw<G> = Box<dyn Fn(&PageRoom<G>, &Picture)>;
+type MakeInput<I> = Box<dyn FnMut(&Keys) -> I>;
+type Draw<G> = Box<dyn FnMut(&PageRoom<G>, &Picture)>;
 
 struct Table<G: Game> {
     room: PageRoom<G>,
@@ -74,8 +77,8 @@ struct Table<G: Game> {
 pub fn play<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
-    input: impl Fn(&Keys) -> G::Input + 'static,
-    draw: impl Fn(&PageRoom<G>, &Picture) + 'static,
+    input: impl FnMut(&Keys) -> G::Input + 'static,
+    draw: impl FnMut(&PageRoom<G>, &Picture) + 'static,
 ) {
     if let Err(error) = begin(config, game, Box::new(input), Box::new(draw)) {
         let body =

@@ -5,7 +5,7 @@
 //! cargo run -p gaggle-native --example tug_of_war
 //! ```
 //!
-//! Every Enter pulls; Ctrl+D leaves, and the other plays on. Start it again in the middle of the match and you are back in it.
+//! Every Enter pulls; Ctrl+D leaves, and the other plays on. Start it again and you are in the match again.
 
 use std::error::Error;
 use std::io::{Write, stdin, stdout};

@@ -42,6 +42,6 @@ pub use entropy::{random_peer, random_seed};
 pub use gaggle_rtc::RtcChannelError;
 pub use links::{Servers, links};
 pub use lobby::{LobbySocket, ParseLobbyUrlError};
-pub use online::{online, online_with};
+pub use online::{NativeRoom, NativeSharedRoom, online, online_with};
 pub use relay::RelayLine;
 pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpTotals};

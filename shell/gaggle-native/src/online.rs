@@ -1,9 +1,24 @@
 //! A native program online: a server's lobby, and links by whatever way there is.
 
-use gaggle::{LinksSetup, Online, OnlineConfig};
+use gaggle::{LinksSetup, Online, OnlineConfig, Room, SharedRoom};
 
 use crate::lobby::ParseLobbyUrlError;
 use crate::{LobbySocket, Servers, links};
+
+/// A room of a native program, to be named in a struct.
+///
+/// ```
+/// use gaggle::Game;
+/// use gaggle_native::NativeRoom;
+///
+/// struct Window<G: Game> {
+///     room: NativeRoom<G>,
+/// }
+/// ```
+pub type NativeRoom<G> = Room<G, Online<LobbySocket>>;
+
+/// The same for a world of shared objects.
+pub type NativeSharedRoom<W> = SharedRoom<W, Online<LobbySocket>>;
 
 /// What a [`Room`](gaggle::Room) needs of the world: the lobby and the relay of this server, as `wss://play.example`.
 ///

@@ -173,7 +173,7 @@ settings! {
 }
 
 /// Variables beginning with `GAGGLE_` that others look at: the build of the page, and tests.
-const NOT_SETTINGS: [&str; 2] = ["page", "long"];
+const NOT_SETTINGS: [&str; 5] = ["page", "long", "seeds", "times", "bless"];
 /// How wide a line of help may be.
 const HELP_WIDTH: usize = 80;
 /// Whoever knows the operator's token sees who plays: it should not be guessed.

@@ -1,5 +1,7 @@
 //! What players do, on its way to the lead: in the same packets as the objects, every change until it is acknowledged.
 
+use std::any::type_name;
+
 use gaggle_kit::{Input, Micros, PeerId};
 
 use super::Session;
@@ -14,13 +16,18 @@ fn encode<I: Input>(input: I, size: usize) -> Bytes {
 }
 
 impl Session {
+    fn input_size<I: Input>(&self) -> usize {
+        let size = self.kinds.input_size::<I>();
+        size.unwrap_or_else(|| panic!("{} is not the input named by Kinds::with_input", type_name::<I>()))
+    }
+
     /// What the player at this machine does now. Call it once a frame. Whoever leads gets every change of it, in order, and
     /// every press once, however short it was and whatever gets lost.
     ///
     /// # Panics
     /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
     pub fn sample_input<I: Input>(&mut self, input: I) {
-        let size = self.kinds.input_size::<I>().expect("the input is named by Kinds::with_input");
+        let size = self.input_size::<I>();
         let merge = merger::<I>(size);
         let bytes = encode(input, size);
         if !self.onlooker {
@@ -35,7 +42,7 @@ impl Session {
     /// # Panics
     /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
     pub fn take_input<I: Input>(&mut self, player: Player) -> Option<I> {
-        let size = self.kinds.input_size::<I>().expect("the input is named by Kinds::with_input");
+        let size = self.input_size::<I>();
         let (decode, merge) = (decoder::<I>(size), merger::<I>(size));
         let repeat = |bytes: &Bytes| encode(decode(bytes).repeat(), size);
         let taken = if player == self.me.player {

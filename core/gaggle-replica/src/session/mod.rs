@@ -379,12 +379,13 @@ impl Session {
     /// As for [`set`](Session::set).
     pub fn update<K: Kind>(&mut self, id: ObjectId, change: impl FnOnce(&mut K)) -> Result<(), ObjectError> {
         self.live(id)?;
+        self.kinds.number_of::<K>().ok_or(ObjectError::UnknownKind { name: K::NAME })?;
         let mut value: K = self.get(id).ok_or(ObjectError::OtherKind { id })?;
         change(&mut value);
         self.set(id, &value)
     }
 
-    /// All objects of a kind, with what is known of them, in no particular order that matters.
+    /// All objects of a kind, with what is known of them, in no particular order.
     pub fn objects<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
         self.places_of::<K>().map(|place| (self.store[place].id, K::from_words(self.store.value(place))))
     }

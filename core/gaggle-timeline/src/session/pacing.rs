@@ -30,12 +30,13 @@ impl<I: Input> Session<I> {
     /// If it is outside [`SessionConfig::input_delay_limits`](crate::SessionConfig::input_delay_limits), which all peers rely on.
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
         let (min, max) = self.config.input_delay_limits;
-        let max = max.max(self.config.input_delay_frames);
+        let usual = self.config.input_delay_frames;
+        let (min, max) = (min.min(usual), max.max(usual));
         if let Some(frames) = frames
-            && !(min.min(self.config.input_delay_frames)..=max).contains(&frames)
+            && !(min..=max).contains(&frames)
         {
-            let (min, max) = (min.into(), max.into());
-            return Err(SessionError::Setting { setting: "input delay", value: frames.into(), min, max });
+            let (value, min, max) = (frames.into(), min.into(), max.into());
+            return Err(SessionError::Setting { setting: "input_delay_frames", value, min, max });
         }
         self.delay.fix(frames);
         Ok(())

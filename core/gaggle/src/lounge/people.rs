@@ -36,11 +36,7 @@ pub struct Person {
 
 impl<S, O: Outside> Lounge<S, O> {
     /// Everybody in the room, as far as we know. Whoever plays says who has which slots, and who is present longest.
-    pub(crate) fn people(
-        &mut self,
-        slots_of: impl Fn(PeerId) -> SlotSet,
-        lead: Option<PeerId>,
-    ) -> Vec<Person> {
+    pub(crate) fn people(&self, slots_of: impl Fn(PeerId) -> SlotSet, lead: Option<PeerId>) -> Vec<Person> {
         let Some((_, local)) = self.seat else { return Vec::new() };
         let room = self.client.as_ref().and_then(Client::room);
         let mut people: Vec<Person> = room
@@ -59,7 +55,7 @@ impl<S, O: Outside> Lounge<S, O> {
             .collect();
         for person in people.iter_mut().filter(|person| !person.is_self) {
             person.path = self.outside.path(person.peer);
-            person.link = self.outside.links().and_then(|links| links.stats(person.peer));
+            person.link = self.outside.link_stats(person.peer);
         }
         people
     }

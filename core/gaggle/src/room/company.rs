@@ -13,7 +13,7 @@ const ALONE_PATIENCE: Micros = Micros::from_secs(1);
 
 impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Everybody in the room, as far as we know.
-    pub fn people(&mut self) -> Vec<Person> {
+    pub fn people(&self) -> Vec<Person> {
         let session = self.shown.session();
         let slots_of = |peer: PeerId| {
             let rows = session.roster().iter().filter(|row| row.stream.peer == peer && row.is_open());

@@ -59,7 +59,7 @@ impl Joining {
 
 impl<W: World, O: Outside> SharedRoom<W, O> {
     /// Everybody in the room, as far as we know.
-    pub fn people(&mut self) -> Vec<Person> {
+    pub fn people(&self) -> Vec<Person> {
         let session = &self.session;
         let chairs: Vec<(PeerId, Slot)> = self.lounge.chairs().collect();
         let player_of = |peer: PeerId| {

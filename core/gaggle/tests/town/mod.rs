@@ -12,7 +12,7 @@ use std::rc::Rc;
 use gaggle::{Event, LinksSetup, LobbyNews, Outside, Stage};
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig, Path};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig, LinkStats, Path, Transport};
 use gaggle_lobby::client::ClientConfig;
 use gaggle_lobby::directory::{Directory, Request};
 use gaggle_lobby::node::{ConnectionId, NoIce, Node, NodeConfig, Output};
@@ -320,6 +320,10 @@ impl Outside for Doorstep {
 
     fn path(&self, _peer: PeerId) -> Option<Path> {
         Some(Path::Direct)
+    }
+
+    fn link_stats(&self, peer: PeerId) -> Option<LinkStats> {
+        self.links.as_ref()?.stats(peer)
     }
 }
 

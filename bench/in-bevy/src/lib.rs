@@ -1,0 +1,134 @@
+//! A room inside Bevy. The game is the room's: systems hand it keys and time, and make entities look like what it says. Nothing
+//! is ever read back from entities, because the room's state is what is rolled back.
+//!
+//! In a game, with all of Bevy and `gaggle-native`:
+//!
+//! ```text
+//! let config = RoomConfig::new("rink", 4)?.version("1");
+//! let room = Room::open(Micros::ZERO, config, gaggle_native::online("ws://127.0.0.1:8080")?, Rink::default(), gaggle_native::random_seed()?)?;
+//! App::new().add_plugins((DefaultPlugins, skate_in(room))).run();
+//! ```
+
+use bevy::prelude::*;
+use bevy::time::Real;
+use gaggle::{Game, Input, Inputs, Micros, Outside, Room, Slot, State};
+
+/// What a player holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
+pub struct Pad {
+    /// To the left.
+    pub left: bool,
+    /// To the right.
+    pub right: bool,
+}
+
+/// Four geese on ice. Whole numbers: the same on every machine.
+#[derive(Clone, Debug, Default, State)]
+pub struct Rink {
+    /// Where each is.
+    pub x: [i32; 4],
+    /// Who is here at all.
+    pub here: [bool; 4],
+}
+
+impl Game for Rink {
+    type Input = Pad;
+
+    fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
+        for nth in 0..4 {
+            let pad = inputs.get(Slot::at(nth));
+            self.here[nth] = inputs.present(Slot::at(nth));
+            self.x[nth] += 3 * (i32::from(pad.right) - i32::from(pad.left));
+        }
+    }
+}
+
+/// An entity that shows the goose of this number.
+#[derive(Component, Debug, PartialEq, Eq)]
+pub struct Shows(pub usize);
+
+/// A plugin that plays in this room.
+pub fn skate_in<O: Outside + 'static>(room: Room<Rink, O>) -> impl FnOnce(&mut App) {
+    move |app| {
+        app.insert_non_send(room);
+        app.add_systems(Update, (play::<O>, say::<O>, show::<O>).chain());
+    }
+}
+
+/// Once per displayed frame: the room itself knows how many ticks are due, so this is no system for `FixedUpdate`.
+fn play<O: Outside + 'static>(
+    mut room: NonSendMut<Room<Rink, O>>,
+    keys: Option<Res<ButtonInput<KeyCode>>>,
+    time: Res<Time<Real>>,
+) {
+    let held = |key| keys.as_ref().is_some_and(|keys| keys.pressed(key));
+    room.set_input(0, Pad { left: held(KeyCode::ArrowLeft), right: held(KeyCode::ArrowRight) });
+    room.update(Micros::from(time.elapsed()));
+}
+
+/// Every event is a sentence for players.
+fn say<O: Outside + 'static>(mut room: NonSendMut<Room<Rink, O>>) {
+    while let Some(event) = room.next_event() {
+        println!("{event}");
+    }
+}
+
+/// Entities come, go and move as the game says, between the frame before and this one.
+fn show<O: Outside + 'static>(
+    room: NonSend<Room<Rink, O>>,
+    mut shown: Query<(Entity, &Shows, &mut Transform)>,
+    mut commands: Commands,
+) {
+    let (before, now, part) = (room.before(), room.game(), room.thousandths() as f32 / 1_000.0);
+    for nth in (0..4).filter(|nth| now.here[*nth]) {
+        if !shown.iter().any(|(_, shows, _)| shows.0 == nth) {
+            commands.spawn((Shows(nth), Transform::from_xyz(now.x[nth] as f32, 0.0, 0.0)));
+        }
+    }
+    for (entity, shows, mut place) in &mut shown {
+        if now.here[shows.0] {
+            let [before, now] = [before, now].map(|game| game.x[shows.0] as f32);
+            place.translation.x = before + (now - before) * part;
+        } else {
+            commands.entity(entity).despawn();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bevy::time::TimeUpdateStrategy;
+    use gaggle::{Nowhere, RoomConfig};
+
+    use super::*;
+
+    #[test]
+    fn a_held_key_moves_the_entity_that_shows_the_own_goose() {
+        let config = RoomConfig::new("rink", 4).unwrap().version("1");
+        let room = Room::open(Micros::ZERO, config, Nowhere::default(), Rink::default(), 7).unwrap();
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, skate_in(room)));
+        app.init_resource::<ButtonInput<KeyCode>>();
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(7_000)));
+        let mut places = Vec::new();
+        for displayed in 0..300 {
+            if displayed == 100 {
+                app.world_mut().resource_mut::<ButtonInput<KeyCode>>().press(KeyCode::ArrowRight);
+            }
+            app.update();
+            let world = app.world_mut();
+            let mut shown = world.query::<(&Shows, &Transform)>();
+            places.push(shown.iter(world).map(|(shows, place)| (shows.0, place.translation.x)).collect::<Vec<_>>());
+        }
+        assert!(places.iter().skip(50).all(|shown| shown.len() == 1), "one plays, and is shown once");
+        let x = |displayed: usize| places[displayed][0].1;
+        assert_eq!(x(99), 0.0);
+        let ticks = app.world().non_send::<Room<Rink, Nowhere>>().game().x[0] / 3;
+        assert!((70..=86).contains(&ticks), "200 displayed frames of 7 ms are 84 ticks, less the input's delay: {ticks}");
+        // 143 displayed frames a second of a game that has 60: it moves in nearly each of them.
+        let moved = (200..299).filter(|displayed| x(displayed + 1) > x(*displayed)).count();
+        assert!(moved > 90, "{moved} of 99");
+    }
+}
