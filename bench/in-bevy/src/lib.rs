@@ -6,7 +6,7 @@
 //! ```text
 //! let config = RoomConfig::new("rink", 4)?.version("1");
 //! let room = Room::open(Micros::ZERO, config, gaggle_native::online("ws://127.0.0.1:8080")?, Rink::default(), gaggle_native::random_seed()?)?;
-//! App::new().add_plugins((DefaultPlugins, skate_in(room))).run();
+//! skate_in(App::new().add_plugins(DefaultPlugins), room).run();
 //! ```
 
 use bevy::prelude::*;
@@ -47,12 +47,9 @@ impl Game for Rink {
 #[derive(Component, Debug, PartialEq, Eq)]
 pub struct Shows(pub usize);
 
-/// A plugin that plays in this room.
-pub fn skate_in<O: Outside + 'static>(room: Room<Rink, O>) -> impl FnOnce(&mut App) {
-    move |app| {
-        app.insert_non_send(room);
-        app.add_systems(Update, (play::<O>, say::<O>, show::<O>).chain());
-    }
+/// Lets an app play in this room. Not a plugin, because those must be `Send` and a room is not.
+pub fn skate_in<O: Outside + 'static>(app: &mut App, room: Room<Rink, O>) -> &mut App {
+    app.insert_non_send(room).add_systems(Update, (play::<O>, say::<O>, show::<O>).chain())
 }
 
 /// Once per displayed frame: the room itself knows how many ticks are due, so this is no system for `FixedUpdate`.
@@ -109,7 +106,7 @@ mod tests {
         let config = RoomConfig::new("rink", 4).unwrap().version("1");
         let room = Room::open(Micros::ZERO, config, Nowhere::default(), Rink::default(), 7).unwrap();
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, skate_in(room)));
+        skate_in(app.add_plugins(MinimalPlugins), room);
         app.init_resource::<ButtonInput<KeyCode>>();
         app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(7_000)));
         let mut places = Vec::new();
@@ -120,13 +117,18 @@ mod tests {
             app.update();
             let world = app.world_mut();
             let mut shown = world.query::<(&Shows, &Transform)>();
-            places.push(shown.iter(world).map(|(shows, place)| (shows.0, place.translation.x)).collect::<Vec<_>>());
+            places.push(
+                shown.iter(world).map(|(shows, place)| (shows.0, place.translation.x)).collect::<Vec<_>>(),
+            );
         }
         assert!(places.iter().skip(50).all(|shown| shown.len() == 1), "one plays, and is shown once");
         let x = |displayed: usize| places[displayed][0].1;
         assert_eq!(x(99), 0.0);
         let ticks = app.world().non_send::<Room<Rink, Nowhere>>().game().x[0] / 3;
-        assert!((70..=86).contains(&ticks), "200 displayed frames of 7 ms are 84 ticks, less the input's delay: {ticks}");
+        assert!(
+            (70..=86).contains(&ticks),
+            "200 displayed frames of 7 ms are 84 ticks, less the input's delay: {ticks}"
+        );
         // 143 displayed frames a second of a game that has 60: it moves in nearly each of them.
         let moved = (200..299).filter(|displayed| x(displayed + 1) > x(*displayed)).count();
         assert!(moved > 90, "{moved} of 99");
