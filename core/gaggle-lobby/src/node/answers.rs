@@ -11,7 +11,7 @@ use crate::id::RoomId;
 use crate::message::server::{Done, MatchResult, Removed, SeatState, Seated, Signalled};
 use crate::message::{ClientMessage, Envelope, Refusal};
 use crate::room::{Attached, Displace, Link};
-use crate::view::{LeaveReason, Verdict};
+use crate::view::{LeaveReason, RoomView, Verdict};
 
 /// Who asked, and why.
 #[derive(Debug)]
@@ -196,24 +196,33 @@ impl Node {
             }
             return Vec::new();
         };
-        let Some(member) = view.member(peer) else { return Vec::new() };
-        let slot = member.slot;
         self.tally.rooms_created += u64::from(created);
         *(if returned { &mut self.tally.returned } else { &mut self.tally.seated }) += 1;
         if created && let Some(known) = self.connections.get(&connection) {
             self.limits.count_created(now, known.address, &self.rules);
         }
-        let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
-        let player = member.player;
-        let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
-        let room = view;
-        self.send(
-            connection,
-            id,
-            Seated { created, returned, peer, slot, ticket, expires, room, ice, relay },
-        );
+        self.tell_seat(now, connection, id, view, created, returned);
         self.catch_up(now, room_id);
         mail
+    }
+
+    /// Tells somebody which seat they have.
+    pub(super) fn tell_seat(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        room: RoomView,
+        created: bool,
+        returned: bool,
+    ) {
+        let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
+        let Some(member) = room.member(peer) else { return };
+        let (slot, player) = (member.slot, member.player);
+        let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
+        let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
+        let seated = Seated { created, returned, peer, slot, ticket, expires, room, ice, relay };
+        self.send(connection, id, seated);
     }
 
     /// Sends what was sent to an earlier connection and not seen, then what waited meanwhile.

@@ -14,6 +14,7 @@ use crate::message::client::{Create, Find, Join, Mine, Profile, Start, Top};
 use crate::message::server::{Done, IceServers, Room};
 use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode};
 use crate::room::{Act, Displace, Link, NewRoom, Newcomer, check_settings};
+use crate::view::RoomView;
 
 /// Lines of the best, when nobody says how many.
 const TOP_COUNT: u8 = 10;
@@ -237,6 +238,12 @@ impl Node {
                 return Err(Refusal::new(RefusalCode::BadMessage, "field code or room is missing"));
             }
         };
+        // A page that was loaded again asks for its room before it hears that its seat was kept: nothing changes.
+        if let Some(room) = self.own_place(connection, &by, &join).filter(|_| join.switch) {
+            self.meter(now, connection, Doing::Join)?;
+            self.tell_seat(now, connection, id, room, false, true);
+            return Ok(());
+        }
         let Some(Caller { link, newcomer, .. }) =
             self.caller(connection, id, join.palette, join.switch, || join.clone().into())?
         else {
@@ -248,6 +255,18 @@ impl Node {
         let request = Request::Join { newcomer, link, by, build: join.build };
         self.ask_busy(connection, Asked::Enter { connection, id, peer, link }, request);
         Ok(())
+    }
+
+    /// The room that is asked for, if it is the one this connection has such a place in.
+    fn own_place(&self, connection: ConnectionId, by: &JoinBy, join: &Join) -> Option<RoomView> {
+        let session = self.home(connection).ok()?;
+        let view = &self.rooms.get(&session.room?)?.view;
+        let is_meant = match by {
+            JoinBy::Code(code) => view.code == *code,
+            JoinBy::Room(room) => view.id == *room,
+        };
+        let watches = view.member(session.peer)?.slot.is_none();
+        (is_meant && view.build == join.build && watches == join.watch).then(|| view.clone())
     }
 
     /// Takes the seat, or just the right to speak for the machine, from the connection that has it.

@@ -100,6 +100,24 @@ fn nobody_is_in_two_rooms_unless_they_switch() {
 }
 
 #[test]
+fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
+    let mut server = Server::new();
+    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
+    let room = server.room_of(players[1]);
+    players.iter().for_each(|player| drop(server.hear(*player)));
+    let again = format!(r#"{{"type":"join","id":9,"code":"{}","switch":true}}"#, room.code);
+    let heard = server.say(players[1], &again);
+    let [ServerMessage::Seated(seat)] = &heard[..] else { panic!("{heard:?}") };
+    assert!(seat.returned && !seat.created);
+    assert_eq!((seat.room.id, seat.slot), (room.id, room.members[1].slot));
+    assert_eq!(event_kinds(&server.hear(players[0])), [""; 0], "nobody left and nobody came");
+    // To look on is another place than to play.
+    let watch = again.replace("\"switch\"", "\"watch\":true,\"switch\"");
+    let heard = server.say(players[1], &watch);
+    assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == room.id));
+}
+
+#[test]
 fn the_host_s_role_passes_to_who_has_been_there_longest() {
     let mut server = Server::new();
     let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
