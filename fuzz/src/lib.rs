@@ -9,6 +9,7 @@ pub mod kit;
 pub mod link;
 pub mod lobby;
 pub mod millpond;
+pub mod pair;
 pub mod replica;
 pub mod rtc;
 pub mod timeline;

@@ -1,9 +1,11 @@
 //! Machines that play millpond with somebody who sends whatever a fuzzer thinks of.
 
-use gaggle_kit::{Micros, PeerId};
-use gaggle_replica::{Entry, Player, Session};
+use gaggle_kit::Micros;
+use gaggle_replica::{Kinds, Session, SessionConfig, Signal};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
+
+use super::pair::{self, Part};
 
 /// A name and what is done with bytes.
 pub type Target = (&'static str, fn(&[u8]));
@@ -11,92 +13,45 @@ pub type Target = (&'static str, fn(&[u8]));
 /// All targets.
 pub const TARGETS: [Target; 1] = [("millpond_session", session)];
 
-const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
-
-/// One machine.
-struct Machine {
-    session: Session,
-    part: Mill,
+struct Rower {
+    mill: Mill,
     bot: Bot,
 }
 
-impl Machine {
-    fn new(number: usize) -> Machine {
-        let entry = if number == 0 { Entry::Found } else { Entry::Join };
-        let player = Player::at(number as u8);
-        let session = Session::new(net::config(), net::kinds_with_input(), player, entry, number as u64 + 7);
-        let mut session = session.expect("the settings of the game can be");
-        session.handle_linked(Micros::ZERO, PEERS[1 - number]);
-        let mut part = Mill::new(3);
+impl Part for Rower {
+    fn config() -> SessionConfig {
+        net::config()
+    }
+
+    fn kinds() -> Kinds {
+        net::kinds_with_input()
+    }
+
+    fn new(number: usize, session: &mut Session) -> Rower {
+        let mut mill = Mill::new(3);
         if number == 0 {
-            part.found(&mut session);
+            mill.found(session);
         }
-        Machine { session, part, bot: Bot::new(number, 5) }
+        Rower { mill, bot: Bot::new(number, 5) }
     }
 
-    /// One frame; what there is to send.
-    fn frame(&mut self, now: Micros) -> Vec<(bool, Vec<u8>)> {
-        let pad = self.bot.play(self.part.pond());
-        self.session.sample_input(pad);
-        self.part.step(&mut self.session);
-        self.session.tick_with(now, Some(self.part.nearness()));
-        while self.session.next_event().is_some() {}
-        while let Some(signal) = self.session.next_signal() {
-            self.part.signal(&self.session, &signal);
-        }
-        let mut sent = Vec::new();
-        while let Some(out) = self.session.next_packet() {
-            sent.push((out.reliable, out.bytes.to_vec()));
-        }
-        sent
+    fn frame(&mut self, now: Micros, session: &mut Session) {
+        session.sample_input(self.bot.play(self.mill.pond()));
+        self.mill.step(session);
+        session.tick_with(now, Some(self.mill.nearness()));
     }
 
-    fn hear(&mut self, now: Micros, from: PeerId, (reliable, bytes): &(bool, Vec<u8>)) {
-        match reliable {
-            true => self.session.handle_message(now, from, bytes),
-            false => self.session.handle_packet(now, from, bytes),
-        }
+    fn signal(&mut self, session: &Session, signal: &Signal) {
+        self.mill.signal(session, signal);
+    }
+
+    fn expect_order(&self, _: &Session) {
+        let pond = self.mill.pond();
+        assert!(pond.floating.len() <= 60_000 && pond.boats.iter().flatten().count() <= pond.boats.len());
     }
 }
 
-/// An honest pair plays for a moment; then what the other sends falls into the fuzzer's hands. Of every chunk the first byte says
-/// how long it is and what becomes of it: a message as it is, or bits to turn in the other's packets of a few frames.
+/// See [`pair::session`].
 pub fn session(data: &[u8]) {
-    let mut machines = [Machine::new(0), Machine::new(1)];
-    let mut now = Micros::ZERO;
-    let frame =
-        |machines: &mut [Machine; 2], now: &mut Micros, tamper: &mut dyn FnMut(bool, &mut Vec<u8>)| {
-            *now += Micros::new(16_667);
-            for sent in machines[0].frame(*now) {
-                machines[1].hear(*now, PEERS[0], &sent);
-            }
-            for mut sent in machines[1].frame(*now) {
-                tamper(sent.0, &mut sent.1);
-                machines[0].hear(*now, PEERS[1], &sent);
-            }
-        };
-    for _ in 0..24 {
-        frame(&mut machines, &mut now, &mut |_, _| {});
-    }
-    assert_eq!(machines[0].session.roster().len(), 2, "they play together");
-    let mut rest = data;
-    while let Some((head, after)) = rest.split_first() {
-        let (chunk, after) = after.split_at(usize::from(head >> 1).min(after.len()));
-        rest = after;
-        if head & 1 == 1 {
-            machines[0].hear(now, PEERS[1], &(true, chunk.to_vec()));
-        }
-        for _ in 0..4 {
-            frame(&mut machines, &mut now, &mut |reliable, bytes| {
-                if head & 1 == 0 && !reliable {
-                    let start = usize::from(*head) % bytes.len().max(1);
-                    for (byte, bits) in bytes[start..].iter_mut().zip(chunk) {
-                        *byte ^= bits;
-                    }
-                }
-            });
-        }
-        let pond = machines[0].part.pond();
-        assert!(pond.floating.len() <= 60_000 && pond.boats.iter().flatten().count() <= pond.boats.len());
-    }
+    pair::session::<Rower>(data);
 }

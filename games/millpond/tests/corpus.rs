@@ -6,6 +6,8 @@ use std::path::Path;
 
 #[path = "../../../fuzz/src/millpond.rs"]
 pub mod fuzzed;
+#[path = "../../../fuzz/src/pair.rs"]
+pub mod pair;
 
 #[test]
 fn every_entry_and_what_is_near_it_holds() {
