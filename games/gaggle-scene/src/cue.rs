@@ -24,6 +24,17 @@ pub struct Cue {
     pub pan: i8,
     /// Whether it is one's own: others are quieter.
     pub own: bool,
+    /// Frames between it and the last of the same kind and owner: one that comes sooner is left out.
+    pub apart: u8,
+}
+
+impl Cue {
+    /// Whether another sound like it is so close that one of the two is enough.
+    pub fn is_crowded_by(&self, other: CueId) -> bool {
+        let ahead = self.id.frame.wrapping_sub(other.frame);
+        let distance = ahead.min(ahead.wrapping_neg());
+        (self.id.kind, self.id.who) == (other.kind, other.who) && distance < u32::from(self.apart)
+    }
 }
 
 /// What to do about a sound.
@@ -33,6 +44,8 @@ pub enum Heard {
     Start(Cue),
     /// It never happened: fade it out.
     Fade(CueId),
+    /// It comes too soon after another like it, and is left out.
+    Skip(CueId),
 }
 
 /// Tells which sounds are new. Give it all recent cues of every frame shown.
@@ -40,7 +53,7 @@ pub enum Heard {
 /// ```
 /// use gaggle_scene::{Cue, CueId, Heard, Hearing};
 ///
-/// let cue = Cue { id: CueId { frame: 10, kind: 1, who: 0 }, recipe: 0, pan: 0, own: true };
+/// let cue = Cue { id: CueId { frame: 10, kind: 1, who: 0 }, recipe: 0, pan: 0, own: true, apart: 0 };
 /// let mut hearing = Hearing::default();
 /// let mut heard = Vec::new();
 /// hearing.listen(10, &[cue], |event| heard.push(event));
@@ -55,6 +68,8 @@ pub enum Heard {
 pub struct Hearing {
     /// What has been started, oldest first.
     started: Vec<CueId>,
+    /// What was left out, for as long as it could still be started.
+    skipped: Vec<CueId>,
 }
 
 impl Hearing {
@@ -81,9 +96,19 @@ impl Hearing {
             }
             !gone
         });
-        for cue in cues {
-            let recent = now.wrapping_sub(cue.id.frame) < Self::LATE_FRAMES;
-            if recent && !self.started.contains(&cue.id) && self.started.len() < Self::MEMORY_MAX {
+        let is_recent = |id: &CueId| now.wrapping_sub(id.frame) < Self::LATE_FRAMES;
+        self.skipped.retain(is_recent);
+        for cue in cues.iter().filter(|cue| is_recent(&cue.id)) {
+            if self.started.contains(&cue.id) || self.skipped.contains(&cue.id) {
+                continue;
+            }
+            if self.started.len() + self.skipped.len() >= Self::MEMORY_MAX {
+                break;
+            }
+            if self.started.iter().any(|id| cue.is_crowded_by(*id)) {
+                self.skipped.push(cue.id);
+                say(Heard::Skip(cue.id));
+            } else {
                 self.started.push(cue.id);
                 say(Heard::Start(*cue));
             }
@@ -96,7 +121,7 @@ mod tests {
     use super::*;
 
     fn cue(frame: u32, who: u16) -> Cue {
-        Cue { id: CueId { frame, kind: 1, who }, recipe: 1, pan: 0, own: false }
+        Cue { id: CueId { frame, kind: 1, who }, recipe: 1, pan: 0, own: false, apart: 0 }
     }
 
     fn listen(hearing: &mut Hearing, now: u32, cues: &[Cue]) -> Vec<Heard> {
@@ -130,13 +155,34 @@ mod tests {
         assert_eq!(listen(&mut hearing, 44, &[cue(40, 0)]), [], "and is not repeated when it comes back");
     }
 
+    /// One owner makes a noise in every frame, as a craft does that is pressed against a wall; another makes one in between.
+    #[test]
+    fn of_a_storm_every_eighth_is_heard() {
+        let mut hearing = Hearing::default();
+        let (mut heard, mut skipped) = (Vec::new(), 0);
+        for now in 100..160_u32 {
+            let mut cues: Vec<Cue> =
+                (now - 29..=now).map(|frame| Cue { apart: 8, ..cue(frame.max(100), 0) }).collect();
+            cues.extend((now >= 103).then(|| Cue { apart: 8, ..cue(103, 1) }));
+            hearing.listen(now, &cues, |event| match event {
+                Heard::Start(cue) => heard.push((cue.id.who, cue.id.frame)),
+                Heard::Skip(_) => skipped += 1,
+                Heard::Fade(id) => panic!("{id:?} happened"),
+            });
+        }
+        let (other, storm): (Vec<_>, Vec<_>) = heard.into_iter().partition(|(who, _)| *who == 1);
+        assert_eq!(other, [(1, 103)]);
+        assert_eq!(storm, [100, 108, 116, 124, 132, 140, 148, 156].map(|frame| (0, frame)));
+        assert_eq!(skipped, 60 - 8, "each of the others is left out once");
+    }
+
     #[test]
     fn memory_is_bounded() {
         let mut hearing = Hearing::default();
         for now in 0..2000 {
             let cues: Vec<_> = (0..50).map(|who| cue(now, who)).collect();
             listen(&mut hearing, now, &cues);
-            assert!(hearing.started.len() <= Hearing::MEMORY_MAX);
+            assert!(hearing.started.len() + hearing.skipped.len() <= Hearing::MEMORY_MAX);
         }
     }
 }

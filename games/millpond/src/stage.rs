@@ -44,7 +44,7 @@ pub struct Audience<'a> {
     pub bare: bool,
     /// Whose boat is followed; without, one's own.
     pub follow: Option<usize>,
-    /// List and map stand right below the plaques: thumbs are at the bottom.
+    /// List and map stand right below the plaques: thumbs are at the bottom. They also do while they would cover one's own boat.
     pub raised: bool,
     /// Shows who holds what, also what lies still.
     pub holders: bool,
@@ -91,6 +91,8 @@ impl Stage {
         let between = between.clamp(0.0, 1.0);
         let time = (pond.frame % (1 << 18)) as f32 + between - 1.0;
         let camera = self.follow(pond, between, audience);
+        let raised = audience.raised || hud::covers_own_boat(pond, audience, camera);
+        let audience = &Audience { raised, ..*audience };
         let mut painter = Painter {
             view: self.view,
             scene,

@@ -57,6 +57,7 @@ impl Audio {
                     let _ = gain.gain().linear_ramp_to_value_at_time(0.0, now + 0.01);
                 }
             }
+            Heard::Skip(_) => {}
         }
     }
 

@@ -35,6 +35,8 @@ pub struct About {
     pub arrival: &'static str,
     /// What the button for thumbs says.
     pub action: &'static str,
+    /// What left and right are called where both are the same.
+    pub turn: Option<&'static str>,
     /// How to play, for those who listen.
     pub spoken_help: &'static str,
     /// Pages of how to play.
@@ -113,6 +115,16 @@ pub struct Looks<'a> {
     pub curious: bool,
     /// How far what is played for show is from its frame before to its next, 0 to 1. A match has its own clock.
     pub between: f32,
+}
+
+impl<'a> Looks<'a> {
+    /// What whoever has a seat is called: bots go by the game's own names.
+    pub fn name_of(&self, seat: usize, about: &About) -> &'a str {
+        match self.names.get(seat) {
+            Some(name) if !name.is_empty() => name,
+            _ => about.names[seat % about.names.len()],
+        }
+    }
 }
 
 /// How a match stands.

@@ -89,17 +89,23 @@ impl Touch {
         (right.right() + GAP, disc.x - GAP)
     }
 
-    /// Draws where thumbs go and what the disc does; what they hold is lit.
-    pub fn draw(&self, scene: &mut Scene, view: View, action: &str) {
+    /// Draws where thumbs go and what the disc does; what they hold is lit. Where left and right are the same, the two slabs are one
+    /// and bear its name.
+    pub fn draw(&self, scene: &mut Scene, view: View, action: &str, turn: Option<&str>) {
         let places = Places::of(view, self.lean);
         let held = self.held();
         let mut pen = Pen::new(scene, view);
-        for (slab, is_held, left) in
-            [(places.slabs[0], held.left, true), (places.slabs[1], held.right, false)]
-        {
-            let edge = if is_held { palette::MOON } else { palette::PEAT[4] };
-            pen.panel(slab, palette::PEAT[2], if is_held { 0.9 } else { 0.6 }, Some(edge));
-            arrow(&mut pen, slab, left);
+        let [left, right] = places.slabs;
+        if let Some(turn) = turn {
+            let both = Rect::new(left.x, left.y, right.right() - left.x, left.tall);
+            slab(&mut pen, both, held.left || held.right);
+            let (x, y) = both.middle();
+            pen.bold(turn, x, y - 4, both.wide - 8, palette::BONE).centred();
+        } else {
+            for (place, is_held, is_left) in [(left, held.left, true), (right, held.right, false)] {
+                slab(&mut pen, place, is_held);
+                arrow(&mut pen, place, is_left);
+            }
         }
         disc(&mut pen, places.disc, held.action, action);
     }
@@ -129,6 +135,11 @@ impl Places {
         let disc = Rect::new(right - across, bottom - across.max(slab_tall), across, across);
         Places { slabs, disc }
     }
+}
+
+fn slab(pen: &mut Pen<'_>, place: Rect, is_held: bool) {
+    let edge = if is_held { palette::MOON } else { palette::PEAT[4] };
+    pen.panel(place, palette::PEAT[2], if is_held { 0.9 } else { 0.6 }, Some(edge));
 }
 
 fn arrow(pen: &mut Pen<'_>, slab: Rect, left: bool) {
@@ -207,7 +218,8 @@ mod tests {
                 }
             }
             let mut scene = Scene::default();
-            touch.draw(&mut scene, view, "FLAP");
+            touch.draw(&mut scene, view, "FLAP", None);
+            touch.draw(&mut scene, view, "FIRE", Some("TURN"));
             Touch::draw_way_out(&mut scene, view);
             let (x, y) = corner(view).middle();
             assert!(Touch::leads_out(view, x * view.word_scale, y * view.word_scale));

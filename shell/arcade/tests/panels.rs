@@ -286,7 +286,7 @@ fn thumbs() {
         let mut touch = Touch::default();
         touch.fit(view);
         touch.set(1, 0.02);
-        touch.draw(scene, view, "FLAP");
+        touch.draw(scene, view, "FLAP", None);
         None
     });
 }

@@ -19,6 +19,17 @@ const LEFT_MOST: i32 = 9;
 /// The middle of the picture.
 const MIDDLE: f32 = (WIDTH / 2) as f32;
 
+/// How long it is said through whom one went down.
+const FATE_FRAMES: u32 = 180;
+
+/// What whoever has a seat is called in a sentence.
+fn called<'a>(audience: &Audience<'a>, seat: usize) -> &'a str {
+    match audience.names.get(seat).copied().unwrap_or_default() {
+        "" => "Somebody",
+        name => name,
+    }
+}
+
 impl Painter<'_> {
     /// Six plaques in the rows above the coop: emblem, points, rounds won, what is carried, peas.
     pub(super) fn plaques(&mut self, game: &Drake, audience: &Audience<'_>) {
@@ -71,7 +82,8 @@ impl Painter<'_> {
             return;
         }
         let mut short = name.to_string();
-        while font::width(&short, false, 0) > WIDE - 12 {
+        let room = if audience.bars[seat].is_some() { WIDE - 12 } else { WIDE - 3 };
+        while font::width(&short, false, 0) > room {
             short.pop();
         }
         let (left, top) = ((x + 3) as f32, (y - 10) as f32);
@@ -125,6 +137,7 @@ impl Painter<'_> {
             }
             Phase::Play if game.bout.since < 40 => self.big(self.letters.go, 88.0),
             Phase::Play => {
+                self.fate(game, audience);
                 if game.marks.recent(game.frame, 90).any(|mark| mark.what == What::Whirl) {
                     // Below the nest at the top.
                     self.line(turn, 58.0);
@@ -133,7 +146,8 @@ impl Painter<'_> {
             Phase::Result => match game.bout.winner {
                 Some(seat) => {
                     self.big(self.letters.won, 78.0);
-                    let line = format!("{} takes round {}", self.called(audience, seat), game.bout.round);
+                    let name = called(audience, usize::from(seat));
+                    let line = format!("{name} takes round {}", game.bout.round);
                     self.line(&line, 108.0);
                 }
                 None => {
@@ -158,9 +172,23 @@ impl Painter<'_> {
         self.scene.text(text, MIDDLE, y, BONE).centred().outlined(INK);
     }
 
-    fn called(&self, audience: &Audience<'_>, seat: u8) -> String {
-        let name = audience.names.get(usize::from(seat)).copied().unwrap_or_default();
-        if name.is_empty() { format!("Seat {}", seat + 1) } else { name.to_string() }
+    /// Whoever is down at this machine reads through whom, and what to do now.
+    fn fate(&mut self, game: &Drake, audience: &Audience<'_>) {
+        let Some(seat) = audience.own.iter().position(|own| *own) else { return };
+        let (what, words) = match game.seats[seat].form {
+            Form::Duckling => (What::Down, "Run home to your nest!"),
+            Form::Out => (What::Caught, "You hatch again next round."),
+            Form::Empty | Form::Drake => return,
+        };
+        let told = game.marks.recent(game.frame, FATE_FRAMES);
+        let mine = told.filter(|mark| mark.what == what && usize::from(mark.who) == seat);
+        let by = mine.max_by_key(|mark| mark.frame).map(|mark| usize::from(mark.by));
+        let line = match by {
+            Some(by) if by == seat => format!("Your own doing. {words}"),
+            Some(by) if by < field::SEATS => format!("{} got you. {words}", called(audience, by)),
+            _ => words.to_string(),
+        };
+        self.line(&line, 164.0);
     }
 
     /// How the match ended: one row for each, the best first, and one dry line.
@@ -173,9 +201,9 @@ impl Painter<'_> {
             let seat = usize::from(standing.seat);
             let y = 91 + row * 11;
             self.scene.image(self.emblems[seat], 120.0, y as f32);
-            let name = self.called(audience, standing.seat);
+            let name = called(audience, seat);
             let color = if audience.own[seat] { SEATS_SIX[seat] } else { TEXT };
-            self.scene.text(&name, 132.0, y as f32, color);
+            self.scene.text(name, 132.0, y as f32, color);
             self.scene.text(&standing.score.to_string(), 226.0, y as f32, DIM).right();
             self.pips(game, standing, 266, y);
         }

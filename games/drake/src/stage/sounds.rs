@@ -186,6 +186,15 @@ pub fn recipe(what: What) -> Option<u16> {
     })
 }
 
+/// Frames between two sounds of one craft: what can happen in every frame would otherwise be one long rattle.
+const fn apart(what: What) -> u8 {
+    match what {
+        What::Dash => 12,
+        What::Fire | What::Bump | What::Crack | What::Tick => 8,
+        _ => 0,
+    }
+}
+
 /// Everything heard lately.
 pub(super) fn cues(game: &Drake, audience: &Audience<'_>, out: &mut Vec<Cue>) {
     for mark in game.marks.recent(game.frame, RECENT) {
@@ -194,7 +203,7 @@ pub(super) fn cues(game: &Drake, audience: &Audience<'_>, out: &mut Vec<Cue>) {
         let own = |seat: u8| audience.own.get(usize::from(seat)).copied().unwrap_or(false);
         let half = WIDTH / 2;
         let pan = ((i32::from(mark.x) - half) * 100 / half).clamp(-100, 100) as i8;
-        out.push(Cue { id, recipe, pan, own: own(mark.who) || own(mark.by) });
+        out.push(Cue { id, recipe, pan, own: own(mark.who) || own(mark.by), apart: apart(mark.what) });
     }
 }
 

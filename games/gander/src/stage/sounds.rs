@@ -277,17 +277,17 @@ pub(super) fn cues(game: &Gander, audience: &Audience<'_>, out: &mut Vec<Cue>) {
         let mine =
             if mark.by == NOBODY { usize::from(mark.who) < SEATS && own(mark.who) } else { own(mark.by) };
         let pan = pan(mark.x);
-        out.push(Cue { id, recipe, pan, own: mine });
+        out.push(Cue { id, recipe, pan, own: mine, apart: 0 });
         // An egg from the air has a sparkle on top of its notes: a cue of its own.
         if mark.kind == Kind::EggTaken && midair(mark.value, mark.look) {
             let id = CueId { kind: id.kind | 0x100, ..id };
-            out.push(Cue { id, recipe: SPARKLE, pan, own: mine });
+            out.push(Cue { id, recipe: SPARKLE, pan, own: mine, apart: 0 });
         }
     }
     for murmur in game.murmurs.recent(game.frame, RECENT) {
         let Some(recipe) = recipe(murmur.kind, 0, game.wave.kind) else { continue };
         let id = CueId { frame: murmur.frame, kind: murmur.kind as u16, who: u16::from(murmur.who) };
-        out.push(Cue { id, recipe, pan: pan(murmur.x), own: own(murmur.who) });
+        out.push(Cue { id, recipe, pan: pan(murmur.x), own: own(murmur.who), apart: 0 });
     }
 }
 

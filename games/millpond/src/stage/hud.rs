@@ -12,6 +12,8 @@ use crate::water::{HEIGHT, RACE, WIDTH};
 
 /// Pixels of the pond that are one of the map.
 const MAP: i32 = 14;
+/// How far a boat reaches around its middle.
+const BOAT: i32 = 14;
 /// Where list and map begin that make way for thumbs.
 const RAISED: i32 = 26;
 
@@ -27,6 +29,20 @@ fn map_frame(audience: &Audience<'_>) -> (i32, i32, i32, i32) {
     let (wide, high) = (WIDTH / MAP, HEIGHT / MAP);
     let top = if audience.raised { RAISED } else { WINDOW.1 - high - 6 };
     (WINDOW.0 - wide - 8, top - 2, wide + 4, high + 4)
+}
+
+/// Whether list or map, where they stand at the bottom, would hide a boat that is rowed here.
+pub(super) fn covers_own_boat(pond: &Pond, audience: &Audience<'_>, camera: (f32, f32)) -> bool {
+    let low = Audience { raised: false, ..*audience };
+    let frames = [list_frame(&low), map_frame(&low)];
+    let own =
+        pond.boats.iter().flatten().filter(|boat| audience.own.get(usize::from(boat.seat)) == Some(&true));
+    own.map(|boat| (pixels(boat.place[0]) - camera.0, pixels(boat.place[1]) - camera.1)).any(|(x, y)| {
+        frames.iter().any(|(left, top, wide, high)| {
+            let (x, y) = (x as i32 - left, y as i32 - top);
+            (-BOAT..wide + BOAT).contains(&x) && (-BOAT..high + BOAT).contains(&y)
+        })
+    })
 }
 
 /// The top of something as wide and high as this, so that neither list nor map covers it.
@@ -49,7 +65,7 @@ impl Painter<'_> {
             let seat = usize::from(boat.seat) % SEATS_SIX.len();
             let color = SEATS_SIX[seat];
             let mut name = audience.names[seat].to_string();
-            while font::width(&name, false, 0) > 50 {
+            while font::width(&name, false, 0) > 64 {
                 name.pop();
             }
             let credit = pond.ledger.credit[seat].to_string();
@@ -167,6 +183,27 @@ impl Painter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boat::Boat;
+    use crate::water;
+
+    #[test]
+    fn list_and_map_make_way_for_ones_own_boat() {
+        let mut pond = Pond::new(1);
+        let mut own = [false; water::SEATS];
+        own[0] = true;
+        let audience = Audience { own, ..Audience::default() };
+        let at = |pond: &mut Pond, x: i32, y: i32| {
+            pond.boats[0] = Some(Boat { place: water::at(x, y), ..Boat::moored(0) });
+        };
+        for frame in [list_frame(&audience), map_frame(&audience)] {
+            at(&mut pond, 700 + frame.0 + frame.2 / 2, 300 + frame.1 + frame.3 / 2);
+            assert!(covers_own_boat(&pond, &audience, (700.0, 300.0)), "{frame:?}");
+            let others = Audience::default();
+            assert!(!covers_own_boat(&pond, &others, (700.0, 300.0)), "others may be behind them");
+        }
+        at(&mut pond, 700 + WINDOW.0 / 2, 300 + WINDOW.1 / 2);
+        assert!(!covers_own_boat(&pond, &audience, (700.0, 300.0)));
+    }
 
     #[test]
     fn no_panel_covers_a_sign() {

@@ -136,6 +136,7 @@ pub(super) fn cues(pond: &Pond, audience: &Audience<'_>, camera: (f32, f32), out
         let half = (WINDOW.0 / 2) as f32;
         let pan = ((x - half) * 100.0 / half).clamp(-100.0, 100.0) as i8;
         let id = CueId { frame: mark.frame, kind: mark.what as u16, who: u16::from(mark.who) };
-        out.push(Cue { id, recipe, pan, own });
+        let apart = if mark.what == What::Bump { 8 } else { 0 };
+        out.push(Cue { id, recipe, pan, own, apart });
     }
 }

@@ -14,6 +14,10 @@ pub(super) struct CueTally {
     pub(super) started: u32,
     /// Cues that were started although they had been already, and had not been taken back.
     pub(super) twice: u32,
+    /// Cues that were left out because another like them had just been started.
+    pub(super) skipped: u32,
+    /// Cues that were started although they should have been.
+    pub(super) crowded: u32,
     recent: VecDeque<CueId>,
 }
 
@@ -24,6 +28,8 @@ impl CueTally {
                 self.started += 1;
                 if self.recent.contains(&cue.id) {
                     self.twice += 1;
+                } else if self.recent.iter().any(|id| cue.is_crowded_by(*id)) {
+                    self.crowded += 1;
                 }
                 if self.recent.len() == REMEMBERED {
                     self.recent.pop_front();
@@ -31,6 +37,7 @@ impl CueTally {
                 self.recent.push_back(cue.id);
             }
             Heard::Fade(id) => self.recent.retain(|known| known != id),
+            Heard::Skip(_) => self.skipped += 1,
         }
     }
 
@@ -48,7 +55,7 @@ mod tests {
 
     #[test]
     fn only_what_was_not_taken_back_can_be_heard_twice() {
-        let cue = Cue { id: CueId { frame: 7, kind: 1, who: 0 }, recipe: 0, pan: 0, own: true };
+        let cue = Cue { id: CueId { frame: 7, kind: 1, who: 0 }, recipe: 0, pan: 0, own: true, apart: 8 };
         let mut tally = CueTally::default();
         tally.note(&Heard::Start(cue));
         tally.note(&Heard::Fade(cue.id));
@@ -56,6 +63,12 @@ mod tests {
         assert_eq!((tally.started, tally.twice), (2, 0));
         tally.note(&Heard::Start(cue));
         assert_eq!((tally.started, tally.twice), (3, 1));
+        let soon = Cue { id: CueId { frame: 14, ..cue.id }, ..cue };
+        tally.note(&Heard::Skip(soon.id));
+        assert_eq!((tally.skipped, tally.crowded), (1, 0));
+        tally.note(&Heard::Start(soon));
+        tally.note(&Heard::Start(Cue { id: CueId { who: 1, ..soon.id }, ..cue }));
+        assert_eq!((tally.skipped, tally.crowded), (1, 1), "somebody else's is another");
         tally.forget();
         tally.note(&Heard::Start(cue));
         assert_eq!(tally.twice, 1);

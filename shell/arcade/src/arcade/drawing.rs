@@ -44,7 +44,8 @@ impl Arcade {
         }
         let mut over = Scene::default();
         if self.screen == Screen::Flying && self.has_thumbs() {
-            self.touch.draw(&mut over, self.view, self.cabinet.about().action);
+            let about = self.cabinet.about();
+            self.touch.draw(&mut over, self.view, about.action, about.turn);
         }
         if self.has_way_out() {
             Touch::draw_way_out(&mut over, self.view);

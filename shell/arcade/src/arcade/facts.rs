@@ -162,6 +162,7 @@ impl Arcade {
         let _ = write!(out, ",\"desyncs\":{}", self.shelf.desyncs);
         let cues = &self.tally;
         let _ = write!(out, ",\"cues\":{},\"cues_twice\":{}", cues.started, cues.twice);
+        let _ = write!(out, ",\"cues_skipped\":{},\"cues_crowded\":{}", cues.skipped, cues.crowded);
         if let Engine::Timeline { rollbacks, again, stalled, history, marks, input_delay, .. } =
             self.cabinet.life().engine()
         {

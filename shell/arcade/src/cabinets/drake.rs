@@ -34,6 +34,7 @@ pub const ABOUT: About = About {
     place: "the coop",
     arrival: "You hatch in your nest. Nobody can touch you at first.",
     action: "FIRE",
+    turn: Some("TURN"),
     spoken_help: "Turn, fly and fire. Tap turn twice to dash. As a duckling, get home.",
     help_pages: PAGES.len(),
     recipes: &RECIPES,
@@ -177,7 +178,7 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
             Show::Help(_) => self.how_to.draw(&mut self.stage, looks.between, calm, scene),
             Show::Match | Show::Replay => {
                 let audience = Audience {
-                    names: std::array::from_fn(|seat| looks.names.get(seat).map_or("", String::as_str)),
+                    names: std::array::from_fn(|seat| looks.name_of(seat, &ABOUT)),
                     own: std::array::from_fn(|seat| looks.own.contains(Slot::at(seat))),
                     bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
                     calm,

@@ -31,6 +31,7 @@ pub const ABOUT: About = About {
     place: "the fen",
     arrival: "",
     action: "FLAP",
+    turn: None,
     spoken_help: "Lean, flap, be higher.",
     help_pages: PAGES.len(),
     recipes: &RECIPES,

@@ -29,6 +29,7 @@ pub const ABOUT: About = About {
     place: "the pond",
     arrival: "Your boat is moored at the jetty. Nobody hurries here.",
     action: "TOW",
+    turn: None,
     spoken_help: "Row, push, tow. What you touch is yours until it lies still.",
     help_pages: PAGES.len(),
     recipes: &RECIPES,
@@ -170,7 +171,7 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
             Show::Help(_) => self.how_to.draw(&mut self.stage, looks.between, calm, scene),
             Show::Match | Show::Replay => {
                 let audience = Audience {
-                    names: std::array::from_fn(|seat| looks.names.get(seat).map_or("", String::as_str)),
+                    names: std::array::from_fn(|seat| looks.name_of(seat, &ABOUT)),
                     own: std::array::from_fn(|seat| looks.own.contains(Slot::at(seat))),
                     bars: std::array::from_fn(|seat| looks.bars.get(seat).copied().flatten()),
                     calm,
