@@ -267,7 +267,7 @@ fn native_peers_and_a_page_keep_the_contract() {
     let files = FileServer::start(&out, &[("index.html", PAGE)]).unwrap();
     let browser = Chromium::start().unwrap();
     let page = browser.open(&files.url("index.html")).unwrap();
-    page.wait_for("window.ready", Duration::from_secs(20)).unwrap();
+    page.wait_for("window.ready", Duration::from_secs(120)).unwrap();
     // Most points let the first send and the second receive.
     try_all(&page, 0);
     try_all(&page, 1);

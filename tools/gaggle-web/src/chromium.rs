@@ -13,6 +13,9 @@ use crate::devtools::DevTools;
 /// Names under which the browser may be installed.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
+/// A browser that takes longer than this does not start.
+const START_WITHIN: Duration = Duration::from_secs(120);
+
 /// A running browser with a profile of its own. Ends when dropped.
 pub struct Chromium {
     process: Child,
@@ -97,7 +100,7 @@ struct Starting {
 impl Starting {
     fn wait_for_port(&mut self) -> Result<(u16, String), String> {
         let file = self.profile.join("DevToolsActivePort");
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + START_WITHIN;
         while Instant::now() < deadline {
             if let Ok(told) = std::fs::read_to_string(&file)
                 && let Some((port, path)) = told.split_once('\n')
@@ -107,7 +110,7 @@ impl Starting {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Err("Chromium did not start within 30 s".to_string())
+        Err(format!("Chromium did not start within {} s", START_WITHIN.as_secs()))
     }
 }
 
@@ -243,6 +246,24 @@ impl Page {
         self.call("Page.setWebLifecycleState", &json!({ "state": "active" }))?;
         // Being active alone does not show a tab; to have the focus does.
         self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true })).map(drop)
+    }
+
+    /// Stops the page where it is, as a computer does whose lid is closed: it is not told, and nothing in it runs until
+    /// [`Page::thaw`]. It must not be asked for anything meanwhile.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn freeze(&self) -> Result<(), String> {
+        // A page does nothing at all while it asks its player something.
+        self.eval("void setTimeout(() => alert('frozen'))").map(drop)
+    }
+
+    /// Lets a page go on that was stopped.
+    ///
+    /// # Errors
+    /// If it does not stand still.
+    pub fn thaw(&self) -> Result<(), String> {
+        self.call("Page.handleJavaScriptDialog", &json!({ "accept": true })).map(drop)
     }
 
     /// Closes the page as a person would: it may say goodbye.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod guest;
+mod lid;
 #[path = "../mixed/native.rs"]
 #[allow(dead_code, reason = "more is done with them elsewhere")]
 mod native;
@@ -14,6 +15,7 @@ mod solo;
 mod tabs;
 mod trouble;
 mod watching;
+mod wire;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::native::Native;
 use crate::online::{Hall, expect_agreement, facts, fly, is_together, until};
-use crate::{picture, tap};
+use crate::{PATIENCE, picture, tap};
 
 fn is_long() -> bool {
     std::env::var("GAGGLE_LONG").is_ok()
@@ -34,8 +34,11 @@ fn four_pages_on_a_bad_network_see_one_match_and_hear_every_cue_once() {
     }
     let began = Instant::now();
     let before: Vec<Value> = pages.iter().map(facts).collect();
-    let seconds = if is_long() { 300 } else { 4 };
-    while began.elapsed() < Duration::from_secs(seconds) {
+    let seconds = Duration::from_secs(if is_long() { 300 } else { 4 });
+    // Everybody has heard something, and guessed wrong.
+    let is_lively = |page: &Page| ["cues", "rollbacks"].iter().all(|name| count(&facts(page), name) > 0);
+    while began.elapsed() < seconds || !pages.iter().all(is_lively) {
+        assert!(began.elapsed() < seconds + PATIENCE, "{:?}", pages.iter().map(facts).collect::<Vec<_>>());
         pages.iter().for_each(|page| fly(page, 1));
     }
     let passed = began.elapsed().as_secs_f64();
@@ -45,7 +48,6 @@ fn four_pages_on_a_bad_network_see_one_match_and_hear_every_cue_once() {
     for (page, before) in pages.iter().zip(&before) {
         let known = facts(page);
         assert_eq!((count(&known, "cues_twice"), count(&known, "desyncs")), (0, 0), "{known}");
-        assert!(count(&known, "cues") > 0, "something was heard: {known}");
         let rollbacks = count(&known, "rollbacks").saturating_sub(count(before, "rollbacks"));
         println!(
             "four pages, {passed:.0} s: {:.1} rollbacks a second, {} cues, {} twice",
@@ -54,8 +56,6 @@ fn four_pages_on_a_bad_network_see_one_match_and_hear_every_cue_once() {
             count(&known, "cues_twice"),
         );
     }
-    let rollbacks = |page: &Page| count(&facts(page), "rollbacks");
-    assert!(pages.iter().all(|page| rollbacks(page) > 0), "somebody never guessed wrong");
     // The overlay over four of them.
     tap(&pages[1], "F3", "F3");
     tap(&pages[1], "F3", "F3");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gaggle_web::chromium::Page;
 
-use crate::online::{Hall, expect_agreement, facts, is_together, partings, until, until_parted};
+use crate::online::{Hall, Parting, expect_agreement, facts, is_together, partings, until, until_parted};
 use crate::trouble::until_said;
 use crate::{PATIENCE, picture, said, tap};
 
@@ -41,10 +41,9 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     let own = until(&other, "a third", |known| is_together(known, 3))["own"].clone();
 
     // Whoever is hidden bows out at once instead of keeping the others waiting, and returns to the same seat.
-    let [goodbyes, silences] = partings(&until(&both, "all three", |known| is_together(known, 3)));
+    let before = partings(&until(&both, "all three", |known| is_together(known, 3)));
     set_hidden(&other, true);
-    let known = until_parted(&both, "two are left", [goodbyes, silences], 2);
-    assert_eq!(partings(&known), [goodbyes + 1, silences], "nobody had to wait: {known}");
+    until_parted(&both, "two are left, and nobody had to wait", Parting::Goodbye, before, 2);
     set_hidden(&other, false);
     until(&both, "it returns", |known| is_together(known, 3));
     let known = until(&other, "it is in again", |known| is_together(known, 3));
@@ -57,7 +56,7 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     let seat = format!("sessionStorage.setItem('gaggle.seat', '{}')", seat.as_str().unwrap());
     let copy = hall.page_after(&seat, &format!("?room={code}"));
     until_said(&copy, "T takes over");
-    assert!(is_together(&facts(&other), 3), "the first still has its seat");
+    until(&other, "the first still has its seat", |known| is_together(known, 3));
     tap(&copy, "KeyT", "t");
     let known = until(&copy, "the copy has the seat", |known| is_together(known, 3));
     assert_eq!(known["own"], own, "{known}");
@@ -122,7 +121,7 @@ fn another_cabinet_is_fetched_when_it_is_chosen_and_played_with_pad_and_thumbs()
     focus_on(&page, "drake. Enter switches it on");
     press_pad(&page, 0);
     until(&page, "drake is on", |known| known["game"] == "drake");
-    assert_eq!(page.eval("location.search").unwrap(), "?game=drake");
+    page.wait_for("location.search === '?game=drake'", PATIENCE).unwrap();
     std::thread::sleep(Duration::from_secs(1));
     picture(&page, "drake-menu.png");
     tap(&page, "Enter", "Enter");

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use native::{Known, Native};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a tab sleeps after the others saw it go, if asked for.
 const LONG_SLEEP: Duration = Duration::from_secs(30);
 /// How long they play undisturbed between two disturbances, if asked for: `GAGGLE_LONG=1`.
