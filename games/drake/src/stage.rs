@@ -159,7 +159,7 @@ impl Painter<'_> {
         self.rocks(game);
         self.lanterns(game);
         self.peas(game);
-        self.ducklings(game);
+        self.ducklings(game, audience);
         self.drakes(game, audience);
         self.hornets(game);
         self.effects(game);

@@ -182,14 +182,20 @@ impl Painter<'_> {
             if game.seats[seat].shell {
                 self.about(self.things.shell, at, 11);
             }
-            if audience.own[seat] && (flickers(game, seat) || game.bout.phase == crate::Phase::Countdown) {
-                let lift = if self.calm { 0.0 } else { sine(self.time * 0.12) * 1.5 };
-                self.about(self.things.pointer, (at.0, at.1 - 16.0 + lift), 16);
+            if audience.own[seat] {
+                let new = flickers(game, seat) || game.bout.phase == crate::Phase::Countdown;
+                self.point_at(at, if new { 16 } else { 9 });
             }
         }
     }
 
-    pub(super) fn ducklings(&mut self, game: &Drake) {
+    /// Shows which one is flown here.
+    fn point_at(&mut self, at: (f32, f32), shown: u8) {
+        let lift = if self.calm { 0.0 } else { sine(self.time * 0.12) * 1.5 };
+        self.about(self.things.pointer, (at.0, at.1 - 16.0 + lift), shown);
+    }
+
+    pub(super) fn ducklings(&mut self, game: &Drake, audience: &Audience<'_>) {
         for seat in 0..SEATS {
             if game.seats[seat].form != Form::Duckling {
                 continue;
@@ -200,6 +206,9 @@ impl Painter<'_> {
             let shown = if flickers(game, seat) && (self.time / 5.0) as i32 % 2 == 0 { 8 } else { 16 };
             let image = self.fliers.duckling(seat, craft.heading, light(y));
             self.about(image, (x, y + bob), shown);
+            if audience.own[seat] {
+                self.point_at((x, y), 16);
+            }
         }
     }
 
