@@ -140,6 +140,8 @@ pub(crate) struct Remote {
     pub(crate) agreed: Frame,
     /// Others hold other entries of it than we do.
     pub(crate) contested: bool,
+    /// It said that it has no state to give, and not that it stands otherwise since: when it may be asked again.
+    pub(crate) unable_until: Option<Micros>,
     /// They say so, or their hashes do.
     pub(crate) accusers: Vec<PeerId>,
     /// What it may still send.
@@ -269,6 +271,7 @@ impl Remote {
             told_checks: [None; TOLD_CHECKS],
             agreed: Frame::START,
             contested: false,
+            unable_until: None,
             accusers: Vec::new(),
             allowed: Allowed::default(),
             differs: false,
@@ -287,6 +290,7 @@ impl Remote {
         self.newest = None;
         self.sent = Sent { tick: self.sent.tick, time_at: self.sent.time_at, ..Sent::default() };
         self.contested = false;
+        self.unable_until = None;
         self.accusers.clear();
         self.forget_difference(agreed);
     }

@@ -40,6 +40,26 @@ impl Game for Pinched {
     }
 }
 
+/// A crowd of which only the last takes a pinch, and only in its lowest bit.
+#[derive(Clone, Debug, State)]
+struct Crowd {
+    stew: Stew,
+    people: [u16; CROWD],
+}
+
+const CROWD: usize = 1_000;
+
+impl Game for Crowd {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.stew.tick(inputs);
+        if inputs.frame().number() == 137 {
+            self.people[CROWD - 1] ^= OUTSIDE.get() as u16;
+        }
+    }
+}
+
 fn desyncs(world: &World<impl Game<Input = u8>>, index: usize) -> Vec<Event> {
     let wanted = |event: &&Event| {
         matches!(event, Event::Desync { .. } | Event::DesyncLocated { .. } | Event::InputsDiffer { .. })
@@ -66,6 +86,25 @@ fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
             "{events:?}"
         );
     }
+}
+
+#[test]
+fn one_bit_of_the_last_of_a_thousand_is_missed_by_nobody() {
+    let crowd = |_| Crowd { stew: Stew::new(), people: [7; CROWD] };
+    let mut world = World::with(2, 1, &SessionConfig::default(), crowd);
+    world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
+    world.compare_with_straight = false;
+    world.run_seconds(6);
+    for index in 0..2 {
+        let located = |event: &Event| matches!(event, Event::DesyncLocated { cause: DesyncCause::Tick { frame }, .. } if frame.number() == 137);
+        let events = desyncs(&world, index);
+        assert!(events.iter().any(located), "machine {index}: {events:?}");
+    }
+    let bundle =
+        world.machines[1].timeline.take_bundle().expect("the one that took the other's state explains it");
+    let view = bundle.look::<Crowd>().expect("it is of this game");
+    assert_eq!(view.differences.len(), 1, "{view:?}");
+    assert!(view.differences[0].starts_with("people[999]: "), "{view:?}");
 }
 
 #[test]

@@ -42,6 +42,39 @@ fn four_come_one_by_one_while_packets_get_lost() {
 }
 
 #[test]
+fn a_state_of_many_packets_comes_over_a_line_that_loses_a_tenth_of_them() {
+    let lossy = Conditions { loss: Chance::percent(10), jitter: ms(15), ..Conditions::latency_ms(40) };
+    for (seed, state_bytes) in [(80, 2_400), (81, 40_000)] {
+        let mut company = Company::configured(3, 2, seed, config(4), state_bytes);
+        company.weather(lossy).run_ms(2_000);
+        company.join(2).run_until("it is in", 8_000, |c| c.session(2).is_member());
+        company.run_ms(2_000).expect_together(&[0, 1, 2]);
+        assert_eq!(company.session(2).stats().states_taken, 1, "{}", company.describe());
+    }
+}
+
+#[test]
+fn somebody_who_comes_is_there_from_the_same_frame_on_for_everybody() {
+    for seed in 82..86 {
+        let mut company = Company::of(3, 2, seed);
+        company.weather(Conditions { jitter: ms(20), ..Conditions::latency_ms(45) }).run_ms(2_000);
+        company.join(2).run_until("it is in", 4_000, |c| c.session(2).is_member());
+        company.run_ms(1_000).expect_together(&[0, 1, 2]);
+        let first = company.machines[0].events.iter().find_map(|event| match event {
+            Event::Joined { peer, first, .. } if *peer == company.id(2) => Some(*first),
+            _ => None,
+        });
+        let first = first.expect("machine 0 was told");
+        for (index, machine) in company.machines.iter().enumerate() {
+            // How many frames it has been there for, as the game itself counted them.
+            let (frame, game) = machine.timeline.confirmed_game().expect("it has confirmed something");
+            let there = frame.since(first) + 1;
+            assert_eq!(game.came[2], there, "machine {index} at {frame}, {first}\n{}", company.describe());
+        }
+    }
+}
+
+#[test]
 fn the_same_one_comes_and_goes_and_comes() {
     let mut company = Company::of(3, 2, 64);
     company.run_ms(1_500);
@@ -118,13 +151,13 @@ fn whoever_returns_sits_where_it_sat_even_if_the_lead_is_new() {
 
 #[test]
 fn counters_that_run_over_harm_nobody() {
-    // More frames than 16 bits can count: at 60 a second that is 18 minutes.
+    // Twice as many frames as 16 bits can count: at 60 a second they run over after 18 minutes, and again after 36.
     let fast = SessionConfig { frames_per_second: 250, ..config(4) };
     let mut company = Company::configured(3, 2, 72, fast, 0);
-    company.weather(Conditions::latency_ms(8)).run_ms(261_000).clear_events();
+    company.weather(Conditions::latency_ms(8)).run_ms(523_000).clear_events();
     company.join(2).run_until("it is in", 3_000, |c| c.session(2).is_member());
     company.run_ms(2_000).expect_together(&[0, 1, 2]);
-    assert!(company.session(2).confirmed_frame() > Frame::new(65_536), "{}", company.describe());
+    assert!(company.session(2).confirmed_frame() > Frame::new(2 * 65_536), "{}", company.describe());
     company.crash(1).run_ms(5_000).expect_together(&[0, 2]);
     company.leave(0).run_ms(1_500).crash(0).run_ms(200);
     assert_eq!(company.session(2).present_at(company.session(2).confirmed_frame()).len(), 1);

@@ -142,6 +142,51 @@ fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
 }
 
 #[test]
+fn any_one_packet_may_be_lost() {
+    // Whichever it is, in lockstep, where everybody waits for everybody, and with guesses.
+    for config in [SessionConfig::lockstep(), SessionConfig::default()] {
+        for lost in 0..24 {
+            let mut world = World::configured(2, 13, &config);
+            world.weather(Weather::calm(30)).run_to_frame(60).run(ms(5 * lost));
+            let (direction, before) = ((lost % 2) as usize, world.dropped);
+            world.blocked[direction][1 - direction] = true;
+            while world.dropped == before {
+                world.run(ms(1));
+            }
+            assert_eq!(world.dropped, before + 1, "one and no more");
+            world.blocked[direction][1 - direction] = false;
+            let frame = world.session(0).confirmed_frame();
+            world.run_seconds(2);
+            for index in 0..2 {
+                let confirmed = world.session(index).confirmed_frame().since(frame);
+                assert!(confirmed > 100, "machine {index} confirmed {confirmed} frames in two seconds");
+            }
+            world.settle().expect_agreement();
+        }
+    }
+}
+
+#[test]
+fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
+    // Machine 0 hears nothing and stands still; machine 1 hears all that is said meanwhile, while other keys go down in every tick.
+    let mut world = World::of(2, 23);
+    world.players_press(|rng, _, _| 1 + rng.below(255) as u8);
+    world.weather(Weather::calm(40)).run_to_frame(120);
+    world.blocked[1][0] = true;
+    world.run(ms(300));
+    let (stalled, sent) = (world.machines[0].stalled, world.session(0).stats().packets_sent);
+    let told = world.session(1).confirmed_frame();
+    world.run(ms(400));
+    assert!(world.machines[0].stalled - stalled > 20, "machine 0 does not stand still");
+    let sent = world.session(0).stats().packets_sent - sent;
+    assert!(sent >= 5, "machine 0 said only {sent} things in 400 ms");
+    assert!(world.session(1).confirmed_frame().since(told) < 12, "no frame was made of a tick that was none");
+    world.blocked[1][0] = false;
+    world.run_seconds(2).settle().expect_agreement();
+    assert!(world.session(1).confirmed_frame().since(told) > 200, "and play goes on");
+}
+
+#[test]
 fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
     // Machine 0 waits for machine 2, almost for so long that it goes on without it. What it holds of machine 1 is as
     // far ahead then as it can be.

@@ -344,6 +344,23 @@ fn a_donor_that_goes_is_replaced() {
 }
 
 #[test]
+fn those_on_their_way_in_find_each_other_when_everybody_they_came_to_is_gone() {
+    // They hear of each other while they still hope for those who are gone, or later.
+    for found_after_ms in (0..4_000).step_by(100) {
+        let mut company = Company::configured(4, 2, 33, config(4), 2_400);
+        company.weather(Conditions::latency_ms(90)).run_ms(1_500);
+        company.join_via(2, &[0, 1]).join_via(3, &[0, 1]);
+        company.run_until("both have a state", 3_000, |c| (2..4).all(|index| c.session(index).is_running()));
+        company.crash(0).crash(1).run_ms(found_after_ms).connect_all();
+        company.run_until("they play together", 20_000, |c| {
+            let (one, other) = (c.session(2), c.session(3));
+            one.is_member() && other.is_member() && one.history() == other.history()
+        });
+        company.run_ms(1_000).expect_together(&[2, 3]);
+    }
+}
+
+#[test]
 fn somebody_who_takes_long_to_come_in_misses_nobody_who_came_meanwhile() {
     // What 1 gives takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by then.
     let mut exercised = 0;

@@ -233,7 +233,7 @@ impl Membership {
         if !self.open_run(tail, row, entries) {
             return Ok(());
         }
-        let last = row.map_or(Frame::NEVER, |row| row.last);
+        let (first, last) = row.map_or((Frame::START, Frame::NEVER), |row| (row.first, row.last));
         let cap = self.confirmed.saturating_add(2 * self.settings.reach_frames);
         let capped = self.rules.cap_ahead && !forced;
         let Some(held) = self.streams.get_mut(stream) else { return Ok(()) };
@@ -242,7 +242,9 @@ impl Membership {
         while frame <= tail.through() && frame <= last {
             let (value, extras) = (tail.value(frame), tail.extras(frame));
             if held.holds(frame) {
-                if !entries.equals(stream, frame, value) || held.extras(frame) != extras {
+                // Before its first frame a stream counts for nobody, and not everybody keeps what it said there.
+                let differs = || !entries.equals(stream, frame, value) || held.extras(frame) != extras;
+                if frame >= first && differs() {
                     if !forced {
                         return Err(Fault::EntryChanged { stream, frame });
                     }
@@ -285,7 +287,8 @@ impl Membership {
         };
         if begin_anew {
             entries.forget(tail.stream);
-            self.streams.insert(tail.stream, Held::from(tail.from));
+            let first = row.map_or(tail.from, |row| tail.from.max(row.first));
+            self.streams.insert(tail.stream, Held::from(first));
         }
         true
     }
@@ -398,6 +401,7 @@ mod tests {
 
     use super::super::{MatchId, Settings};
     use super::*;
+    use crate::ledger::Ledger;
     use crate::roster::Incarnation;
 
     fn stream(peer: u128) -> StreamId {
@@ -436,5 +440,47 @@ mod tests {
         assert_eq!(through(&machine), Some(0), "1 to 7 are missing, and so is whatever they say");
         machine.grow([(stream(2), Frame::new(1), Frame::new(12))].into_iter());
         assert_eq!(through(&machine), Some(12));
+    }
+
+    /// Entries of a stream from this frame on.
+    fn tail(peer: u128, from: u32, values: &[u8]) -> Tail {
+        let mut tail = Tail::from(stream(peer), Frame::new(from));
+        values.iter().for_each(|value| assert!(tail.push(&[*value], Extras::NONE)));
+        tail
+    }
+
+    /// The lead of [`machine`] admits somebody who counts from frame 5 on.
+    fn admit(machine: &mut Membership, peer: u128) {
+        let join = Join { stream: stream(peer), slots: SlotSet::from_bits(1 << 2) };
+        (1..4).for_each(|frame| machine.push_own(Frame::new(frame), Extras::NONE));
+        machine.push_own(Frame::new(4), Extras { join: Some(join), end: false });
+        assert_eq!(rows::row_of(&machine.known, stream(peer)).map(|row| row.first), Some(Frame::new(5)));
+    }
+
+    #[test]
+    fn what_somebody_said_before_its_first_frame_is_held_against_nobody() {
+        let (mut machine, mut ledger) = (machine(), Ledger::<u8>::new(stream(1), 1, 64, 4));
+        machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("a newcomer that warms up");
+        admit(&mut machine, 3);
+        // Whoever heard of it later keeps nothing of what it said before.
+        let of_a_view = tail(3, 3, &[0, 0, 7, 8]);
+        machine.absorb(&of_a_view, true, &mut ledger).expect("nothing it says is new");
+        assert_eq!(machine.take_contested(), None, "3 and 4 count for nobody");
+        assert_eq!(machine.held(stream(3)).map(|held| held.through), Some(Frame::new(6)));
+        machine.absorb(&tail(3, 3, &[0, 0, 9]), true, &mut ledger).expect("a view stands all the same");
+        assert_eq!(machine.take_contested(), Some((stream(3), Frame::new(5))), "5 counts");
+    }
+
+    #[test]
+    fn a_run_of_somebody_who_is_known_begins_at_its_first_frame() {
+        let (mut machine, mut ledger) = (machine(), Ledger::<u8>::new(stream(1), 1, 64, 4));
+        admit(&mut machine, 3);
+        machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("as it should be");
+        let held = machine.held(stream(3)).map(|held| (held.first, held.through));
+        assert_eq!(
+            held,
+            Some((Frame::new(5), Frame::new(5))),
+            "3 and 4 are not kept, so nobody is given them"
+        );
     }
 }

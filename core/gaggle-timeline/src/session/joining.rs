@@ -17,6 +17,8 @@ use crate::transfer::{Decline, Message, Offer};
 const GATHER_DONORS: Micros = Micros::from_millis(120);
 /// A donor that says nothing for so long is given up.
 const DONOR_PATIENCE: Micros = Micros::from_millis(1_500);
+/// Whoever has nothing to give is asked again after this.
+const UNABLE_REST: Micros = Micros::from_secs(1);
 /// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of use.
 const FEEDS_MAX: usize = 4_096;
 /// And so many bytes of them.
@@ -160,19 +162,35 @@ impl<I: Input> Session<I> {
     /// plays; they may be waiting for somebody, too, and one of us must [begin](Session::found).
     pub fn finds_nobody(&self) -> bool {
         let greeted = self.remotes.iter().all(|remote| remote.handshake >= Handshake::Synchronized);
-        let seeks = self.membership.mode() == Mode::Out && matches!(self.joining.stage, Stage::Idle);
-        seeks && greeted && !self.over && self.donors().is_empty()
+        let seeks = self.membership.mode() == Mode::Out
+            && matches!(self.joining.stage, Stage::Idle | Stage::Asked { .. });
+        seeks && greeted && !self.over && !self.donors().into_iter().any(|donor| self.may_give(donor))
+    }
+
+    /// Whether somebody may have a state for us, for all we know: it has not said otherwise.
+    fn may_give(&self, donor: PeerId) -> bool {
+        self.remote_index(donor).is_some_and(|index| self.remotes[index].unable_until.is_none())
+    }
+
+    /// Whether it makes sense to ask somebody now.
+    fn may_ask(&self, donor: PeerId) -> bool {
+        let until = self.remote_index(donor).and_then(|index| self.remotes[index].unable_until);
+        until.is_none_or(|until| self.now >= until)
     }
 
     /// Any member is as good as any other: whom we take is left to chance, so that nobody pays for all.
     fn choose_donor(&mut self) {
-        let donors = self.donors();
-        if donors.is_empty() {
-            self.joining.donors_since = None;
-            self.wait_alone();
+        let mut donors = self.donors();
+        if donors.iter().any(|donor| self.may_give(*donor)) {
+            self.joining.alone_since = None;
+        } else if self.wait_alone() {
             return;
         }
-        self.joining.alone_since = None;
+        donors.retain(|donor| self.may_ask(*donor));
+        if donors.is_empty() {
+            self.joining.donors_since = None;
+            return;
+        }
         let since = *self.joining.donors_since.get_or_insert(self.now);
         let undecided = self
             .remotes
@@ -186,14 +204,17 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Nobody is there who plays. Whoever has a state goes on with it, in a match of its own.
-    fn wait_alone(&mut self) {
+    /// Nobody is there who plays. Whoever has a state goes on with it, in a match of its own: then it is true.
+    fn wait_alone(&mut self) -> bool {
         let since = *self.joining.alone_since.get_or_insert(self.now);
         let caught_up = self.ledger.current >= self.membership.confirmed();
-        if self.running && caught_up && !self.watches && self.now.since(since) >= super::FEED_TIMEOUT {
+        let begins =
+            self.running && caught_up && !self.watches && self.now.since(since) >= super::FEED_TIMEOUT;
+        if begins {
             self.joining.alone_since = None;
             self.found_match();
         }
+        begins
     }
 
     /// Goes on alone from the last confirmed state, as a new match: nobody may take it for the old one.
@@ -280,6 +301,11 @@ impl<I: Input> Session<I> {
                 let donor = *donor;
                 self.ask_snapshot(donor);
             }
+            (Stage::Asked { .. }, Decline::Unable) => {
+                // It lost its match as we did, and cannot tell: each would wait for the other for ever.
+                self.remotes[index].unable_until = Some(self.now + UNABLE_REST);
+                self.joining.stage = Stage::Idle;
+            }
             _ => self.joining.stage = Stage::Idle,
         }
     }
@@ -290,6 +316,7 @@ impl<I: Input> Session<I> {
         if donor != peer {
             return;
         }
+        self.remotes[index].unable_until = None;
         if !self.membership.wants(&offer.tidings) && !self.recovery.is_under_way() {
             Message::Enough.encode(self.outbox.letter(peer, MESSAGE_STREAM));
             self.joining.stage = Stage::Idle;

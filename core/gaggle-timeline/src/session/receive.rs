@@ -173,6 +173,9 @@ impl<I: Input> Session<I> {
             // It did not start together with us after all.
             self.remotes[index].told.forget();
         }
+        if matches!(message, membership::Message::Standing { .. }) {
+            self.remotes[index].unable_until = None;
+        }
         let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
         self.sync_held();
         let taken = self.membership.handle_message(self.now, peer, message, &mut self.ledger);
