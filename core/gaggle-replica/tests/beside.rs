@@ -317,6 +317,24 @@ fn what_only_one_heard_of_a_dead_writer_everybody_learns() {
 }
 
 #[test]
+fn what_only_one_heard_of_the_dead_is_learnt_by_who_notices_last_too() {
+    let mut world = world(3, Policy::Host);
+    world.blocked[2][0] = true;
+    world.session(2).set_value(player(2), &Name("Eve".into())).unwrap();
+    world.run_ms(50);
+    assert_eq!(world.session(0).value::<Name>(player(2)), None);
+    world.unlink(1, 2);
+    world.run_ms(200);
+    assert_eq!(world.session(0).value::<Name>(player(2)), None, "whoever is here speaks for itself");
+    world.kill(2);
+    world.run_ms(200);
+    for index in 0..2 {
+        assert_eq!(world.session(index).value(player(2)), Some(Name("Eve".into())), "at {index}");
+    }
+    world.expect_peace();
+}
+
+#[test]
 fn after_a_split_the_values_of_the_senior_side_stand() {
     let mut world = world(4, Policy::Host);
     world.session(0).set_value(player(0), &Score(1)).unwrap();

@@ -5,6 +5,9 @@
 mod bodies;
 mod world;
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use bodies::{Bodies, Body, Motion};
 use gaggle_kit::{Micros, PeerId};
 use gaggle_replica::{Entry, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig};
@@ -79,6 +82,37 @@ fn an_object_is_told_whole_once_and_then_by_what_changed() {
     let after = world.session(0).stats();
     assert!(after.updates_sent - before.updates_sent >= 70);
     assert_eq!(after.updates_whole, before.updates_whole, "never whole again");
+}
+
+#[test]
+fn what_was_overtaken_takes_nothing_back() {
+    let mut world = world(3, 1_000_000);
+    let id = world.session(0).spawn(&Leaf { place: 0 }).unwrap();
+    world.run_ms(500);
+    // Packets leave 50 ms apart and take 20 to 200 ms.
+    world.weather = Weather { jitter: Micros::from_millis(180), doubled: 100, ..Weather::CALM };
+    let overtaken = Rc::new(Cell::new(0));
+    let counter = Rc::clone(&overtaken);
+    let mut newest = 0;
+    world.tamper = Box::new(move |from, to, bytes| {
+        if (from, to) == (0, 1) {
+            let number = u16::from_le_bytes([bytes[4], bytes[5]]);
+            counter.set(counter.get() + u32::from(number < newest));
+            newest = newest.max(number);
+        }
+    });
+    let (mut place, mut seen) = (0, [0; 3]);
+    world.play(Micros::from_secs(20), |session, index, _| {
+        if index == 0 {
+            place += 1;
+            session.set(id, &Leaf { place }).unwrap();
+        }
+        let now = session.get::<Leaf>(id).unwrap().place;
+        assert!(now >= seen[index], "{now} at {index} after {}", seen[index]);
+        seen[index] = now;
+    });
+    assert!(overtaken.get() > 50, "only {} packets were overtaken: this proves nothing", overtaken.get());
+    assert!(seen.iter().all(|seen| *seen > 1_900), "{seen:?} of 2,000");
 }
 
 #[test]

@@ -252,6 +252,7 @@ impl Session {
 
     /// Becomes a member with this number.
     pub(super) fn admit(&mut self, number: u32) {
+        let was_member = self.sponsor.is_some();
         self.me.member.number = number.min(NUMBER_NONE - 1);
         self.highest = self.highest.max(self.me.member.number);
         self.waiting_since = None;
@@ -262,6 +263,10 @@ impl Session {
         self.roster_changed();
         for link in 0..self.links.len() {
             self.greet(link);
+            if was_member && self.links[link].present.is_some() {
+                // What we said before we had another number was said by nobody.
+                self.tell_values(link);
+            }
         }
     }
 
@@ -378,6 +383,7 @@ impl Session {
             self.roster.remove(present.member);
             self.events.push(Event::Left { player: present.player, peer, goodbye });
             self.tell_values_of(present.member);
+            self.judge_kept_values();
             self.roster_changed();
         }
     }

@@ -1,12 +1,12 @@
 //! Peers that lie about how long they have been here: to lead, to push others down, or so that nobody else can come in. And
 //! honest ones whom nobody knows under the number they have, who get another.
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, State};
 
 use super::hostile::world::{Machine, World, peer, player};
 use crate::event::PeerFault;
 use crate::message::NUMBER_NONE;
-use crate::{Entry, Event, Kind, Kinds, Member, MemberTag, ObjectId, Policy, SessionConfig};
+use crate::{Entry, Event, Kind, Kinds, Member, MemberTag, ObjectId, Policy, SessionConfig, Writer};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Cube {
@@ -14,8 +14,12 @@ struct Cube {
     place: u32,
 }
 
+#[derive(Debug, Clone, PartialEq, State)]
+struct Score(u32);
+
 fn world(count: usize, policy: Policy) -> World {
-    World::of(count, 77, SessionConfig { policy, ..SessionConfig::default() }, Kinds::new().with::<Cube>())
+    let kinds = Kinds::new().with::<Cube>().with_value::<Score>("score", Writer::Lead);
+    World::of(count, 77, SessionConfig { policy, ..SessionConfig::default() }, kinds)
 }
 
 /// One more machine, which is linked to nobody yet.
@@ -323,6 +327,36 @@ fn who_came_in_beyond_a_split_gets_a_number_behind_those_who_were_there() {
         }
         world.expect_peace();
     }
+}
+
+#[test]
+fn who_gets_another_number_tells_what_only_it_knows() {
+    let mut world = world(3, Policy::Host);
+    world.run_ms(3_000);
+    world.split(&[&[0], &[1, 2]]);
+    world.run_ms(3_000);
+    let comers = [add(&mut world, Entry::Join), add(&mut world, Entry::Join)];
+    for comer in comers {
+        world.link(comer, 1);
+        world.link(comer, 2);
+        world.run_ms(500);
+    }
+    world.kill(2);
+    world.start(2, Entry::Join);
+    world.link(2, 0);
+    world.run_ms(2_000);
+    // What the lead said last before it died only the one knows that will get another number.
+    world.session(0).set_value(player(1), &Score(7)).expect("it leads");
+    world.run_ms(500);
+    world.kill(0);
+    world.run_ms(500);
+    world.heal();
+    world.run_ms(6_000);
+    assert_eq!(world.session(2).stats().renumbered, 1, "it has another number now");
+    for index in 1..5 {
+        assert_eq!(world.session(index).value(player(1)), Some(Score(7)), "at {index}");
+    }
+    world.expect_peace();
 }
 
 #[test]

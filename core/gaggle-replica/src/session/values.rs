@@ -132,6 +132,8 @@ impl Session {
             || is_of_the_gone && self.roster.of_player(player).is_none()
         {
             self.take_value(index, player, key, entry);
+        } else if !is_of_the_gone {
+            self.keep_value(index, player, key, entry);
         }
     }
 
@@ -151,7 +153,15 @@ impl Session {
             } else {
                 self.take_value(index, player, key, entry);
             }
+        } else {
+            self.keep_value(index, player, key, entry);
         }
+    }
+
+    /// Whoever wrote it is here and speaks for itself. But it may be gone already, and others know before we do: then this is all that is left
+    /// of its word.
+    fn keep_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
+        self.links[index].values.merge(player, key, entry);
     }
 
     /// Takes up as ours what somebody told us, or writes what we have above it.
@@ -194,6 +204,11 @@ impl Session {
                 self.spread_value(player, key, None);
             }
         }
+        self.judge_kept_values();
+    }
+
+    /// The roster is another: what could not be taken from somebody may be taken now.
+    pub(super) fn judge_kept_values(&mut self) {
         for index in 0..self.links.len() {
             for (player, key, entry) in std::mem::take(&mut self.links[index].values).into_all() {
                 let (rev, writer) = (entry.rev, entry.writer);
