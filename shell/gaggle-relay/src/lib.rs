@@ -17,6 +17,7 @@
 //! ```
 
 mod bucket;
+mod consent;
 mod limiter;
 #[cfg(feature = "loopback")]
 pub mod loopback;

@@ -1,7 +1,8 @@
 //! The UDP port: channels of all members on one socket, and answers to who asks where it is seen from.
 //!
 //! Nothing is made for strangers: a channel is there only because a member asked for it over its socket, and datagrams that belong
-//! to none are dropped and counted. What one look at the socket brings for one member leaves together.
+//! to none are dropped and counted. Nothing is sent to an address that has not [agreed](crate::consent). What one look at the
+//! socket brings for one member leaves together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io;
@@ -11,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
 use gaggle_link::relay::RelayFrame;
-use gaggle_rtc::stun::{self, Stun};
+use gaggle_rtc::stun::{self, Stun, TransactionId};
 use gaggle_rtc::{Certificate, Out as RtcOut, Role, RtcChannel};
 use tokio::net::UdpSocket;
 
+use crate::consent::Consent;
 use crate::limiter::Limiter;
 use crate::machine::{ConnectionId, Relay, Sink};
 use crate::server::RelayServer;
@@ -28,10 +30,8 @@ const KERNEL_BYTES: usize = 1 << 20;
 const DATAGRAMS_PER_TURN: usize = 64;
 /// A channel must open within this time.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
-/// Addresses one channel may be spoken to from at a time.
-const ADDRESSES_MAX: usize = 8;
-/// An address belongs to the open channel that was heard from so lately. Browsers and we ourselves say something every few seconds.
-const ADDRESS_KEPT: Duration = Duration::from_secs(10);
+/// Bytes of a question that say which channel asks; the others are drawn.
+const ASKER_BYTES: usize = 5;
 
 /// A port for channels.
 #[derive(Debug)]
@@ -100,9 +100,8 @@ struct Held {
     /// The socket over which it was asked for.
     socket: ConnectionId,
     name: String,
-    addresses: Vec<SocketAddr>,
+    consent: Consent,
     since: Instant,
-    heard_at: Instant,
     /// When it wants to be looked after.
     timeout: Instant,
     /// When it will be: not later than that. Timeouts move into the future with every datagram, so that most
@@ -215,10 +214,9 @@ impl Port {
                 // Some systems report here that an earlier datagram could not be delivered.
                 Err(_) => continue,
             };
-            let Some(id) = self.owner(now, from, length, server) else { continue };
+            let Some((id, length)) = self.owner(now, from, length, server) else { continue };
             let to = self.addresses[0];
             let Some(held) = self.channels.get_mut(&id) else { continue };
-            held.heard_at = now;
             if held.channel.handle(now, from, to, &self.buffer[..length]).is_err() {
                 self.end(id, now, server);
             } else {
@@ -227,14 +225,15 @@ impl Port {
         }
     }
 
-    /// Whose datagram it is. A question is answered here, and what belongs to nobody is dropped.
+    /// Whose datagram it is, and how long. A question is answered here, an answer brings what waited for it, and what belongs
+    /// to nobody is dropped.
     fn owner(
         &mut self,
         now: Instant,
         from: SocketAddr,
         length: usize,
         server: &RelayServer,
-    ) -> Option<ConnectionId> {
+    ) -> Option<(ConnectionId, usize)> {
         let bytes = &self.buffer[..length];
         // STUN, as RFC 7983 tells it apart from DTLS.
         if bytes.first().is_some_and(|first| *first > 3) {
@@ -242,7 +241,7 @@ impl Port {
             if id.is_none() {
                 server.count_datagram(Stray::Unknown);
             }
-            return id;
+            return id.map(|id| (id, length));
         }
         match stun::read(bytes) {
             Some(Stun::Question(question)) => {
@@ -256,47 +255,76 @@ impl Port {
                 None
             }
             Some(Stun::Check { name }) => {
-                let id = self.by_name.get(name).copied();
-                let known = id.filter(|id| {
-                    // Only who knows the channel's password gets an answer, and may say where it is.
+                let id = self.by_name.get(name).copied().filter(|id| {
+                    // Only who knows the channel's password is asked anything, or gets an answer.
                     self.channels[id].channel.accepts(now, from, self.addresses[0], bytes)
                 });
-                let known = known.filter(|id| self.note_address(*id, from, now));
-                if known.is_none() {
+                let Some(id) = id else {
                     server.count_datagram(Stray::Refused);
-                }
-                known
+                    return None;
+                };
+                self.judge(id, now, from, length).then_some((id, length))
             }
-            _ => {
+            Some(Stun::Answer(question, _)) => {
+                let id = asker_of(question);
+                let Some(check) = self.take_answer(id, question, now, from, length) else {
+                    server.count_datagram(Stray::Refused);
+                    return None;
+                };
+                self.buffer[..check.len()].copy_from_slice(&check);
+                (!check.is_empty()).then_some((id, check.len()))
+            }
+            None => {
                 server.count_datagram(Stray::Refused);
                 None
             }
         }
     }
 
-    /// Notes that a channel speaks from this address. False if another does: who sends under a false address must not take
-    /// it from whom it belongs to.
-    fn note_address(&mut self, id: ConnectionId, from: SocketAddr, now: Instant) -> bool {
-        let holder = self.by_address.get(&from).copied();
-        if holder == Some(id) {
-            return true;
-        }
-        let Some(socket) = self.channels.get(&id).map(|held| held.socket) else { return false };
-        let is_in_use = |held: &Held| {
-            held.open && held.socket != socket && now.duration_since(held.heard_at) < ADDRESS_KEPT
-        };
-        if holder.and_then(|holder| self.channels.get(&holder)).is_some_and(is_in_use) {
-            return false;
-        }
+    /// Whether a check counts now. If whoever is there is to be asked first, it is.
+    fn judge(&mut self, id: ConnectionId, now: Instant, from: SocketAddr, length: usize) -> bool {
         let Some(held) = self.channels.get_mut(&id) else { return false };
-        // Who moves about leaves its oldest address behind.
-        if held.addresses.len() >= ADDRESSES_MAX {
-            let oldest = held.addresses.remove(0);
-            self.by_address.remove(&oldest);
+        let judged = held.consent.check(now, from, &self.buffer[..length], || question_of(id));
+        let question = judged.question.and_then(|question| held.channel.question(question));
+        // Nobody is sent more than came from there. No honest check is shorter: it has in it all that ours has.
+        if let Some(question) = question.filter(|question| question.len() <= length) {
+            let _ = self.socket.try_send_to(&question, from);
         }
-        held.addresses.push(from);
-        self.by_address.insert(from, id);
-        true
+        if judged.is_taken {
+            // Whoever had the address may be gone.
+            self.by_address.entry(from).or_insert(id);
+        }
+        judged.is_taken
+    }
+
+    /// An answer came. The check that waited for it, which may be empty; none if the answer counts for nothing.
+    fn take_answer(
+        &mut self,
+        id: ConnectionId,
+        question: TransactionId,
+        now: Instant,
+        from: SocketAddr,
+        length: usize,
+    ) -> Option<Vec<u8>> {
+        let held = self.channels.get_mut(&id)?;
+        if !held.channel.is_answer(&self.buffer[..length]) {
+            return None;
+        }
+        let answered = held.consent.answer(now, from, question)?;
+        if let Some(left) = answered.left {
+            self.forget_address(left, id);
+        }
+        if answered.is_new {
+            // Nobody else can have answered that, so whoever had the address before has it no more.
+            self.by_address.insert(from, id);
+        }
+        Some(answered.check)
+    }
+
+    fn forget_address(&mut self, address: SocketAddr, id: ConnectionId) {
+        if self.by_address.get(&address) == Some(&id) {
+            self.by_address.remove(&address);
+        }
     }
 
     fn offer(&mut self, socket: ConnectionId, description: &str, now: Instant, server: &RelayServer) {
@@ -321,9 +349,8 @@ impl Port {
             channel,
             socket,
             name: name.clone(),
-            addresses: Vec::new(),
+            consent: Consent::default(),
             since: now,
-            heard_at: now,
             timeout: now,
             alarm: None,
             open: false,
@@ -350,8 +377,7 @@ impl Port {
         loop {
             let Some(held) = self.channels.get_mut(&id) else { return };
             match held.channel.poll(now) {
-                // If the kernel has no room it is lost, like anything on the way.
-                RtcOut::Transmit { to, bytes, .. } => _ = self.socket.try_send_to(&bytes, to),
+                RtcOut::Transmit { to, bytes, .. } => transmit(&self.socket, &held.consent, now, to, &bytes),
                 RtcOut::Message(frame) => {
                     let now = server.now();
                     server.with_relay_at_port(|relay, out| relay.handle_channel(now, id, &frame, out));
@@ -399,7 +425,7 @@ impl Port {
         held.channel.close();
         loop {
             match held.channel.poll(now) {
-                RtcOut::Transmit { to, bytes, .. } => _ = self.socket.try_send_to(&bytes, to),
+                RtcOut::Transmit { to, bytes, .. } => transmit(&self.socket, &held.consent, now, to, &bytes),
                 RtcOut::Timeout(_) | RtcOut::Closed => break,
                 RtcOut::Message(_) | RtcOut::Open => {}
             }
@@ -413,13 +439,33 @@ impl Port {
             self.alarms.remove(&(alarm, id));
         }
         self.by_name.remove(&held.name);
-        for address in held.addresses {
-            if self.by_address.get(&address) == Some(&id) {
-                self.by_address.remove(&address);
-            }
+        for address in held.consent.addresses() {
+            self.forget_address(address, id);
         }
         server.with_relay_at_port(|relay, out| relay.closed(id, out));
     }
+}
+
+/// Sends to who agreed to it. If the kernel has no room it is lost, like anything on the way.
+fn transmit(socket: &UdpSocket, consent: &Consent, now: Instant, to: SocketAddr, bytes: &[u8]) {
+    if consent.allows(now, to) {
+        let _ = socket.try_send_to(bytes, to);
+    }
+}
+
+/// A question of this channel that nobody can guess; none if the system gives no entropy.
+fn question_of(id: ConnectionId) -> Option<TransactionId> {
+    let mut question = TransactionId::default();
+    getrandom::fill(&mut question[ASKER_BYTES..]).ok()?;
+    question[..ASKER_BYTES].copy_from_slice(&id.0.to_le_bytes()[..ASKER_BYTES]);
+    Some(question)
+}
+
+/// The channel that asked this.
+fn asker_of(question: TransactionId) -> ConnectionId {
+    let mut number = [0; 8];
+    number[..ASKER_BYTES].copy_from_slice(&question[..ASKER_BYTES]);
+    ConnectionId(u64::from_le_bytes(number))
 }
 
 /// A datagram that belongs to no channel.

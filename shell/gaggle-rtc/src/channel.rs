@@ -9,11 +9,13 @@ use str0m::change::{SdpAnswer, SdpOffer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelId, Reliability};
 use str0m::config::DtlsCert;
 use str0m::crypto::CryptoProvider;
+use str0m::ice::StunMessage;
 use str0m::net::{Protocol, Receive};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 use thiserror::Error;
 
 use crate::gate::{Gate, guarding};
+use crate::stun::{self, TransactionId};
 
 /// Bytes that may wait to be acknowledged. More than that is a queue that only gets older.
 const BUFFERED_BYTES_MAX: usize = 64 * 1024;
@@ -41,7 +43,8 @@ pub enum RtcChannelError {
 pub enum Role {
     /// Both sides look for a way.
     Peer,
-    /// Waits at a known address for the other side (ICE lite).
+    /// Waits at a known address for the other side (ICE lite). It believes where a check comes from: whoever runs it has to
+    /// [ask](RtcChannel::question) an address before a check from there is handled.
     Server,
 }
 
@@ -83,12 +86,21 @@ pub enum Out {
     Timeout(Instant),
 }
 
+/// By which the other side knows that it is asked, and signs what it answers.
+#[derive(Debug)]
+struct Other {
+    /// Its name and ours.
+    names: String,
+    password: String,
+}
+
 /// One channel.
 #[derive(Debug)]
 pub struct RtcChannel {
     rtc: Rtc,
     pending: Option<SdpPendingOffer>,
     channel: Option<ChannelId>,
+    other: Option<Other>,
     gate: Arc<Gate>,
     open: bool,
     ended: bool,
@@ -105,7 +117,7 @@ impl RtcChannel {
             .clear_codecs();
         let gate = Gate::new(now);
         let rtc = gate.guard(|| config.build(now));
-        RtcChannel { rtc, pending: None, channel: None, gate, open: false, ended: false }
+        RtcChannel { rtc, pending: None, channel: None, other: None, gate, open: false, ended: false }
     }
 
     /// An address of ours.
@@ -164,6 +176,11 @@ impl RtcChannel {
     /// # Errors
     /// If it cannot be used.
     pub fn answer(&mut self, offer: &str) -> Result<String, RtcChannelError> {
+        let (name, password) = (line(offer, "a=ice-ufrag:"), line(offer, "a=ice-pwd:"));
+        self.other = name.zip(password).map(|(name, password)| Other {
+            names: format!("{name}:{}", self.local_name()),
+            password: password.to_string(),
+        });
         let offer = SdpOffer::from_sdp_string(offer).map_err(description_error)?;
         let answer = self.rtc.sdp_api().accept_offer(offer).map_err(description_error)?;
         self.channel = Some(self.rtc.direct_api().create_data_channel(channel_config()));
@@ -185,6 +202,19 @@ impl RtcChannel {
     /// The name by which the other side calls for this channel in its first datagrams.
     pub fn local_name(&mut self) -> String {
         self.rtc.direct_api().local_ice_credentials().ufrag
+    }
+
+    /// A question that only the other side of this channel can answer: whoever does receives where it was sent. None before the
+    /// other side's offer was answered.
+    pub fn question(&self, id: TransactionId) -> Option<Vec<u8>> {
+        let other = self.other.as_ref()?;
+        Some(stun::check(id, &other.names, |bytes| sign(other.password.as_bytes(), &[bytes])))
+    }
+
+    /// Whether the other side of this channel wrote this answer. Servers that answer everybody cannot have.
+    pub fn is_answer(&self, bytes: &[u8]) -> bool {
+        let (Some(other), Ok(message)) = (&self.other, StunMessage::parse(bytes)) else { return false };
+        message.is_successful_binding_response() && message.verify(other.password.as_bytes(), sign)
     }
 
     /// Whether a datagram from there is for this channel.
@@ -319,6 +349,15 @@ fn channel_config() -> ChannelConfig {
 fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Option<Input<'_>> {
     let contents = bytes.try_into().ok()?;
     Some(Input::Receive(now, Receive { proto: Protocol::Udp, source: from, destination: to, contents }))
+}
+
+/// What comes after this in the first line that begins with it.
+fn line<'a>(description: &'a str, begin: &str) -> Option<&'a str> {
+    description.lines().find_map(|line| line.trim().strip_prefix(begin))
+}
+
+fn sign(password: &[u8], parts: &[&[u8]]) -> [u8; 20] {
+    provider().sha1_hmac_provider.sha1_hmac(password, parts)
 }
 
 fn provider() -> Arc<CryptoProvider> {

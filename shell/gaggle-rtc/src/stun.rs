@@ -1,16 +1,29 @@
-//! The one question of STUN that is needed: "where do you see me?" (RFC 8489), and its answer.
+//! The questions of STUN that are needed (RFC 8489), and their answers: "where do you see me?", and one that only who shares a
+//! secret can answer.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use crc::{CRC_32_ISO_HDLC, Crc, Table};
 
 const MAGIC: [u8; 4] = [0x21, 0x12, 0xa4, 0x42];
 const HEADER_BYTES: usize = 20;
 const REQUEST: u16 = 0x0001;
 const RESPONSE: u16 = 0x0101;
 const USERNAME: u16 = 0x0006;
+const MESSAGE_INTEGRITY: u16 = 0x0008;
+const PRIORITY: u16 = 0x0024;
 const XOR_MAPPED_ADDRESS: u16 = 0x0020;
 const SOFTWARE: u16 = 0x8022;
+const FINGERPRINT: u16 = 0x8028;
+const ICE_CONTROLLED: u16 = 0x8029;
 /// What a question is filled up with. It makes it longer than any answer: servers that send nobody more than they got answer at once.
 const FILLING: [u8; 24] = *b"gaggle, which asks amply";
+/// With its header.
+const MESSAGE_INTEGRITY_BYTES: usize = 24;
+const FINGERPRINT_BYTES: usize = 8;
+const FINGERPRINT_MASK: u32 = 0x5354_554e;
+/// Of an address that was found out, on the only way there is (RFC 8445, 5.1.2).
+const CHECK_PRIORITY: u32 = 110 << 24 | 65_535 << 8 | 255;
 /// Attributes looked at in one message: no honest one has more.
 const ATTRIBUTES_MAX: usize = 32;
 
@@ -48,6 +61,38 @@ pub fn brief_question(id: TransactionId) -> [u8; HEADER_BYTES] {
     bytes[4..8].copy_from_slice(&MAGIC);
     bytes[8..].copy_from_slice(&id);
     bytes
+}
+
+/// A check of ICE: "are you there?", which only whoever knows the password, by which `sign` signs, answers with a signature.
+pub(crate) fn check(id: TransactionId, username: &str, sign: impl Fn(&[u8]) -> [u8; 20]) -> Vec<u8> {
+    let mut bytes = brief_question(id).to_vec();
+    put(&mut bytes, USERNAME, username.as_bytes());
+    put(&mut bytes, PRIORITY, &CHECK_PRIORITY.to_be_bytes());
+    // Zero gives way to every other.
+    put(&mut bytes, ICE_CONTROLLED, &[0; 8]);
+    // What is signed has the length it will have with the signature, and likewise what the fingerprint is of.
+    set_length(&mut bytes, MESSAGE_INTEGRITY_BYTES);
+    let signature = sign(&bytes);
+    put(&mut bytes, MESSAGE_INTEGRITY, &signature);
+    set_length(&mut bytes, FINGERPRINT_BYTES);
+    let fingerprint = FINGERPRINTS.checksum(&bytes) ^ FINGERPRINT_MASK;
+    put(&mut bytes, FINGERPRINT, &fingerprint.to_be_bytes());
+    bytes
+}
+
+static FINGERPRINTS: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
+
+fn put(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    bytes.extend(kind.to_be_bytes());
+    bytes.extend((value.len() as u16).to_be_bytes());
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+/// Says how long the message is, with so many bytes more.
+fn set_length(bytes: &mut [u8], more: usize) {
+    let length = (bytes.len() + more - HEADER_BYTES) as u16;
+    bytes[2..4].copy_from_slice(&length.to_be_bytes());
 }
 
 /// Answers: this is where you are.

@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use gaggle_rtc::stun::{self, Stun};
 use gaggle_rtc::{Certificate, Out, Role, RtcChannel};
 use str0m::change::{SdpAnswer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelId, Reliability};
@@ -225,4 +226,53 @@ fn whoever_opens_another_stream_is_shown_out() {
         }
         assert!(server.channel.broke_rules() && server.closed, "{other:?}");
     }
+}
+
+#[test]
+fn only_the_other_side_answers_a_question() {
+    let mut now = Instant::now();
+    let (server, mut client) = pair(&mut now);
+    let (mut other_server, _) = pair(&mut now);
+    let question = server.channel.question([7; 12]).unwrap();
+    now += MS;
+    client.poll(now);
+    client.handle(now, address(0), address(1), &question);
+    let answers = client.poll(now);
+    let answer = answers.iter().find(|bytes| server.channel.is_answer(bytes)).expect("it answers");
+    assert!(matches!(stun::read(answer), Some(Stun::Answer(id, _)) if id == [7; 12]), "to this question");
+    assert!(!other_server.channel.is_answer(answer), "another channel's secret is another");
+    // As a server of STUN answers, to whom a question is a question.
+    assert!(!server.channel.is_answer(&stun::answer([7; 12], address(0))));
+    for at in 0..answer.len() {
+        let mut damaged = answer.clone();
+        damaged[at] ^= 1;
+        // What comes after the signature is not signed; the fingerprint is no secret.
+        assert!(!server.channel.is_answer(&damaged) || at + 8 >= answer.len(), "{at}");
+    }
+    // Nobody else answers.
+    other_server.poll(now);
+    other_server.handle(now, address(1), address(0), &question);
+    assert!(other_server.poll(now).is_empty());
+}
+
+#[test]
+fn a_question_is_no_longer_than_any_check() {
+    let mut now = Instant::now();
+    let mut server = Honest::new(now, Role::Server, 0);
+    let mut client = Honest::new(now, Role::Peer, 1);
+    assert_eq!(server.channel.question([7; 12]), None, "nobody is there to be asked");
+    let answer = server.channel.answer(&client.channel.offer().unwrap()).unwrap();
+    client.channel.accept(&answer).unwrap();
+    let question = server.channel.question([7; 12]).unwrap();
+    let mut checks = 0;
+    for _ in 0..1_000 {
+        now += MS;
+        client.pass_time(now);
+        for bytes in client.poll(now) {
+            assert!(matches!(stun::read(&bytes), Some(Stun::Check { .. })));
+            assert!(question.len() <= bytes.len(), "{} bytes for {}", question.len(), bytes.len());
+            checks += 1;
+        }
+    }
+    assert!(checks > 0);
 }
