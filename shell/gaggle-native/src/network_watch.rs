@@ -1,7 +1,7 @@
 //! Notices that this machine has left the network a connection was made in, of which TCP itself learns minutes later.
 
 use std::io::ErrorKind;
-use std::net::{TcpStream, UdpSocket};
+use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 /// How often it is looked.
@@ -21,10 +21,13 @@ impl NetworkWatch {
             return false;
         }
         self.looked_at = Some(now);
-        let Ok(local) = tcp.local_addr() else { return false };
-        // Only an address of this machine can be bound to; nothing is sent.
-        UdpSocket::bind((local.ip(), 0)).is_err_and(|error| error.kind() == ErrorKind::AddrNotAvailable)
+        tcp.local_addr().is_ok_and(|local| !is_ours(local.ip()))
     }
+}
+
+/// Whether this machine has this address. Only such a one can be bound to; nothing is sent.
+fn is_ours(ip: IpAddr) -> bool {
+    !UdpSocket::bind((ip, 0)).is_err_and(|error| error.kind() == ErrorKind::AddrNotAvailable)
 }
 
 #[cfg(test)]
@@ -40,5 +43,12 @@ mod tests {
         let mut watch = NetworkWatch::default();
         assert!(!watch.has_moved(&tcp) && !watch.has_moved(&tcp));
         assert!(watch.looked_at.is_some());
+    }
+
+    #[test]
+    fn an_address_of_another_machine_is_not_ours() {
+        assert!(is_ours(IpAddr::from([127, 0, 0, 1])));
+        // Kept for examples (RFC 5737), so nobody has it.
+        assert!(!is_ours(IpAddr::from([192, 0, 2, 1])));
     }
 }
