@@ -18,13 +18,16 @@
 
 mod bucket;
 mod consent;
+mod left;
 mod limiter;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 mod machine;
 mod member;
+mod opening;
 mod outbox;
 mod places;
+mod rates;
 mod server;
 mod totals;
 mod udp;

@@ -7,12 +7,16 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::{Leg, RelayFrame, RelayRefusal};
 use gaggle_lobby::{Claims, RoomId, TicketError, TicketKey};
 
-use crate::member::{Member, MemberId};
+use crate::left::Left;
+use crate::member::{Limits, Member, MemberId};
 use crate::places::{Places, network};
+use crate::rates::Rates;
 use crate::totals::Totals;
 
 /// One network may have this part of the places for those who have proved nothing.
 const UNPROVEN_SHARE: usize = 16;
+/// A network whose sockets all come anew has them all again after so many seconds.
+const COMING_SECONDS: u64 = 10;
 
 /// A connection, as the caller numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,9 +27,11 @@ pub struct ConnectionId(pub u64);
 pub struct RelayConfig {
     /// Members at a time.
     pub members_max: usize,
-    /// Connections at a time that have not proved anything yet, a sixteenth of them from one network.
+    /// Connections at a time that have not proved anything yet, and channels that are not open yet, a sixteenth of either from one
+    /// network.
     pub unproven_max: usize,
-    /// Sockets from one network (an address, or a /64 of IPv6) at a time.
+    /// Sockets, and members, from one network (an address, or a /64 of IPv6) at a time. So many may come at once, and a tenth of them every
+    /// second.
     pub sockets_per_network: usize,
     /// Members of one room at a time, and peers one member may call.
     pub room_members_max: usize,
@@ -43,6 +49,13 @@ pub struct RelayConfig {
     pub bytes_per_second: u64,
     /// See [`RelayConfig::bytes_per_second`].
     pub bytes_burst: u64,
+}
+
+impl RelayConfig {
+    /// How much of [`RelayConfig::unproven_max`] one network may have.
+    pub(crate) fn unproven_share(&self) -> usize {
+        self.unproven_max.div_ceil(UNPROVEN_SHARE)
+    }
 }
 
 impl Default for RelayConfig {
@@ -116,6 +129,11 @@ pub struct Relay {
     rooms: BTreeMap<RoomId, Room>,
     unproven: usize,
     unproven_by_network: Places,
+    members_by_network: Places,
+    comings: Rates,
+    left: Left,
+    /// The time, as it was last told.
+    now: Micros,
     totals: Totals,
     frame: Vec<u8>,
 }
@@ -123,7 +141,10 @@ pub struct Relay {
 impl Relay {
     /// A relay for tickets of this key. The instance is a number no earlier life of it had.
     pub fn new(key: TicketKey, config: RelayConfig, instance: u64, has_channels: bool) -> Relay {
+        let sockets = config.sockets_per_network as u64;
         Relay {
+            comings: Rates::new(sockets.div_ceil(COMING_SECONDS), sockets),
+            left: Left::new(config.members_max),
             key,
             config,
             instance,
@@ -134,6 +155,8 @@ impl Relay {
             rooms: BTreeMap::new(),
             unproven: 0,
             unproven_by_network: Places::default(),
+            members_by_network: Places::default(),
+            now: Micros::ZERO,
             totals: Totals::default(),
             frame: Vec::new(),
         }
@@ -160,10 +183,11 @@ impl Relay {
 
     /// A socket is open from this address. It has to prove itself; false if there is no place for it.
     pub fn socket_opened(&mut self, now: Micros, connection: ConnectionId, from: IpAddr) -> bool {
+        self.now = now;
         self.totals.connections += 1;
         let (network, max) = (network(from), self.config.unproven_max);
-        let share = max.div_ceil(UNPROVEN_SHARE);
-        if self.unproven >= max || !self.unproven_by_network.take(network, share) {
+        let may_come = self.unproven < max && self.comings.take(network, now);
+        if !may_come || !self.unproven_by_network.take(network, self.config.unproven_share()) {
             self.totals.refused_full += 1;
             return false;
         }
@@ -211,10 +235,13 @@ impl Relay {
         bytes: &[u8],
         out: Sink<'_>,
     ) -> Option<Request> {
+        self.now = now;
         let member = self.connections.get(&connection)?.member;
         let handled = match (RelayFrame::read(bytes), member) {
             (Err(_), _) => Err(RelayRefusal::Malformed),
-            (Ok(RelayFrame::Prove { .. }), Some(member)) if !self.member(member).proofs.take(now, 1) => {
+            (Ok(RelayFrame::Prove { .. }), Some(member))
+                if !self.member(member).limits.proofs.take(now, 1) =>
+            {
                 Err(RelayRefusal::Malformed)
             }
             (Ok(RelayFrame::Prove { ticket }), _) => {
@@ -255,6 +282,7 @@ impl Relay {
 
     /// Lets time pass: call it several times a second.
     pub fn handle_timeout(&mut self, now: Micros, unix_seconds: u64, out: Sink<'_>) {
+        self.now = now;
         let late = |connection: &Connection| {
             connection.member.is_none() && now.since(connection.since) >= self.config.prove_within
         };
@@ -345,21 +373,30 @@ impl Relay {
             return Err(RelayRefusal::OldEpoch);
         }
         let known = room.and_then(|room| room.members.get(&claims.peer).copied());
+        let is_full = known.is_none()
+            && (self.members.len() - self.free.len() >= self.config.members_max
+                || room.is_some_and(|room| room.members.len() >= self.config.room_members_max));
+        let held = self.connections.get_mut(&connection).ok_or(RelayRefusal::Malformed)?;
+        let network = held.unproven_from.ok_or(RelayRefusal::Malformed)?;
+        // Whoever comes back from another network counts there.
+        let counted = known.and_then(|id| self.members[id].as_ref()).map(|member| member.network);
+        let has_place = counted == Some(network)
+            || !is_full && self.members_by_network.take(network, self.config.sockets_per_network);
+        if !has_place {
+            return Err(RelayRefusal::Full);
+        }
+        held.unproven_from = None;
+        self.count_out(Some(network));
         let id = match known {
             Some(id) => self.renew(id, claims)?,
-            None => {
-                let is_full = self.members.len() - self.free.len() >= self.config.members_max
-                    || room.is_some_and(|room| room.members.len() >= self.config.room_members_max);
-                if is_full {
-                    return Err(RelayRefusal::Full);
-                }
-                self.insert(now, claims)
-            }
+            None => self.insert(now, claims, network),
         };
+        if let Some(counted) = counted.filter(|counted| *counted != network) {
+            self.members_by_network.give_back(counted);
+            self.member(id).network = network;
+        }
         if let Some(held) = self.connections.get_mut(&connection) {
             held.member = Some(id);
-            let from = held.unproven_from.take();
-            self.count_out(from);
         }
         let older = self.member(id).set_connection(Leg::Socket, Some(connection));
         if let Some(older) = older {
@@ -371,8 +408,10 @@ impl Relay {
         Ok(id)
     }
 
-    fn insert(&mut self, now: Micros, claims: &Claims) -> MemberId {
-        let member = Member::new(claims.peer, claims.room, claims.epoch, claims.expires, now, &self.config);
+    fn insert(&mut self, now: Micros, claims: &Claims, network: u64) -> MemberId {
+        let limits = self.left.take(now, claims.room, claims.peer);
+        let limits = limits.unwrap_or_else(|| Limits::new(now, &self.config));
+        let member = Member::new(claims, network, now, limits);
         let id = self.free.pop().unwrap_or_else(|| {
             self.members.push(None);
             self.members.len() - 1
@@ -403,13 +442,15 @@ impl Relay {
             }
             RelayFrame::Everyone { datagram } => self.forward(now, id, Leg::Socket, None, datagram, out),
             // Each of these brings somebody else a word that is not dropped.
-            RelayFrame::Call { .. } | RelayFrame::HangUp { .. } if !self.member(id).words.take(now, 1) => {
+            RelayFrame::Call { .. } | RelayFrame::HangUp { .. }
+                if !self.member(id).limits.words.take(now, 1) =>
+            {
                 self.totals.words_ignored += 1;
             }
             RelayFrame::Call { peer } => self.call(id, peer, out),
             RelayFrame::HangUp { peer } => self.hang_up(id, peer, out),
             RelayFrame::Offer { description } => {
-                if self.has_channels && self.member(id).offers.take(now, 1) {
+                if self.has_channels && self.member(id).limits.offers.take(now, 1) {
                     return Ok(Some(Request::Channel(description.to_string())));
                 }
             }
@@ -570,6 +611,8 @@ impl Relay {
     fn remove(&mut self, id: MemberId, out: Sink<'_>) {
         let Some(member) = self.members[id].take() else { return };
         self.free.push(id);
+        self.members_by_network.give_back(member.network);
+        self.left.put(self.now, member.room, member.peer, member.limits);
         if let Some(room) = self.rooms.get_mut(&member.room) {
             room.members.remove(&member.peer);
             if room.members.is_empty() {

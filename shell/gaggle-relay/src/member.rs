@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::Leg;
-use gaggle_lobby::RoomId;
+use gaggle_lobby::{Claims, RoomId};
 
 use crate::bucket::Bucket;
 use crate::machine::{ConnectionId, RelayConfig};
@@ -22,17 +22,9 @@ pub(crate) struct Pair {
     pub(crate) leg: Option<Leg>,
 }
 
-/// One member.
-#[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) peer: PeerId,
-    pub(crate) room: RoomId,
-    pub(crate) epoch: u32,
-    pub(crate) expires: u64,
-    connections: [Option<ConnectionId>; 2],
-    /// Sorted by peer.
-    pairs: Vec<Pair>,
-    pub(crate) heard_at: Micros,
+/// How much a member may do. It is the same for all its connections, and for those that come after them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
     frames: Bucket,
     bytes: Bucket,
     pub(crate) offers: Bucket,
@@ -42,29 +34,47 @@ pub(crate) struct Member {
     pub(crate) words: Bucket,
 }
 
-impl Member {
-    pub(crate) fn new(
-        peer: PeerId,
-        room: RoomId,
-        epoch: u32,
-        expires: u64,
-        now: Micros,
-        config: &RelayConfig,
-    ) -> Member {
-        Member {
-            peer,
-            room,
-            epoch,
-            expires,
-            connections: [None; 2],
-            pairs: Vec::new(),
-            heard_at: now,
+impl Limits {
+    pub(crate) fn new(now: Micros, config: &RelayConfig) -> Limits {
+        Limits {
             frames: Bucket::new(config.frames_per_second, config.frames_burst, now),
             bytes: Bucket::new(config.bytes_per_second, config.bytes_burst, now),
             offers: Bucket::new(1, 8, now),
             proofs: Bucket::new(2, 32, now),
             // Everybody in a room, and everybody again after they all came back.
             words: Bucket::new(20, 256, now),
+        }
+    }
+}
+
+/// One member.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) peer: PeerId,
+    pub(crate) room: RoomId,
+    pub(crate) epoch: u32,
+    pub(crate) expires: u64,
+    /// Where it proved itself from.
+    pub(crate) network: u64,
+    connections: [Option<ConnectionId>; 2],
+    /// Sorted by peer.
+    pairs: Vec<Pair>,
+    pub(crate) heard_at: Micros,
+    pub(crate) limits: Limits,
+}
+
+impl Member {
+    pub(crate) fn new(claims: &Claims, network: u64, now: Micros, limits: Limits) -> Member {
+        Member {
+            peer: claims.peer,
+            room: claims.room,
+            epoch: claims.epoch,
+            expires: claims.expires,
+            network,
+            connections: [None; 2],
+            pairs: Vec::new(),
+            heard_at: now,
+            limits,
         }
     }
 
@@ -122,6 +132,6 @@ impl Member {
 
     /// Whether it may hand in a datagram of this size now.
     pub(crate) fn may_send(&mut self, now: Micros, bytes: usize) -> bool {
-        self.frames.take(now, 1) && self.bytes.take(now, bytes as u64)
+        self.limits.frames.take(now, 1) && self.limits.bytes.take(now, bytes as u64)
     }
 }

@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::machine::{ConnectionId, Out, Relay, RelayConfig, Request};
+use crate::opening::Opening;
 use crate::outbox::Outbox;
 use crate::places::{Places, network};
 use crate::totals::Totals;
@@ -64,6 +65,7 @@ impl RelayServer {
     pub fn start(key: TicketKey, config: RelayConfig, udp: Option<UdpPort>) -> io::Result<Arc<RelayServer>> {
         let instance = getrandom::u64().map_err(io::Error::other)?;
         let has_udp = udp.is_some();
+        let opening = Opening::new(config.unproven_max, config.unproven_share());
         let relay = Relay::new(key, config, instance, has_udp);
         let (sockets, by_network, jobs) = (BTreeMap::new(), Places::default(), VecDeque::new());
         let state = State { relay, sockets, by_network, connections: 0, has_udp, jobs };
@@ -76,7 +78,7 @@ impl RelayServer {
             stopping: AtomicBool::new(false),
             began: Instant::now(),
         });
-        let port = udp.map(|udp| run_port(udp, Arc::downgrade(&server), news)).transpose()?;
+        let port = udp.map(|udp| run_port(udp, opening, Arc::downgrade(&server), news)).transpose()?;
         *server.port.lock().unwrap_or_else(PoisonError::into_inner) = port;
         let clock = tokio::spawn(tick(Arc::downgrade(&server)));
         *server.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(clock);
@@ -90,7 +92,7 @@ impl RelayServer {
         address: IpAddr,
     ) {
         let Some((id, outbox)) = self.open_socket(address) else { return };
-        websocket::serve(stream, &outbox, |frame| self.handle_socket(id, frame)).await;
+        websocket::serve(stream, &outbox, |frame| self.handle_socket(id, address, frame)).await;
         self.close_socket(id, address);
     }
 
@@ -137,12 +139,15 @@ impl RelayServer {
         Some((id, outbox))
     }
 
-    fn handle_socket(&self, id: ConnectionId, frame: &[u8]) {
+    fn handle_socket(&self, id: ConnectionId, address: IpAddr, frame: &[u8]) {
         let (now, unix_seconds) = (self.now(), unix_seconds());
         let request = self.with_relay(|relay, out| relay.handle_socket(now, unix_seconds, id, frame, out));
         if let Some(Request::Channel(description)) = request {
-            self.lock().jobs.push_back(Job::Offer { socket: id, description });
-            self.news.notify_one();
+            let mut state = self.lock();
+            if state.jobs.len() < JOBS_MAX {
+                state.jobs.push_back(Job::Offer { socket: id, network: network(address), description });
+                self.news.notify_one();
+            }
         }
     }
 
@@ -150,6 +155,10 @@ impl RelayServer {
         let mut state = self.lock();
         state.sockets.remove(&id);
         state.by_network.give_back(network(address));
+        if state.has_udp {
+            state.jobs.push_back(Job::Closed { socket: id });
+            self.news.notify_one();
+        }
         drop(state);
         self.with_relay(|relay, out| relay.closed(id, out));
     }
@@ -210,6 +219,10 @@ impl RelayServer {
         }
     }
 
+    pub(crate) fn count_full(&self) {
+        self.lock().relay.totals_mut().refused_full += 1;
+    }
+
     pub(crate) fn count_slow(&self, datagrams: u64) {
         if datagrams > 0 {
             self.lock().relay.count_slow(datagrams);
@@ -245,13 +258,14 @@ impl Drop for RelayServer {
 
 fn run_port(
     udp: UdpPort,
+    opening: Opening,
     server: Weak<RelayServer>,
     news: Arc<Notify>,
 ) -> io::Result<std::thread::JoinHandle<()>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let port = {
         let _inside = runtime.enter();
-        Port::new(udp)?
+        Port::new(udp, opening)?
     };
     let run = move || runtime.block_on(port.run(server, news));
     std::thread::Builder::new().name("relay-port".into()).spawn(run)

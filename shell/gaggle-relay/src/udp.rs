@@ -19,6 +19,7 @@ use tokio::net::UdpSocket;
 use crate::consent::Consent;
 use crate::limiter::Limiter;
 use crate::machine::{ConnectionId, Relay, Sink};
+use crate::opening::Opening;
 use crate::server::RelayServer;
 
 /// Longer than any datagram we understand.
@@ -87,7 +88,9 @@ fn outward(bound: SocketAddr) -> std::net::IpAddr {
 #[derive(Debug)]
 pub(crate) enum Job {
     /// Make a channel for the member on this socket.
-    Offer { socket: ConnectionId, description: String },
+    Offer { socket: ConnectionId, network: u64, description: String },
+    /// A socket has ended, and with it the channel it asked for, if that is not open.
+    Closed { socket: ConnectionId },
     /// Send this over a channel.
     Data { channel: ConnectionId, frame: Vec<u8> },
     /// End a channel.
@@ -118,6 +121,7 @@ pub(crate) struct Port {
     addresses: Vec<SocketAddr>,
     certificate: Certificate,
     channels: BTreeMap<ConnectionId, Held>,
+    opening: Opening,
     by_name: HashMap<String, ConnectionId>,
     by_address: HashMap<SocketAddr, ConnectionId>,
     alarms: BTreeSet<(Instant, ConnectionId)>,
@@ -128,12 +132,13 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(crate) fn new(port: UdpPort) -> io::Result<Port> {
+    pub(crate) fn new(port: UdpPort, opening: Opening) -> io::Result<Port> {
         Ok(Port {
             socket: UdpSocket::from_std(port.socket)?,
             addresses: port.addresses,
             certificate: Certificate::generate().map_err(io::Error::other)?,
             channels: BTreeMap::new(),
+            opening,
             by_name: HashMap::new(),
             by_address: HashMap::new(),
             alarms: BTreeSet::new(),
@@ -190,7 +195,11 @@ impl Port {
         server.swap_jobs(&mut jobs);
         for job in jobs.drain(..) {
             match job {
-                Job::Offer { socket, description } => self.offer(socket, &description, now, server),
+                Job::Offer { socket, network, description } => {
+                    self.give_up(socket, now, server);
+                    self.offer(socket, network, &description, now, server);
+                }
+                Job::Closed { socket } => self.give_up(socket, now, server),
                 Job::End { channel } => self.end(channel, now, server),
                 Job::Data { channel, frame } => {
                     if let Some(held) = self.channels.get_mut(&channel) {
@@ -327,28 +336,53 @@ impl Port {
         }
     }
 
-    fn offer(&mut self, socket: ConnectionId, description: &str, now: Instant, server: &RelayServer) {
-        // One attempt at a time.
-        let earlier = self.channels.iter().find(|(_, held)| held.socket == socket && !held.open);
-        if let Some(id) = earlier.map(|(id, _)| *id) {
+    /// Ends the attempt of a socket to open a channel: there is one at a time, and none without its socket.
+    fn give_up(&mut self, socket: ConnectionId, now: Instant, server: &RelayServer) {
+        if let Some(id) = self.opening.of(socket) {
             self.end(id, now, server);
         }
-        let mut channel = RtcChannel::new(now, Role::Server, &self.certificate);
-        for address in &self.addresses {
-            if channel.add_host(*address).is_err() {
-                return;
-            }
+    }
+
+    fn offer(
+        &mut self,
+        socket: ConnectionId,
+        network: u64,
+        description: &str,
+        now: Instant,
+        server: &RelayServer,
+    ) {
+        let id = server.next_connection();
+        if !self.opening.begin(socket, id, network) {
+            server.count_full();
+            return;
         }
-        let Ok(answer) = channel.answer(description) else {
+        let Some((channel, answer)) = self.describe(description, now) else {
+            self.opening.end(socket, id);
             server.count_datagram(Stray::Refused);
             return;
         };
+        self.hold(id, socket, channel, now);
+        server.say(socket, RelayFrame::Answer { description: &answer });
+        self.drain(id, now, server);
+    }
+
+    /// A channel as it was asked for, and what is answered.
+    fn describe(&self, description: &str, now: Instant) -> Option<(RtcChannel, String)> {
+        let mut channel = RtcChannel::new(now, Role::Server, &self.certificate);
+        for address in &self.addresses {
+            channel.add_host(*address).ok()?;
+        }
+        let answer = channel.answer(description).ok()?;
+        Some((channel, answer))
+    }
+
+    fn hold(&mut self, id: ConnectionId, socket: ConnectionId, mut channel: RtcChannel, now: Instant) {
         let name = channel.local_name();
-        let id = server.next_connection();
+        self.by_name.insert(name.clone(), id);
         let held = Held {
             channel,
             socket,
-            name: name.clone(),
+            name,
             consent: Consent::default(),
             since: now,
             timeout: now,
@@ -357,9 +391,6 @@ impl Port {
             frames: Vec::new(),
         };
         self.channels.insert(id, held);
-        self.by_name.insert(name, id);
-        server.say(socket, RelayFrame::Answer { description: &answer });
-        self.drain(id, now, server);
     }
 
     /// Sends what waits for a channel; what it has no room for is dropped.
@@ -384,6 +415,7 @@ impl Port {
                 }
                 RtcOut::Open => {
                     held.open = true;
+                    self.opening.end(held.socket, id);
                     let (socket, now) = (held.socket, server.now());
                     let opened =
                         |relay: &mut Relay, out: Sink<'_>| relay.channel_opened(now, socket, id, out);
@@ -439,6 +471,7 @@ impl Port {
             self.alarms.remove(&(alarm, id));
         }
         self.by_name.remove(&held.name);
+        self.opening.end(held.socket, id);
         for address in held.consent.addresses() {
             self.forget_address(address, id);
         }

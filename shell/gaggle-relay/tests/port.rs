@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
+mod hostile;
+
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +17,10 @@ use gaggle_native::{Clock, Servers, links, random_peer};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 use gaggle_rtc::stun::{self, Stun};
+use gaggle_rtc::{Certificate, Role, RtcChannel};
+use tungstenite::{Message, WebSocket};
 
-/// How long anything may take on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+use hostile::{PATIENCE, prove, say};
 
 /// A socket that asks the relay's UDP port things.
 struct Stranger {
@@ -153,6 +156,48 @@ fn nobody_unproven_is_ever_sent_more_than_it_sent() {
         got += stranger.answers().iter().map(Vec::len).sum::<usize>();
     }
     assert_eq!(got, 3 * 32, "who asks again is answered: three answers are worth less than six questions");
+}
+
+/// Offers a channel until it is answered or refused for lack of a place.
+fn is_offer_answered(relay: &Loopback, words: &mut WebSocket<TcpStream>) -> bool {
+    let mut channel = RtcChannel::new(Instant::now(), Role::Peer, &Certificate::generate().unwrap());
+    channel.add_host(([127, 0, 0, 1], 9).into()).unwrap();
+    let (description, before) = (channel.offer().unwrap(), relay.server().totals().refused_full);
+    words.get_ref().set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    say(words, RelayFrame::Offer { description: &description });
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE {
+        if let Ok(Message::Binary(bytes)) = words.read()
+            && matches!(RelayFrame::read(&bytes), Ok(RelayFrame::Answer { .. }))
+        {
+            return true;
+        }
+        if relay.server().totals().refused_full > before {
+            return false;
+        }
+    }
+    panic!("neither answered nor refused: {:?}", relay.server().totals());
+}
+
+#[test]
+fn channels_that_never_open_have_few_places_and_end_with_their_sockets() {
+    // A sixteenth of them for one network.
+    let relay = Loopback::start(RelayConfig { unproven_max: 32, ..RelayConfig::default() }).unwrap();
+    let come = || prove(&relay, random_peer().unwrap());
+    let (mut first, mut second) = (come(), come());
+    assert!(is_offer_answered(&relay, &mut first) && is_offer_answered(&relay, &mut second));
+    assert!(is_offer_answered(&relay, &mut first), "who offers anew gives up what it offered before");
+    assert!(!is_offer_answered(&relay, &mut come()), "there is no other place");
+    drop((first, second));
+    // If they did not end with their sockets, each of these would wait for a quarter of a minute.
+    let began = Instant::now();
+    for nth in 0..20 {
+        let mut words = come();
+        while !is_offer_answered(&relay, &mut words) {
+            assert!(began.elapsed() < PATIENCE, "after {nth}");
+            words = come();
+        }
+    }
 }
 
 /// Two members of one room.

@@ -354,3 +354,94 @@ fn answers_go_to_the_leg_on_which_a_member_last_spoke() {
     rig.wait(Micros::from_secs(31));
     assert_eq!(rig.relay.totals().members, 1, "a silent one does end");
 }
+
+#[test]
+fn coming_back_does_not_fill_anything_up_again() {
+    let config = RelayConfig { bytes_per_second: 1_000, bytes_burst: 10_000, ..RelayConfig::default() };
+    let mut rig = Rig::new(config);
+    let (ada, ben) = rig.pair();
+    let talk = |rig: &mut Rig, from| {
+        (0..100).for_each(|_| _ = rig.say(from, RelayFrame::Data { peer: BEN, datagram: &[0; 1_000] }));
+        (0..200).for_each(|_| {
+            _ = rig.say(from, RelayFrame::HangUp { peer: BEN });
+            _ = rig.say(from, RelayFrame::Call { peer: BEN });
+        });
+        let heard = rig.heard(ben);
+        let data = |bytes: &&Vec<u8>| matches!(RelayFrame::read(bytes), Ok(RelayFrame::Data { .. }));
+        let count = heard.iter().filter(data).count();
+        (count, heard.len() - count)
+    };
+    let (data, words) = talk(&mut rig, ada);
+    assert!(data == 10 && words >= 250, "{data} datagrams, {words} words");
+    rig.act(|relay, out| relay.closed(ada, out));
+    let ada = rig.prove(1, ADA, 1);
+    rig.heard(ben);
+    assert_eq!(talk(&mut rig, ada), (0, 0), "right after it left");
+    rig.act(|relay, out| relay.closed(ada, out));
+    rig.wait(Micros::from_secs(5));
+    let ada = rig.prove(1, ADA, 1);
+    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.heard(ben);
+    let (data, words) = talk(&mut rig, ada);
+    assert!(data == 5 && (90..=100).contains(&words), "{data} datagrams, {words} words after five seconds");
+    rig.act(|relay, out| relay.closed(ada, out));
+    rig.wait(Micros::from_secs(20));
+    let ada = rig.prove(1, ADA, 1);
+    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.heard(ben);
+    assert_eq!(talk(&mut rig, ada).0, 10, "who stayed away may do what somebody new may");
+}
+
+#[test]
+fn a_network_comes_as_often_as_it_may_and_no_more() {
+    let mut rig = Rig::new(RelayConfig { sockets_per_network: 20, ..RelayConfig::default() });
+    let here = IpAddr::from([192, 0, 2, 1]);
+    let mut connections = 1_000;
+    let mut come = |rig: &mut Rig, times: usize| {
+        let come = |_: &usize| {
+            connections += 1;
+            let (id, now) = (ConnectionId(connections), rig.now);
+            let came = rig.relay.socket_opened(now, id, here);
+            rig.act(|relay, out| relay.closed(id, out));
+            came
+        };
+        (0..times).filter(come).count()
+    };
+    assert_eq!(come(&mut rig, 100), 20);
+    rig.wait(Micros::from_secs(3));
+    assert_eq!(come(&mut rig, 100), 6);
+    let (ada, _) = rig.pair();
+    assert!(!rig.ended.contains(&ada), "others come as they like");
+}
+
+#[test]
+fn members_count_where_they_proved_themselves_from() {
+    let mut rig = Rig::new(RelayConfig { sockets_per_network: 4, ..RelayConfig::default() });
+    let [here, there] = [IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2])];
+    let mut connections = 1_000;
+    let mut come = |rig: &mut Rig, from: IpAddr, peer: u128| {
+        connections += 1;
+        let (socket, channel) = (ConnectionId(connections), ConnectionId(10_000 + connections));
+        let now = rig.now;
+        if !rig.relay.socket_opened(now, socket, from) {
+            return None;
+        }
+        let ticket = rig.signer.sign(&claims(1, PeerId::from_u128(peer), 1, NOW + 100));
+        rig.say(socket, RelayFrame::Prove { ticket: &ticket });
+        // With a channel a member stays without its socket.
+        let opened = rig.act(|relay, out| relay.channel_opened(now, socket, channel, out));
+        rig.act(|relay, out| relay.closed(socket, out));
+        rig.now += Micros::from_secs(1);
+        opened.then_some(channel)
+    };
+    let channels: Vec<_> = (1..10).filter_map(|peer| come(&mut rig, here, peer)).collect();
+    assert_eq!(channels.len(), 4);
+    assert_eq!(rig.relay.totals().members, 4);
+    assert!(come(&mut rig, here, 2).is_some(), "who is here already may come again");
+    // One of them goes on from elsewhere, and there is a place.
+    assert!(come(&mut rig, there, 3).is_some() && come(&mut rig, here, 20).is_some());
+    assert!(come(&mut rig, here, 21).is_none() && come(&mut rig, there, 21).is_some());
+    // The place of who leaves is free again.
+    rig.act(|relay, out| relay.closed(channels[0], out));
+    assert!(come(&mut rig, here, 22).is_some() && come(&mut rig, here, 23).is_none());
+}

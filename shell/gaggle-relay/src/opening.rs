@@ -1,0 +1,73 @@
+//! Channels that are not open yet: one for each socket, so many at a time, and of those so many for one network.
+
+use std::collections::BTreeMap;
+
+use crate::machine::ConnectionId;
+use crate::places::Places;
+
+/// Channels that are being opened, by the socket over which they were asked for.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    max: usize,
+    share: usize,
+    channels: BTreeMap<ConnectionId, Attempt>,
+    by_network: Places,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    channel: ConnectionId,
+    network: u64,
+}
+
+impl Opening {
+    /// For so many at a time, and so many of one network.
+    pub(crate) fn new(max: usize, share: usize) -> Opening {
+        Opening { max, share, channels: BTreeMap::new(), by_network: Places::default() }
+    }
+
+    /// The one of this socket.
+    pub(crate) fn of(&self, socket: ConnectionId) -> Option<ConnectionId> {
+        self.channels.get(&socket).map(|attempt| attempt.channel)
+    }
+
+    /// A channel for a socket that has none. False if there is no place.
+    pub(crate) fn begin(&mut self, socket: ConnectionId, channel: ConnectionId, network: u64) -> bool {
+        let has_place = self.channels.len() < self.max && self.by_network.take(network, self.share);
+        if has_place {
+            self.channels.insert(socket, Attempt { channel, network });
+        }
+        has_place
+    }
+
+    /// A channel is open, or will never be.
+    pub(crate) fn end(&mut self, socket: ConnectionId, channel: ConnectionId) {
+        if let Some(attempt) =
+            self.channels.get(&socket).copied().filter(|attempt| attempt.channel == channel)
+        {
+            self.channels.remove(&socket);
+            self.by_network.give_back(attempt.network);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_bounded_and_given_back() {
+        let mut opening = Opening::new(10, 4);
+        let id = ConnectionId;
+        let begun = |opening: &mut Opening, sockets: std::ops::Range<u64>, network: u64| {
+            sockets.filter(|n| opening.begin(id(*n), id(1_000 + n), network)).count()
+        };
+        assert_eq!(begun(&mut opening, 0..10, 1), 4, "of one network");
+        assert_eq!((begun(&mut opening, 20..30, 2), begun(&mut opening, 40..50, 3)), (4, 2));
+        assert_eq!((opening.of(id(0)), opening.of(id(9))), (Some(id(1_000)), None));
+        opening.end(id(0), id(77));
+        assert!(!opening.begin(id(60), id(1), 1), "another channel's end frees nothing");
+        opening.end(id(0), id(1_000));
+        assert!(opening.begin(id(60), id(1), 1) && opening.of(id(0)).is_none());
+    }
+}
