@@ -294,3 +294,45 @@ fn a_relay_that_is_started_again_is_found_again() {
         .expect("the port is free again");
     assert_eq!(pair.poll_until(20, PATIENCE), 20, "{:?}", relay.server().totals());
 }
+
+#[test]
+fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    let servers = Servers { stun: vec![], relay: Some(relay.url()) };
+    let name = random_peer().unwrap().to_u128() & !3;
+    let ids = [name, name | 1, name | 2].map(PeerId::from_u128);
+    for path in [Path::Relay, Path::Socket] {
+        let clock = Clock::start();
+        let mut members = ids.map(|me| {
+            let paths = PathConfig::only(path);
+            let config = LinksConfig { paths, ..LinksConfig::default() };
+            links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+        });
+        for (nth, member) in members.iter_mut().enumerate() {
+            ids.iter().filter(|id| **id != ids[nth]).for_each(|id| member.peer_up(clock.now(), *id));
+        }
+        // How many letters each has from each. A letter says who wrote it and to whom.
+        let (began, mut letters) = (Instant::now(), [[0; 3]; 3]);
+        let missing = |letters: &[[u32; 3]; 3]| {
+            letters.iter().enumerate().any(|(to, from)| (0..3).any(|nth| nth != to && from[nth] < 10))
+        };
+        while missing(&letters) && began.elapsed() < PATIENCE {
+            for (nth, member) in members.iter_mut().enumerate() {
+                while let Some(event) = member.poll(clock.now()) {
+                    let Event::Message { peer, bytes, .. } = event else { continue };
+                    let from = ids.iter().position(|id| *id == peer).expect("nobody else is there");
+                    assert_eq!(bytes, [from as u8, nth as u8], "{path:?}: a letter at {nth} from {from}");
+                    letters[nth][from] += 1;
+                }
+                while member.next_signal().is_some() {}
+                for to in (0..3).filter(|to| *to != nth) {
+                    let letter = [nth as u8, to as u8];
+                    let _ = member.send(clock.now(), ids[to], Channel::Unreliable, &letter);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(!missing(&letters), "{path:?}: {letters:?}");
+        assert_eq!(members[0].path(ids[1]), Some(path));
+    }
+}
