@@ -3,6 +3,7 @@
 //! Every setting is declared once in the table below. The table makes the struct, the flags, the
 //! environment variables, the help text, and is compared with the one in the guide for operators.
 
+mod arguments;
 mod games;
 mod value;
 
@@ -13,6 +14,7 @@ use gaggle_kit::Micros;
 use gaggle_lobby::rules::Rules;
 use thiserror::Error;
 
+use arguments::Name;
 pub use value::{Duration, List, Secret};
 use value::{Setting, SettingValue};
 
@@ -37,12 +39,12 @@ pub enum ConfigError {
         text: String,
     },
     /// There is no such setting.
-    #[error("{origin}: there is no setting `{name}` (see --help)")]
+    #[error("{origin}: {text}")]
     Unknown {
         /// Where it was found.
         origin: String,
-        /// What it is called.
-        name: String,
+        /// What it is called, and which may have been meant.
+        text: String,
     },
     /// A setting cannot have this value.
     #[error("{origin}: `{name}` cannot be `{value}`: {expected}")]
@@ -193,6 +195,8 @@ pub enum LogFormat {
 pub enum Command {
     /// Serve.
     Serve(Box<Config>),
+    /// Say whether one could serve with this, and end.
+    Check(Box<Config>),
     /// Print this and end.
     Print(String),
 }
@@ -206,47 +210,19 @@ impl Config {
         arguments: impl IntoIterator<Item = String>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Command, ConfigError> {
-        let mut flags = Vec::new();
-        let mut file = None;
-        let mut arguments = arguments.into_iter().peekable();
-        while let Some(argument) = arguments.next() {
-            let argument = match argument.as_str() {
-                "-h" => "--help".to_string(),
-                "-V" => "--version".to_string(),
-                _ => argument,
-            };
-            let flag = argument.strip_prefix("--").ok_or_else(|| {
-                ConfigError::Conflict(format!("`{argument}` is no flag: flags begin with `--` (see --help)"))
-            })?;
-            let (name, given) = match flag.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_string())),
-                None => (flag, None),
-            };
-            match name {
-                "help" => return Ok(Command::Print(help())),
-                "version" => return Ok(Command::Print(crate::NAME.into())),
-                _ => {}
-            }
-            let name = name.replace('-', "_");
-            let is_flag = SETTINGS.iter().any(|setting| setting.name == name && setting.is_flag);
-            let value = match given {
-                Some(value) => value,
-                None if is_flag => {
-                    let said = arguments.next_if(|next| next == "true" || next == "false");
-                    said.unwrap_or("true".into())
-                }
-                None => arguments
-                    .next()
-                    .ok_or_else(|| ConfigError::Conflict(format!("`{argument}` needs a value")))?,
-            };
-            if name == "config" {
-                file = Some(PathBuf::from(value));
-            } else {
-                flags.push((name, value));
-            }
+        let mut flags = arguments::read(arguments, &names()).map_err(ConfigError::Conflict)?;
+        let is_said = |wanted: &str| flags.iter().any(|(name, value)| name == wanted && value == "true");
+        if is_said("help") {
+            return Ok(Command::Print(help()));
         }
+        if is_said("version") {
+            return Ok(Command::Print(crate::NAME.into()));
+        }
+        let is_check = is_said("check");
+        let file = flags.iter().rfind(|(name, _)| name == "config").map(|(_, path)| PathBuf::from(path));
+        flags.retain(|(name, _)| !arguments::ALWAYS.iter().any(|always| always.name == name));
         let mut config = Config::default();
-        let mut variables = Vec::new();
+        let (mut file, mut variables) = (file, Vec::new());
         for (name, value) in environment {
             let Some(name) = name.strip_prefix("GAGGLE_") else { continue };
             let name = name.to_lowercase();
@@ -269,11 +245,15 @@ impl Config {
             config.set(&name, &value, &format!("--{}", name.replace('_', "-")))?;
         }
         config.check()?;
-        Ok(Command::Serve(Box::new(config)))
+        let config = Box::new(config);
+        Ok(if is_check { Command::Check(config) } else { Command::Serve(config) })
     }
 
     fn set(&mut self, name: &str, value: &str, origin: &str) -> Result<(), ConfigError> {
-        let unknown = || ConfigError::Unknown { origin: origin.into(), name: name.into() };
+        let unknown = || ConfigError::Unknown {
+            origin: origin.into(),
+            text: arguments::unknown(name, &names(), str::to_string),
+        };
         let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(unknown)?;
         (setting.set)(self, value).map_err(|expected| ConfigError::Value {
             origin: origin.into(),
@@ -366,6 +346,10 @@ pub fn table() -> String {
     out
 }
 
+fn names() -> Vec<Name<'static>> {
+    SETTINGS.iter().map(|setting| Name { name: setting.name, is_switch: setting.is_flag }).collect()
+}
+
 fn help() -> String {
     let defaults = Config::default();
     let mut out = format!(
@@ -376,8 +360,8 @@ fn help() -> String {
          Without settings it serves on 127.0.0.1:8080, its data in ./server-data.\n\
          Each setting can be given in a TOML file (listen = \"…\"), in the environment\n\
          (GAGGLE_LISTEN=…) or as a flag (--listen …); the flag wins over the environment,\n\
-         the environment over the file. Defaults are in brackets. Also -h, --help and\n\
-         -V, --version.\n\n",
+         the environment over the file. Defaults are in brackets. Also --check, which\n\
+         only says whether the settings can be used, -h, --help and -V, --version.\n\n",
         crate::NAME
     );
     for setting in SETTINGS {
@@ -431,7 +415,7 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_where_they_are() {
         for (flags, expected) in [
-            (&["--lisen", "x"][..], "--lisen: there is no setting `lisen` (see --help)"),
+            (&["--lisen", "x"][..], "there is no setting `--lisen`: did you mean `--listen`?"),
             (
                 &["--listen", "8080"],
                 "--listen: `listen` cannot be `8080`: an address and port, as 127.0.0.1:8080",
@@ -452,6 +436,23 @@ mod tests {
             let error = Config::load(flags.iter().map(ToString::to_string), []).unwrap_err();
             assert_eq!(error.to_string(), expected);
         }
+    }
+
+    #[test]
+    fn a_wrong_name_in_the_environment_or_the_file_is_named_with_what_was_meant() {
+        let variable = [("GAGGLE_ROOMS".to_string(), "5".to_string())];
+        let error = Config::load([], variable).unwrap_err();
+        assert_eq!(error.to_string(), "GAGGLE_ROOMS: there is no setting `rooms`: did you mean `rooms_max`?");
+        let error = Config::default().read_text("lisen = 1", Path::new("a.toml")).unwrap_err();
+        assert_eq!(error.to_string(), "a.toml: there is no setting `lisen`: did you mean `listen`?");
+    }
+
+    #[test]
+    fn settings_can_be_checked_without_serving() {
+        let check = |flags: &[&str]| Config::load(flags.iter().map(ToString::to_string), []);
+        let checked = check(&["--check", "--grace", "7s"]).unwrap();
+        assert!(matches!(checked, Command::Check(config) if config.grace.0 == Micros::from_secs(7)));
+        assert!(check(&["--grace", "soon", "--check"]).is_err());
     }
 
     #[test]
@@ -507,7 +508,7 @@ mod tests {
     fn serve(command: Result<Command, ConfigError>) -> Config {
         match command.unwrap() {
             Command::Serve(config) => *config,
-            Command::Print(text) => panic!("{text}"),
+            other => panic!("{other:?}"),
         }
     }
 }

@@ -15,6 +15,7 @@ static PAGE: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 fn main() -> ExitCode {
     let config = match Config::load(std::env::args().skip(1), std::env::vars()) {
         Ok(Command::Serve(config)) => *config,
+        Ok(Command::Check(config)) => return check(&config),
         Ok(Command::Print(text)) => {
             println!("{text}");
             return ExitCode::SUCCESS;
@@ -55,6 +56,17 @@ async fn serve(config: Config) -> ExitCode {
     stop_signal().await;
     server.stop().await;
     ExitCode::SUCCESS
+}
+
+/// Says whether a server would start with these settings, as far as can be known without starting one.
+fn check(config: &Config) -> ExitCode {
+    match log(config).and_then(|()| Server::check(config).map_err(|error| error.to_string())) {
+        Ok(()) => {
+            println!("These settings can be used.");
+            ExitCode::SUCCESS
+        }
+        Err(text) => fail(&text),
+    }
 }
 
 /// Every connection is an open file, and many systems allow a process 1,024 of them unless it asks for more.

@@ -83,6 +83,20 @@ pub struct Server {
 }
 
 impl Server {
+    /// Whether files and keys named in the settings can be used; makes and opens nothing else.
+    ///
+    /// # Errors
+    /// If the certificate or the ticket secret cannot be used.
+    pub fn check(config: &Config) -> Result<(), StartError> {
+        if let (Some(certificate), Some(key)) = (&config.tls_certificate, &config.tls_key) {
+            tls::acceptor(certificate, key).map_err(StartError::Setting)?;
+        }
+        if config.ticket_secret.is_some() {
+            ticket_secret(config)?;
+        }
+        Ok(())
+    }
+
     /// Starts serving. Call it inside a tokio runtime.
     ///
     /// # Errors

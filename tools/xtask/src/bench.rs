@@ -49,7 +49,8 @@ fn measure_in_a_browser() -> ExitCode {
 /// The benches by name, with the package each is in.
 fn benches(workspace: &Workspace) -> impl Iterator<Item = (&str, &Package)> {
     let of = |package| Package::targets(package, "bin").map(move |bin| (bin.name.as_str(), package));
-    workspace.packages.iter().flat_map(of)
+    // This program is a member there as well, for who stands in that folder.
+    workspace.packages.iter().filter(|package| package.name != env!("CARGO_PKG_NAME")).flat_map(of)
 }
 
 /// What there is to choose from.
@@ -78,9 +79,11 @@ mod tests {
         let description = "Packets per second".to_string();
         let bench = Package { name: "bench-link".into(), description, targets, ..Package::default() };
         let library = Package { name: "bench-report".into(), ..Package::default() };
-        let workspace = Workspace { packages: vec![bench, library], ..Workspace::default() };
+        let targets = vec![Target { name: "xtask".into(), kind: "bin".into() }];
+        let commands = Package { name: "xtask".into(), targets, ..Package::default() };
+        let workspace = Workspace { packages: vec![bench, library, commands], ..Workspace::default() };
         let expected = "There is no bench `lnik`. Choose one:\n  link    Packets per second\n  arcade  What a page costs";
         let menu = menu(Some("lnik"), &workspace);
-        assert!(menu.starts_with(expected), "{menu}");
+        assert!(menu.starts_with(expected) && !menu.contains("xtask"), "{menu}");
     }
 }

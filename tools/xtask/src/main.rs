@@ -12,6 +12,7 @@ mod imports;
 mod needs;
 mod play;
 mod process;
+mod settings;
 mod steps;
 mod test;
 mod tidy;

@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
+use crate::settings;
 use crate::workspace::{self, Workspace};
 
 /// What can be shown, best first.
@@ -20,8 +21,21 @@ enum Show {
     Example(&'static str),
 }
 
+/// What is said to who asks for help.
+const HELP: &str = "\
+cargo xtask play [FOLDER] [--lan] [--SETTING VALUE]...
+
+Builds the arcade, or the game in FOLDER, and serves it at http://127.0.0.1:8080.
+
+  --lan      Others on the network can come, too
+  --SETTING  Goes to the server: the table of settings is in docs/SERVER.md";
+
 /// Runs the command line behind `cargo xtask play`; what follows goes to the program that is run.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
+    if arguments.iter().any(|argument| matches!(*argument, "-h" | "--help")) {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
     let root = workspace::root();
     let workspace = match Workspace::load(&root) {
         Ok(workspace) => workspace,
@@ -69,8 +83,14 @@ pub(crate) fn build_server() -> ExitCode {
 }
 
 /// Builds the page, the arcade's or that of the game in a folder, and starts the server with it. With `--lan` others on the network
-/// can come too; what else follows goes to the server.
+/// can come too; what else follows goes to the server. What it would refuse is refused before the minutes that building takes: an
+/// unknown setting at once, everything else as soon as there is a server to ask.
 fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) -> ExitCode {
+    let is_lan = arguments.contains(&"--lan");
+    let settings: Vec<&str> = arguments.iter().copied().filter(|argument| *argument != "--lan").collect();
+    if let Err(unknown) = settings::check(root, &settings) {
+        return crate::refuse(&unknown);
+    }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let name = game.and_then(Path::file_name).unwrap_or("arcade".as_ref());
     let (page, data) = (target.join("page").join(name), target.join("play"));
@@ -80,27 +100,31 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
         Some(game) => build.arg("program").arg(game).arg(&page),
         None => build.arg("arcade").arg(&page),
     };
-    let mut build_server = workspace::cargo();
-    build_server.args(["build", "--package", "gaggle-server"]).current_dir(root);
-    for step in [&mut build, &mut build_server] {
+    let mut ask_server = server(root);
+    ask_server.args(&settings).arg("--check").stdout(Stdio::null());
+    for step in [&mut ask_server, &mut build] {
         let built = crate::hand_over(step);
         if built != ExitCode::SUCCESS {
             return built;
         }
     }
-    let is_lan = arguments.contains(&"--lan");
     let address = IpAddr::from(if is_lan { [0, 0, 0, 0] } else { [127, 0, 0, 1] });
     let port = if TcpListener::bind((address, PORT)).is_ok() { PORT } else { 0 };
-    let mut server = workspace::cargo();
-    server.args(["run", "--quiet", "--package", "gaggle-server", "--", "--log", "warn"]);
-    server.arg("--files").arg(page).arg("--data").arg(data);
-    server.arg("--listen").arg(SocketAddr::new(address, port).to_string());
-    server.args(arguments.iter().filter(|argument| **argument != "--lan")).current_dir(root);
+    let mut server = server(root);
+    server.args(["--log", "warn", "--files"]).arg(page).arg("--data").arg(data);
+    server.arg("--listen").arg(SocketAddr::new(address, port).to_string()).args(settings);
     if let Some(reached) = is_lan.then(lan_address).flatten() {
         println!("\n  Others on your network open http://{reached}, with the port that follows.\n");
     }
     println!("\n  Gaggle opens at this address; Ctrl+C closes it:\n");
     crate::hand_over(&mut server)
+}
+
+/// The server, built if it is not; what is added are its flags.
+fn server(root: &Path) -> Command {
+    let mut server = workspace::cargo();
+    server.args(["run", "--quiet", "--package", "gaggle-server", "--"]).current_dir(root);
+    server
 }
 
 /// The address others on the network reach this machine by. Nothing is sent: the system only says which of its

@@ -1,0 +1,50 @@
+//! Which settings the server has, known without building it: from the table in its guide, which its tests compare with the server's own.
+
+use std::path::Path;
+
+#[path = "../../../shell/gaggle-server/src/config/arguments.rs"]
+mod arguments;
+
+use arguments::Name;
+
+/// Where the table is.
+const GUIDE: &str = "docs/SERVER.md";
+
+/// Whether the server of this project knows these flags; the error is one line.
+pub(crate) fn check(root: &Path, flags: &[&str]) -> Result<(), String> {
+    let guide = std::fs::read_to_string(root.join(GUIDE)).map_err(|error| format!("{GUIDE}: {error}"))?;
+    let names: Vec<Name<'_>> = guide.lines().filter_map(row).collect();
+    arguments::read(flags.iter().map(ToString::to_string), &names).map(|_| ())
+}
+
+/// ``| `rooms_max` | `--rooms-max` | `50000` | …``: a setting, and whether it is one that is on or off.
+fn row(line: &str) -> Option<Name<'_>> {
+    let mut cells = line.strip_prefix("| `")?.split(" | ");
+    let name = cells.next()?.strip_suffix('`')?;
+    cells.next()?.strip_prefix("`--")?;
+    let is_switch = matches!(cells.next()?, "`true`" | "`false`");
+    Some(Name { name, is_switch })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+
+    #[test]
+    fn flags_are_known_from_the_guide() {
+        let check = |flags: &[&str]| check(&workspace::root(), flags);
+        assert_eq!(
+            check(&["--listen", "127.0.0.1:1", "--relay", "--rate-limits", "false", "--rooms-max=3"]),
+            Ok(())
+        );
+        assert_eq!(check(&["--config", "server.toml"]), Ok(()));
+        let refused = |flags: &[&str]| check(flags).unwrap_err();
+        assert_eq!(refused(&["--nonsense"]), "there is no setting `--nonsense`: see --help");
+        assert_eq!(
+            refused(&["--room-max", "3"]),
+            "there is no setting `--room-max`: did you mean `--rooms-max`?"
+        );
+        assert_eq!(refused(&["--listen"]), "`--listen` needs a value");
+    }
+}
