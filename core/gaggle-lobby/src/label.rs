@@ -214,11 +214,20 @@ fn is_forbidden(character: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
 }
 
-/// Marks that are drawn onto the character before them.
+/// Marks that are drawn onto the character before them: of all scripts, of Hebrew, Arabic, Syriac, Thaana and N'Ko, of Thai, Lao and
+/// Tibetan, of Vedic, Kana and old Cyrillic.
 fn is_combining(character: char) -> bool {
     matches!(character,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
-        | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}'
+        | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
+        | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}'
+        | '\u{6e7}' | '\u{6e8}' | '\u{6ea}'..='\u{6ed}' | '\u{711}' | '\u{730}'..='\u{74a}' | '\u{7a6}'..='\u{7b0}'
+        | '\u{7eb}'..='\u{7f3}' | '\u{7fd}' | '\u{8ca}'..='\u{8e1}' | '\u{8e3}'..='\u{8ff}'
+        | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{eb1}' | '\u{eb4}'..='\u{ebc}'
+        | '\u{ec8}'..='\u{ece}' | '\u{f18}' | '\u{f19}' | '\u{f35}' | '\u{f37}' | '\u{f39}' | '\u{f71}'..='\u{f84}'
+        | '\u{f86}' | '\u{f87}' | '\u{1cd0}'..='\u{1ce8}' | '\u{302a}'..='\u{302f}' | '\u{3099}' | '\u{309a}'
+        | '\u{a66f}'..='\u{a672}' | '\u{a674}'..='\u{a67d}' | '\u{a69e}' | '\u{a69f}' | '\u{a8e0}'..='\u{a8f1}')
 }
 
 #[cfg(test)]
@@ -239,6 +248,8 @@ mod tests {
     fn ordinary_names_of_many_scripts_pass() {
         for name in
             ["Nia", "O'Brien 2", "Jürgen", "Łukasz", "Ελένη", "Дарья", "美咲", "محمد", "🪿🎮", "e\u{301}"]
+                .into_iter()
+                .chain(["กี่", "สมชาย", "مُحَمَّد", "מֹשֶׁה", "अनुष्का", "ひ\u{3099}"])
         {
             assert_eq!(name.parse::<DisplayName>().map(|n| n.to_string()), Ok(name.to_string()));
         }
@@ -260,6 +271,9 @@ mod tests {
             ("tag\u{e0041}", NameError::Forbidden('\u{e0041}')),
             ("a\u{a0}b", NameError::Forbidden('\u{a0}')),
             ("z\u{300}\u{301}\u{302}", NameError::Stacked),
+            ("ก\u{e47}\u{e47}\u{e47}", NameError::Stacked),
+            ("ا\u{64e}\u{651}\u{670}", NameError::Stacked),
+            ("\u{e47}\u{e47}", NameError::Empty),
             ("a name that is far too long", NameError::TooLong),
         ] {
             assert_eq!(name.parse::<DisplayName>(), Err(why), "{name:?}");

@@ -34,6 +34,6 @@ mod udp;
 mod websocket;
 
 pub use machine::{ConnectionId, Out, Relay, RelayConfig, Request};
-pub use server::RelayServer;
+pub use server::{RelayServer, UnixClock};
 pub use totals::Totals;
 pub use udp::UdpPort;

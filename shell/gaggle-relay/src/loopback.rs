@@ -16,6 +16,8 @@ use crate::{RelayConfig, RelayServer, UdpPort};
 
 /// Seconds a ticket counts.
 const TICKET_SECONDS: u64 = 3_600;
+/// How many numbers are tried.
+const BIND_ATTEMPTS: usize = 16;
 
 /// A relay with a listener of its own. Stops when dropped.
 #[derive(Debug)]
@@ -44,9 +46,8 @@ impl Loopback {
     pub fn at(address: SocketAddr, config: RelayConfig, signer: TicketSigner) -> io::Result<Loopback> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let (server, address) = runtime.block_on(async {
-            let listener = TcpListener::bind(address).await?;
+            let (listener, udp) = bind(address).await?;
             let address = listener.local_addr()?;
-            let udp = UdpPort::bind(address, &[])?;
             let server = RelayServer::start(signer.key(), config, Some(udp))?;
             tokio::spawn(listen(listener, Arc::clone(&server)));
             io::Result::Ok((server, address))
@@ -122,6 +123,19 @@ pub fn claims(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
         mode: Label::default(),
         build: Label::default(),
         settings: [0; 8],
+    }
+}
+
+/// Both ports. Where any number will do it has to be one that is free for both.
+async fn bind(address: SocketAddr) -> io::Result<(TcpListener, UdpPort)> {
+    let mut attempts = if address.port() == 0 { BIND_ATTEMPTS } else { 1 };
+    loop {
+        let listener = TcpListener::bind(address).await?;
+        match UdpPort::bind(listener.local_addr()?, &[]) {
+            Ok(udp) => return Ok((listener, udp)),
+            Err(_) if attempts > 1 => attempts -= 1,
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -40,7 +40,12 @@ pub struct RelayServer {
     port: Mutex<Option<std::thread::JoinHandle<()>>>,
     stopping: AtomicBool,
     began: Instant,
+    /// What time tickets are held against.
+    unix_seconds: UnixClock,
 }
+
+/// Seconds since 1970, by whatever clock tickets are made with.
+pub type UnixClock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 struct State {
     relay: Relay,
@@ -63,6 +68,20 @@ impl RelayServer {
     /// # Errors
     /// If the system gives no entropy.
     pub fn start(key: TicketKey, config: RelayConfig, udp: Option<UdpPort>) -> io::Result<Arc<RelayServer>> {
+        RelayServer::start_with_clock(key, config, udp, Box::new(wall_clock))
+    }
+
+    /// The same where whoever makes the tickets has a clock of its own: the wall's may be set while both run, or go on while the
+    /// machine sleeps, and then no ticket would count any more.
+    ///
+    /// # Errors
+    /// If the system gives no entropy.
+    pub fn start_with_clock(
+        key: TicketKey,
+        config: RelayConfig,
+        udp: Option<UdpPort>,
+        unix_seconds: UnixClock,
+    ) -> io::Result<Arc<RelayServer>> {
         let instance = getrandom::u64().map_err(io::Error::other)?;
         let has_udp = udp.is_some();
         let opening = Opening::new(config.unproven_max, config.unproven_share());
@@ -77,6 +96,7 @@ impl RelayServer {
             port: Mutex::default(),
             stopping: AtomicBool::new(false),
             began: Instant::now(),
+            unix_seconds,
         });
         let port = udp.map(|udp| run_port(udp, opening, Arc::downgrade(&server), news)).transpose()?;
         *server.port.lock().unwrap_or_else(PoisonError::into_inner) = port;
@@ -140,7 +160,7 @@ impl RelayServer {
     }
 
     fn handle_socket(&self, id: ConnectionId, address: IpAddr, frame: &[u8]) {
-        let (now, unix_seconds) = (self.now(), unix_seconds());
+        let (now, unix_seconds) = (self.now(), (self.unix_seconds)());
         let request = self.with_relay(|relay, out| relay.handle_socket(now, unix_seconds, id, frame, out));
         if let Some(Request::Channel(description)) = request {
             let mut state = self.lock();
@@ -206,6 +226,13 @@ impl RelayServer {
         std::mem::swap(&mut self.lock().jobs, empty);
     }
 
+    /// Datagrams a member may hand in per second, and at once.
+    pub(crate) fn frames_limit(&self) -> (u64, u64) {
+        let state = self.lock();
+        let limits = state.relay.config();
+        (limits.frames_per_second, limits.frames_burst)
+    }
+
     pub(crate) fn next_connection(&self) -> ConnectionId {
         let mut state = self.lock();
         state.connections += 1;
@@ -236,6 +263,7 @@ impl RelayServer {
             Stray::Question => totals.questions += 1,
             Stray::Refused => totals.strays_refused += 1,
             Stray::Unknown => totals.strays_unknown += 1,
+            Stray::Beyond => totals.dropped_rate += 1,
         }
     }
 
@@ -275,11 +303,45 @@ async fn tick(server: Weak<RelayServer>) {
     loop {
         tokio::time::sleep(TICK).await;
         let Some(server) = server.upgrade() else { return };
-        let (now, unix_seconds) = (server.now(), unix_seconds());
+        let (now, unix_seconds) = (server.now(), (server.unix_seconds)());
         server.with_relay(|relay, out| relay.handle_timeout(now, unix_seconds, out));
     }
 }
 
-fn unix_seconds() -> u64 {
+fn wall_clock() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::PeerId;
+    use gaggle_lobby::TicketSigner;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+    use crate::loopback::claims;
+
+    #[tokio::test]
+    async fn tickets_are_held_against_the_clock_they_were_made_by() {
+        let signer = TicketSigner::from_secret(&[7; 32]);
+        // A clock that stands far from the wall's, as after a night's sleep.
+        let clock: UnixClock = Box::new(|| 1_000_000);
+        let relay = RelayServer::start_with_clock(signer.key(), RelayConfig::default(), None, clock).unwrap();
+        for (expires, kind) in [(1_000_060, 7), (999_940, 11)] {
+            let (mut client, stream) = duplex(4_096);
+            let server = Arc::clone(&relay);
+            let served = tokio::spawn(async move { server.serve(stream, [127, 0, 0, 1].into()).await });
+            let ticket = signer.sign(&claims(1, PeerId::from_bytes([3; 16]), 1, expires));
+            let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
+            // A binary message whose mask is zero.
+            let length = (frame.len() as u16).to_be_bytes();
+            client.write_all(&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0]).await.unwrap();
+            client.write_all(&frame).await.unwrap();
+            let mut answer = [0; 3];
+            client.read_exact(&mut answer).await.unwrap();
+            assert_eq!(answer[2], kind, "a ticket until {expires}");
+            drop(client);
+            served.await.unwrap();
+        }
+    }
 }

@@ -16,6 +16,7 @@ use gaggle_rtc::stun::{self, Stun, TransactionId};
 use gaggle_rtc::{Certificate, Out as RtcOut, Role, RtcChannel};
 use tokio::net::UdpSocket;
 
+use crate::bucket::Bucket;
 use crate::consent::Consent;
 use crate::limiter::Limiter;
 use crate::machine::{ConnectionId, Relay, Sink};
@@ -33,6 +34,8 @@ const DATAGRAMS_PER_TURN: usize = 64;
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
 /// Bytes of a question that say which channel asks; the others are drawn.
 const ASKER_BYTES: usize = 5;
+/// Datagrams of a channel for each that a member may hand in: its acknowledgements of what it gets come on top.
+const DATAGRAMS_PER_FRAME: u64 = 2;
 
 /// A port for channels.
 #[derive(Debug)]
@@ -111,6 +114,8 @@ struct Held {
     /// alarms find nothing to do and are only set anew; that is cheaper than to set them with every datagram.
     alarm: Option<Instant>,
     open: bool,
+    /// What more comes is dropped as it is: to decrypt it costs more than to send it.
+    datagrams: Bucket,
     /// What goes out at the end of this turn.
     frames: Vec<Vec<u8>>,
 }
@@ -226,6 +231,10 @@ impl Port {
             let Some((id, length)) = self.owner(now, from, length, server) else { continue };
             let to = self.addresses[0];
             let Some(held) = self.channels.get_mut(&id) else { continue };
+            if !held.datagrams.take(server.now(), 1) {
+                server.count_datagram(Stray::Beyond);
+                continue;
+            }
             if held.channel.handle(now, from, to, &self.buffer[..length]).is_err() {
                 self.end(id, now, server);
             } else {
@@ -361,7 +370,13 @@ impl Port {
             server.count_datagram(Stray::Refused);
             return;
         };
-        self.hold(id, socket, channel, now);
+        let (per_second, burst) = server.frames_limit();
+        let datagrams = Bucket::new(
+            per_second.saturating_mul(DATAGRAMS_PER_FRAME),
+            burst.saturating_mul(DATAGRAMS_PER_FRAME),
+            server.now(),
+        );
+        self.hold(id, socket, channel, datagrams, now);
         server.say(socket, RelayFrame::Answer { description: &answer });
         self.drain(id, now, server);
     }
@@ -376,7 +391,14 @@ impl Port {
         Some((channel, answer))
     }
 
-    fn hold(&mut self, id: ConnectionId, socket: ConnectionId, mut channel: RtcChannel, now: Instant) {
+    fn hold(
+        &mut self,
+        id: ConnectionId,
+        socket: ConnectionId,
+        mut channel: RtcChannel,
+        datagrams: Bucket,
+        now: Instant,
+    ) {
         let name = channel.local_name();
         self.by_name.insert(name.clone(), id);
         let held = Held {
@@ -388,6 +410,7 @@ impl Port {
             timeout: now,
             alarm: None,
             open: false,
+            datagrams,
             frames: Vec::new(),
         };
         self.channels.insert(id, held);
@@ -501,7 +524,7 @@ fn asker_of(question: TransactionId) -> ConnectionId {
     ConnectionId(u64::from_le_bytes(number))
 }
 
-/// A datagram that belongs to no channel.
+/// A datagram that reaches no channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stray {
     /// Asked where it is seen from, and was told.
@@ -510,6 +533,8 @@ pub(crate) enum Stray {
     Refused,
     /// From an address nobody speaks from.
     Unknown,
+    /// Of a channel that brings more than any member may say.
+    Beyond,
 }
 
 /// Time for limits that do not know a clock.

@@ -1,4 +1,4 @@
-//! A member that opens more streams on its channel than the one there is.
+//! Members that proved who they are and then misuse their channel: more streams than the one there is, and floods.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -28,4 +28,30 @@ fn whoever_opens_another_stream_is_shown_out() {
         _ => None,
     });
     assert_eq!(reason, RelayRefusal::Malformed, "it is told why");
+}
+
+#[test]
+fn a_flood_over_a_channel_is_dropped_before_it_is_decrypted() {
+    let config = RelayConfig { frames_per_second: 50, frames_burst: 100, ..RelayConfig::default() };
+    let relay = Loopback::start(config).unwrap();
+    let mut hostile = Hostile::come(&relay);
+    hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
+    let (totals, port) = (|| relay.server().totals(), relay.address());
+    assert_eq!(totals().dropped_rate, 0);
+    // What looks like encrypted data from where its channel is.
+    let nonsense = [&[23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 9, 0, 64][..], &[7; 64]].concat();
+    let began = Instant::now();
+    while totals().dropped_rate < 1_000 {
+        assert!(began.elapsed() < PATIENCE, "{:?}", totals());
+        (0..500).for_each(|_| _ = hostile.socket.send_to(&nonsense, port));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // It is not shown out for that: anybody may send in somebody's name. When it is over all is as before.
+    let (received, began) = (totals().received, Instant::now());
+    while totals().received == received {
+        assert!(began.elapsed() < PATIENCE, "{:?}", totals());
+        hostile.write(0, &RelayFrame::Everyone { datagram: b"hello" }.to_bytes());
+        let said_at = Instant::now();
+        hostile.run_until("some time", |_| said_at.elapsed() > Duration::from_millis(100));
+    }
 }

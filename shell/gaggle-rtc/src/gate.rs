@@ -1,6 +1,7 @@
 //! What stands between a channel's encryption and its SCTP. There is one stream; SCTP would keep something for each of 65,536 a
 //! stranger names, and look through them with every datagram. Packets that speak of another never reach it, and whoever sends
-//! one has broken the channel's rules. On the way out acknowledgements are [spared](crate::acks).
+//! one has broken the channel's rules; what else would make it keep or do too much is found by [`crate::intake`]. On the way out
+//! acknowledgements are [spared](crate::acks).
 //!
 //! str0m makes its encrypted sessions through a provider that is one for the whole process. A channel's gate is handed to it
 //! beside that, while the channel is made.
@@ -16,6 +17,7 @@ use str0m::crypto::dtls::{
 use str0m::crypto::{CryptoError, CryptoProvider};
 
 use crate::acks::Acks;
+use crate::intake::{Intake, Verdict};
 use crate::sctp;
 
 thread_local! {
@@ -87,7 +89,7 @@ impl DtlsProvider for Guarding {
     ) -> Result<Box<dyn DtlsInstance>, CryptoError> {
         let inner = self.inner.new_dtls(cert, now, dtls_version, mtu)?;
         let gate = NEXT.take().unwrap_or_else(|| Gate::new(now));
-        Ok(Box::new(Session { inner, gate, acks: Acks::default() }))
+        Ok(Box::new(Session { inner, gate, intake: Intake::default(), acks: Acks::default() }))
     }
 }
 
@@ -96,6 +98,7 @@ impl DtlsProvider for Guarding {
 struct Session {
     inner: Box<dyn DtlsInstance>,
     gate: Arc<Gate>,
+    intake: Intake,
     acks: Acks,
 }
 
@@ -115,14 +118,17 @@ impl DtlsInstance for Session {
             let _ = self.inner.send_application_data(&ack);
         }
         match self.inner.poll_output(buf) {
-            DtlsOutput::ApplicationData(packet) if sctp::mentions_another_stream(packet) => {
-                self.gate.is_broken.store(true, Ordering::Relaxed);
-                DtlsOutput::ApplicationData(&[])
-            }
-            DtlsOutput::ApplicationData(packet) => {
-                self.acks.received(now, packet);
-                DtlsOutput::ApplicationData(packet)
-            }
+            DtlsOutput::ApplicationData(packet) => match self.intake.judge(packet) {
+                Verdict::Pass if !sctp::mentions_another_stream(packet) => {
+                    self.acks.received(now, packet);
+                    DtlsOutput::ApplicationData(packet)
+                }
+                Verdict::Drop => DtlsOutput::ApplicationData(&[]),
+                Verdict::Pass | Verdict::Broken => {
+                    self.gate.is_broken.store(true, Ordering::Relaxed);
+                    DtlsOutput::ApplicationData(&[])
+                }
+            },
             DtlsOutput::Timeout(at) => DtlsOutput::Timeout(self.acks.due().map_or(at, |due| due.min(at))),
             output => output,
         }
@@ -133,6 +139,7 @@ impl DtlsInstance for Session {
     }
 
     fn send_application_data(&mut self, data: &[u8]) -> Result<(), DtlsImplError> {
+        self.intake.sent(data);
         match self.acks.passing(self.gate.now(), data) {
             Some(packet) => self.inner.send_application_data(packet),
             None => Ok(()),

@@ -6,6 +6,7 @@
 mod acks;
 mod channel;
 mod gate;
+mod intake;
 mod sctp;
 pub mod stun;
 

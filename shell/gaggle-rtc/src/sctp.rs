@@ -1,5 +1,5 @@
-//! As much of SCTP (RFC 9260) as it takes to guard a channel: which streams a packet speaks of, and acknowledgements that
-//! travel with data. Packets are whole here, and read before anything is kept for them.
+//! As much of SCTP (RFC 9260) as it takes to guard a channel: which streams a packet speaks of, what else is in it, and
+//! acknowledgements that travel with data. Packets are whole here, and read before anything is kept for them.
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
@@ -20,6 +20,12 @@ const INTERLEAVED_DATA: u8 = 64;
 const RESET: u8 = 130;
 const FORWARD: u8 = 192;
 const INTERLEAVED_FORWARD: u8 = 194;
+/// Of a chunk of data: its header, and the flags of one that is a whole message without an order.
+const DATA_HEADER_BYTES: usize = 16;
+const WHOLE_UNORDERED: u8 = 0b111;
+/// Where an acknowledgement says how many gaps it reports, and where they follow.
+const GAP_COUNT_AT: usize = 12;
+const GAPS_AT: usize = 16;
 /// Parameters of a reset that list streams after so many bytes: of one's own, and of the other side's.
 const LISTING_RESETS: [(u16, usize); 2] = [(13, 16), (14, 8)];
 
@@ -41,6 +47,54 @@ pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
         }),
         _ => false,
     })
+}
+
+/// A chunk, as far as it matters what it makes SCTP keep or do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Chunk {
+    /// A whole message without an order, and its number.
+    Data {
+        number: u32,
+    },
+    /// A piece of a message, one with an order or with nothing in it, or an acknowledgement that names something twice.
+    Broken,
+    Other,
+}
+
+/// What a chunk is.
+pub(crate) fn read(kind: u8, chunk: &[u8]) -> Chunk {
+    match kind {
+        DATA => match chunk.get(4..8).and_then(|number| number.try_into().ok()) {
+            Some(number)
+                if chunk.len() > DATA_HEADER_BYTES && chunk[1] & WHOLE_UNORDERED == WHOLE_UNORDERED =>
+            {
+                Chunk::Data { number: u32::from_be_bytes(number) }
+            }
+            _ => Chunk::Broken,
+        },
+        ACK if !names_each_once(chunk) => Chunk::Broken,
+        _ => Chunk::Other,
+    }
+}
+
+/// Whether the gaps an acknowledgement reports are in order, none inside another.
+fn names_each_once(ack: &[u8]) -> bool {
+    let count = number(ack, GAP_COUNT_AT).unwrap_or(0);
+    let mut next = 1;
+    let gaps = ack.get(GAPS_AT..).unwrap_or_default().chunks_exact(4).take(count.into());
+    for (from, to) in gaps.filter_map(|gap| number(gap, 0).zip(number(gap, 2))) {
+        if from < next || to < from {
+            return false;
+        }
+        next = to.saturating_add(1);
+    }
+    true
+}
+
+/// Up to where a packet acknowledges, if it does.
+pub(crate) fn acknowledged(packet: &[u8]) -> Option<u32> {
+    let (_, ack) = chunks(packet).find(|(kind, _)| *kind == ACK)?;
+    ack.get(4..8).and_then(|number| number.try_into().ok()).map(u32::from_be_bytes)
 }
 
 /// Whether a packet brings data.
@@ -72,7 +126,7 @@ pub(crate) fn join(ack: &LoneAck, packet: &[u8], joined: &mut Vec<u8>) {
 }
 
 /// The chunks of a packet with their kinds, as far as they can be read.
-fn chunks(packet: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+pub(crate) fn chunks(packet: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     pieces(packet.get(HEADER_BYTES..).unwrap_or_default()).map(|chunk| (chunk[0], chunk))
 }
 
@@ -107,9 +161,18 @@ pub(crate) mod tests {
 
     /// A packet of these chunks: kind, and what follows the length.
     pub(crate) fn packet(chunks: &[(u8, &[u8])]) -> Vec<u8> {
+        flagged(WHOLE_UNORDERED, chunks)
+    }
+
+    /// A packet of data with these flags.
+    pub(crate) fn piece(flags: u8, body: &[u8]) -> Vec<u8> {
+        flagged(flags, &[(DATA, body)])
+    }
+
+    fn flagged(flags: u8, chunks: &[(u8, &[u8])]) -> Vec<u8> {
         let mut packet = vec![0x13, 0x88, 0x13, 0x88, 1, 2, 3, 4, 0, 0, 0, 0];
         for (kind, body) in chunks {
-            packet.extend([*kind, 3]);
+            packet.extend([*kind, flags]);
             packet.extend((4 + body.len() as u16).to_be_bytes());
             packet.extend(*body);
             packet.resize(packet.len().next_multiple_of(4), 0);

@@ -129,6 +129,10 @@ impl Site {
             snapshot.rooms as u64,
         );
         metrics::tally(&mut out, &snapshot.tally);
+        let about = "Matches that were stored.";
+        metrics::counter(&mut out, "gaggle_matches_stored_total", about, snapshot.stored);
+        let about = "Matches that could not be stored, as on a full disk, and have to be reported again.";
+        metrics::counter(&mut out, "gaggle_matches_not_stored_total", about, snapshot.lost);
         let about = "How long it took to handle a message.";
         self.hub.handling.render(&mut out, "gaggle_message_handling_seconds", about);
         self.extensions.metrics.iter().for_each(|source| source.render(&mut out));

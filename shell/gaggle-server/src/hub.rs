@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use gaggle_kit::{Micros, PeerId};
@@ -35,6 +36,9 @@ pub(crate) struct Hub {
     tokens: Option<Arc<TokenVerifier>>,
     /// How long the machines took for what was said.
     pub(crate) handling: Histogram,
+    /// Matches that were stored, and those that could not be.
+    stored: AtomicU64,
+    lost: AtomicU64,
 }
 
 /// What is going on, for operators.
@@ -45,6 +49,9 @@ pub(crate) struct Snapshot {
     /// Some of the rooms.
     pub(crate) views: Vec<RoomView>,
     pub(crate) uptime: Micros,
+    /// Matches that were stored, and those that could not be.
+    pub(crate) stored: u64,
+    pub(crate) lost: u64,
 }
 
 impl fmt::Debug for Hub {
@@ -97,6 +104,8 @@ impl Hub {
             storage: OnceLock::new(),
             tokens: tokens.map(Arc::new),
             handling: Histogram::default(),
+            stored: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
         });
         let _ = hub.storage.set(StorageThread::start(storage, StorageListener(Arc::downgrade(&hub))));
         hub.call(|_, _| ());
@@ -244,6 +253,8 @@ impl Hub {
             rooms: machines.node.rooms().count(),
             views: machines.node.rooms().take(rooms_max).cloned().collect(),
             uptime: self.clock.now().since(self.started_at),
+            stored: self.stored.load(Ordering::Relaxed),
+            lost: self.lost.load(Ordering::Relaxed),
         }
     }
 
@@ -263,7 +274,11 @@ impl Hub {
         };
         later.flush.iter().for_each(|socket| socket.flush());
         if let Some(storage) = self.storage.get() {
-            later.records.into_iter().for_each(|record| storage.store(record));
+            for record in later.records {
+                if !storage.store(record) {
+                    self.lost.fetch_add(1, Ordering::Relaxed);
+                }
+            }
             for (ask, query) in later.queries {
                 if !storage.ask(ask, query) {
                     let text = "too many are asking: try again";
@@ -402,7 +417,14 @@ struct StorageListener(Weak<Hub>);
 impl Listener for StorageListener {
     fn stored(&self, record: &MatchRecord, ratings: Vec<RatingChange>) {
         if let Some(hub) = self.0.upgrade() {
+            hub.stored.fetch_add(1, Ordering::Relaxed);
             hub.stored(record.room, record.round, ratings);
+        }
+    }
+
+    fn lost(&self, matches: usize) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.lost.fetch_add(matches as u64, Ordering::Relaxed);
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn is_allowed(token: Option<&str>, headers: &HeaderMap) -> bool {
 
 /// What the page shows.
 pub(crate) fn state(hub: &Hub, sources: &[Arc<dyn MetricsSource>]) -> Value {
-    let Snapshot { tally, connections, rooms, views, uptime } = hub.snapshot(ROOMS_MAX);
+    let Snapshot { tally, connections, rooms, views, uptime, stored, lost } = hub.snapshot(ROOMS_MAX);
     let codes = |counts: &std::collections::BTreeMap<gaggle_lobby::RefusalCode, u64>| {
         counts
             .iter()
@@ -42,6 +42,8 @@ pub(crate) fn state(hub: &Hub, sources: &[Arc<dyn MetricsSource>]) -> Value {
         "returned": tally.returned,
         "rooms created": tally.rooms_created,
         "signals": tally.signals,
+        "matches stored": stored,
+        "matches not stored": lost,
     });
     for Figures { now: more, counts: more_counts } in sources.iter().map(|source| source.figures()) {
         more.into_iter().for_each(|(name, value)| now[name] = value.into());

@@ -10,6 +10,7 @@ use gaggle_lobby::TicketKey;
 use gaggle_lobby::message::server::Relay;
 use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
 
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::extensions::{Extensions, Upgrade, UpgradedStream};
 use crate::metrics::{Figures, MetricsSource, counter, gauge};
@@ -17,22 +18,23 @@ use crate::server::StartError;
 
 const PATH: &str = "/relay";
 
-/// Starts the relay the settings ask for and adds it to what the server serves. What comes back is the relay and the addresses it
+/// Starts the relay the settings ask for, at its UDP port if it has one, and adds it to what the server serves. What comes back is the relay and the addresses it
 /// answers STUN at.
 pub(crate) fn mount(
     config: &Config,
-    listen: SocketAddr,
+    udp: Option<UdpPort>,
     key: TicketKey,
+    clock: Clock,
     extensions: &mut Extensions,
 ) -> Result<(Option<Arc<RelayServer>>, Vec<String>), StartError> {
     if !config.relay || extensions.relay.is_some() {
         return Ok((None, Vec::new()));
     }
-    let udp = bind(listen, config)?;
     let addresses = udp.as_ref().map(|udp| udp.addresses().to_vec()).unwrap_or_default();
     let limits =
         RelayConfig { sockets_per_network: config.connections_per_address, ..RelayConfig::default() };
-    let server = RelayServer::start(key, limits, udp)
+    let unix_seconds = Box::new(move || clock.now().get() / 1_000_000);
+    let server = RelayServer::start_with_clock(key, limits, udp, unix_seconds)
         .map_err(|error| StartError::Setting(format!("the relay cannot start: {error}")))?;
     let mount = Arc::new(Mount(server.clone()));
     extensions.upgrades.push(mount.clone());
@@ -44,7 +46,7 @@ pub(crate) fn mount(
 }
 
 /// The UDP port that is asked for, or the one with the number of the server's own. Without the latter the relay has its sockets.
-fn bind(listen: SocketAddr, config: &Config) -> Result<Option<UdpPort>, StartError> {
+pub(crate) fn bind(listen: SocketAddr, config: &Config) -> Result<Option<UdpPort>, StartError> {
     let wanted = config.relay_udp.unwrap_or(listen);
     match UdpPort::bind(wanted, &config.relay_addresses.0) {
         Ok(port) => Ok(Some(port)),

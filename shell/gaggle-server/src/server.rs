@@ -12,7 +12,7 @@ use gaggle_kit::Micros;
 use gaggle_lobby::message::server::Relay;
 use gaggle_lobby::node::NodeConfig;
 use gaggle_lobby::{NodeId, TicketSigner};
-use gaggle_relay::RelayServer;
+use gaggle_relay::{RelayServer, UdpPort};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -42,6 +42,9 @@ const TLS_TIMEOUT: Duration = Duration::from_secs(5);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long the other nodes wait for a sign of life of this one.
 const LEASE: Micros = Micros::from_secs(6);
+
+/// How many port numbers are tried where any will do.
+const BIND_ATTEMPTS: usize = 16;
 
 /// Why a server cannot start. The text says what to do.
 #[derive(Debug, Error)]
@@ -121,14 +124,13 @@ impl Server {
             }
             _ => None,
         };
-        let listener = TcpListener::bind(config.listen)
-            .await
-            .map_err(|error| StartError::Listen { address: config.listen, error })?;
-        let address =
-            listener.local_addr().map_err(|error| StartError::Listen { address: config.listen, error })?;
+        let has_relay = config.relay && extensions.relay.is_none();
+        let (listener, address, port) = bind(&config, has_relay).await?;
         let ticket_key = TicketSigner::from_secret(&ticket_secret(&config)?).key();
-        let (relay, stun) = relay::mount(&config, address, ticket_key, &mut extensions)?;
-        let (hub, mut tasks) = start_hub(&config, stun, extensions.relay.clone()).await?;
+        // One clock for whoever makes tickets and whoever is shown them.
+        let clock = Clock::new();
+        let (relay, stun) = relay::mount(&config, port, ticket_key, clock, &mut extensions)?;
+        let (hub, mut tasks) = start_hub(&config, clock, stun, extensions.relay.clone()).await?;
         let lobby = Lobby { hub: hub.clone(), ticket_key };
         extensions.upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
@@ -182,9 +184,28 @@ impl Server {
     }
 }
 
+/// The port to serve on, and the relay's UDP port if there is one. Where any number will do it is one that is free for both.
+async fn bind(
+    config: &Config,
+    has_relay: bool,
+) -> Result<(TcpListener, SocketAddr, Option<UdpPort>), StartError> {
+    let failed = |error| StartError::Listen { address: config.listen, error };
+    let mut attempts = if config.listen.port() == 0 { BIND_ATTEMPTS } else { 1 };
+    loop {
+        let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let port = if has_relay { relay::bind(address, config)? } else { None };
+        attempts -= 1;
+        if port.is_some() || !has_relay || attempts == 0 {
+            return Ok((listener, address, port));
+        }
+    }
+}
+
 /// `stun` are servers of our own, for who configured no others.
 async fn start_hub(
     config: &Config,
+    clock: Clock,
     stun: Vec<String>,
     relay: Option<Relay>,
 ) -> Result<(Arc<Hub>, Vec<JoinHandle<()>>), StartError> {
@@ -212,7 +233,7 @@ async fn start_hub(
         .map_err(|error| StartError::Data { path, error: io::Error::other(error.to_string()) })?;
     let rules = config.rules();
     let Some(url) = &config.redis else {
-        return Ok((Hub::new(Clock::new(), rules, node, None, tokens, storage), Vec::new()));
+        return Ok((Hub::new(clock, rules, node, None, tokens, storage), Vec::new()));
     };
     let failed =
         |error| StartError::Setting(format!("cannot use the Redis at {}: {error}", without_password(url)));
@@ -220,7 +241,7 @@ async fn start_hub(
     let start = store.start(&rules).await.map_err(failed)?;
     let (outbox, parcels) = tokio::sync::mpsc::unbounded_channel();
     let shared = Some((Share::new(id, outbox), start));
-    let hub = Hub::new(Clock::new(), rules.clone(), node, shared, tokens, storage);
+    let hub = Hub::new(clock, rules.clone(), node, shared, tokens, storage);
     let tasks =
         vec![tokio::spawn(store.clone().write(parcels)), tokio::spawn(store.read(hub.clone(), rules))];
     Ok((hub, tasks))

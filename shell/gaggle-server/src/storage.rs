@@ -60,6 +60,8 @@ pub trait Storage: Send + 'static {
 pub(crate) trait Listener: Send + 'static {
     /// A match is stored.
     fn stored(&self, record: &MatchRecord, ratings: Vec<RatingChange>);
+    /// Matches could not be stored, and have to be reported again.
+    fn lost(&self, matches: usize);
     /// A question is answered.
     fn answered(&self, ask: AskId, answer: Result<ServerMessage, Refusal>);
 }
@@ -88,11 +90,13 @@ impl StorageThread {
         StorageThread { jobs: Some(jobs), questions, thread }
     }
 
-    /// Stores a match. If storage cannot keep up it is dropped, and stored when somebody reports it again.
-    pub(crate) fn store(&self, record: MatchRecord) {
-        if !self.send(Job::Store(Box::new(record))) {
+    /// Stores a match. False if storage cannot keep up: it is dropped, and stored when somebody reports it again.
+    pub(crate) fn store(&self, record: MatchRecord) -> bool {
+        let is_sent = self.send(Job::Store(Box::new(record)));
+        if !is_sent {
             error!("storage does not keep up: a match has to be reported again");
         }
+        is_sent
     }
 
     /// Answers a question. False if storage cannot keep up.
@@ -151,7 +155,10 @@ fn store(storage: &mut impl Storage, listener: &impl Listener, records: &[MatchR
                 listener.stored(record, ratings);
             }
         }
-        Err(error) => error!(%error, matches = records.len(), "matches could not be stored"),
+        Err(error) => {
+            error!(%error, matches = records.len(), "matches could not be stored");
+            listener.lost(records.len());
+        }
     }
 }
 
@@ -237,6 +244,10 @@ mod tests {
     impl Listener for Heard {
         fn stored(&self, _: &MatchRecord, _: Vec<RatingChange>) {
             let _ = self.0.send("stored");
+        }
+
+        fn lost(&self, _: usize) {
+            let _ = self.0.send("lost");
         }
 
         fn answered(&self, _: AskId, _: Result<ServerMessage, Refusal>) {

@@ -15,6 +15,9 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, St
     let chain: Result<Vec<_>, _> =
         CertificateDer::pem_file_iter(certificate).and_then(|certificates| certificates.collect());
     let chain = chain.map_err(|error| unreadable(certificate, error.to_string()))?;
+    if chain.is_empty() {
+        return Err(unreadable(certificate, "there is no certificate in it".into()));
+    }
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, error.to_string()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()

@@ -23,6 +23,8 @@ fn health_readiness_and_numbers() {
         "gaggle_rooms 1\n",
         "gaggle_seats_given_total 1\n",
         "gaggle_rooms_created_total 1\n",
+        "gaggle_matches_stored_total 0\n",
+        "gaggle_matches_not_stored_total 0\n",
         "# TYPE gaggle_message_handling_seconds histogram\n",
     ] {
         assert!(numbers.contains(line), "{line} is not in\n{numbers}");

@@ -12,7 +12,7 @@ use gaggle_lobby::view::{RoomEvent, Verdict};
 use gaggle_lobby::{RoomId, ServerMessage};
 
 use crate::guest::{FIND, Guest, PATIENCE, hello};
-use crate::place::Place;
+use crate::place::{Place, lasting_port};
 
 /// A server in a process of its own; killed when this is dropped.
 pub(crate) struct Process {
@@ -86,7 +86,7 @@ fn mistakes_on_the_command_line_are_one_line() {
 #[test]
 fn killed_in_a_storm_it_forgets_nothing_it_said() {
     let place = Place::new();
-    let mut process = Process::start(place.path(), 0, &[]);
+    let mut process = Process::start(place.path(), lasting_port(), &[]);
     let address = process.address;
     // Whoever is told of a seat or a stored result writes it down here.
     let seats: Mutex<Vec<Acknowledged>> = Mutex::default();

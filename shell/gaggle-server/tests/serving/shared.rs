@@ -1,7 +1,6 @@
 //! Several servers on one Redis are one lobby, also when one of them, or the Redis, is gone from one moment to the next.
 
 use std::collections::BTreeMap;
-use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,7 @@ use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
 use gaggle_server::config::{Duration as Setting, Secret};
 
 use crate::guest::{FIND, Guest, PATIENCE, TestServer, hello};
-use crate::place::Place;
+use crate::place::{Place, lasting_port};
 use crate::process::Process;
 
 #[test]
@@ -321,9 +320,13 @@ struct Redis {
 
 impl Redis {
     fn start() -> Redis {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let place = Place::new();
-        let child = run(port, &place);
+        // Somebody else may have been faster.
+        let found = (0..20).find_map(|_| {
+            let port = lasting_port();
+            run(port, &place).map(|child| (child, port))
+        });
+        let (child, port) = found.expect("redis-server starts");
         Redis { child, port, place }
     }
 
@@ -345,7 +348,7 @@ impl Redis {
     }
 
     fn start_again(&mut self) {
-        self.child = run(self.port, &self.place);
+        self.child = run(self.port, &self.place).expect("its port is still free");
     }
 
     /// Puts something into the log that no server wrote.
@@ -376,8 +379,9 @@ impl Redis {
     }
 }
 
-fn run(port: u16, place: &Place) -> Child {
-    let child = Command::new("redis-server")
+/// Starts one, unless something else is at the port.
+fn run(port: u16, place: &Place) -> Option<Child> {
+    let mut child = Command::new("redis-server")
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
         .arg("--dir")
         .arg(place.path())
@@ -385,11 +389,23 @@ fn run(port: u16, place: &Place) -> Child {
         .spawn()
         .unwrap();
     let start = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+    while !answers(port, child.id()) {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
         assert!(start.elapsed() < PATIENCE, "redis-server does not start");
         std::thread::sleep(Duration::from_millis(20));
     }
-    child
+    Some(child)
+}
+
+/// Whether this very process is the one that answers there.
+fn answers(port: u16, process: u32) -> bool {
+    let asked = redis::Client::open(format!("redis://127.0.0.1:{port}")).and_then(|client| {
+        let mut connection = client.get_connection_with_timeout(Duration::from_secs(1))?;
+        redis::cmd("INFO").arg("server").query::<String>(&mut connection)
+    });
+    asked.is_ok_and(|info| info.contains(&format!("process_id:{process}\r\n")))
 }
 
 impl Drop for Redis {

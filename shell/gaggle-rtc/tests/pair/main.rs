@@ -1,7 +1,9 @@
 //! Two channels without a network between them, in a time of their own: how many datagrams it takes, and what somebody gets
-//! who does not keep to the one stream there is.
+//! who does not keep to the one stream there is, or writes by hand what makes others keep things.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+mod forged;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -74,7 +76,7 @@ struct Hostile {
 impl Hostile {
     /// With an offer of the channel there is to be, and of others.
     fn new(now: Instant, others: &[Option<u16>]) -> (Hostile, String) {
-        let mut rtc = RtcConfig::new().clear_codecs().build(now);
+        let mut rtc = RtcConfig::new().set_crypto_provider(forged::provider()).clear_codecs().build(now);
         rtc.add_local_candidate(Candidate::host(address(1), "udp").unwrap());
         let mut change = rtc.sdp_api();
         for negotiated in [Some(0)].iter().chain(others) {
@@ -176,6 +178,21 @@ fn acknowledgements_of_a_game_travel_with_its_messages() {
 }
 
 #[test]
+fn the_longest_message_is_one_datagram() {
+    let mut now = Instant::now();
+    let (mut server, mut client) = pair(&mut now);
+    // What a relay forwards: a word, whom it is for, and a link's longest datagram. In pieces it would break the rules.
+    client.channel.write(&[1; 1 + 16 + 1_100]).unwrap();
+    server.channel.write(&[1; 1 + 16 + 1_100]).unwrap();
+    (0..100).for_each(|_| {
+        now += MS;
+        carry(now, &mut server, &mut client);
+    });
+    assert_eq!((server.heard, client.heard), (1, 1));
+    assert!(!server.channel.broke_rules() && !client.channel.broke_rules());
+}
+
+#[test]
 fn whoever_only_listens_acknowledges_in_time() {
     let mut now = Instant::now();
     let (mut server, mut client) = pair(&mut now);
@@ -199,23 +216,29 @@ fn whoever_only_listens_acknowledges_in_time() {
     assert_eq!(server.heard, 2_020);
 }
 
+/// An honest side, and one that is not, which can talk.
+fn hostile_pair(now: &mut Instant, others: &[Option<u16>]) -> (Honest, Hostile) {
+    let mut server = Honest::new(*now, Role::Server, 0);
+    let (mut hostile, offer) = Hostile::new(*now, others);
+    let answer = server.channel.answer(&offer).unwrap();
+    let pending = hostile.pending.take().unwrap();
+    hostile.rtc.sdp_api().accept_answer(pending, SdpAnswer::from_sdp_string(&answer).unwrap()).unwrap();
+    for _ in 0..5_000 {
+        *now += MS;
+        carry(*now, &mut server, &mut hostile);
+        if hostile.open.len() == 1 + others.len() && server.channel.is_open() {
+            break;
+        }
+    }
+    (server, hostile)
+}
+
 #[test]
 fn whoever_opens_another_stream_is_shown_out() {
     // One that asks for it, and one that just uses it.
     for other in [None, Some(77)] {
         let mut now = Instant::now();
-        let mut server = Honest::new(now, Role::Server, 0);
-        let (mut hostile, offer) = Hostile::new(now, &[other]);
-        let answer = server.channel.answer(&offer).unwrap();
-        let pending = hostile.pending.take().unwrap();
-        hostile.rtc.sdp_api().accept_answer(pending, SdpAnswer::from_sdp_string(&answer).unwrap()).unwrap();
-        for _ in 0..5_000 {
-            now += MS;
-            carry(now, &mut server, &mut hostile);
-            if hostile.open.len() == 2 && server.channel.is_open() {
-                break;
-            }
-        }
+        let (mut server, mut hostile) = hostile_pair(&mut now, &[other]);
         if other.is_some() {
             assert!(!server.channel.broke_rules(), "it has said nothing yet");
             hostile.write(0, b"honest");
@@ -275,4 +298,82 @@ fn a_question_is_no_longer_than_any_check() {
         }
     }
     assert!(checks > 0);
+}
+
+#[test]
+fn whoever_sends_messages_in_pieces_without_end_is_shown_out() {
+    // The first piece of ever another message; pieces in between, of none; and nothing at all, whole.
+    for (flags, bytes) in [(0b110, &b"x"[..]), (0b100, b"x"), (0b010, b"x"), (0b111, b"")] {
+        let mut now = Instant::now();
+        let (mut server, mut hostile) = hostile_pair(&mut now, &[]);
+        hostile.write(0, b"honest");
+        carry(now, &mut server, &mut hostile);
+        assert_eq!(server.heard, 1);
+        let next = forged::last_number() + 1;
+        let pieces: Vec<_> = (0..40).map(|nth| forged::data(flags, next + nth, bytes)).collect();
+        forged::say(&pieces);
+        carry(now + MS, &mut server, &mut hostile);
+        assert!(server.channel.broke_rules() && server.closed, "{flags:b}");
+    }
+}
+
+#[test]
+fn what_comes_after_a_gap_is_not_kept_without_end() {
+    let mut now = Instant::now();
+    let (mut server, mut hostile) = hostile_pair(&mut now, &[]);
+    hostile.write(0, b"honest");
+    carry(now, &mut server, &mut hostile);
+    // One is missing, and nobody says that it was given up.
+    let mut next = forged::last_number() + 2;
+    for _ in 0..200 {
+        now += MS;
+        let messages: Vec<_> = (0..40).map(|nth| forged::data(0b111, next + nth, b"x")).collect();
+        next += 40;
+        forged::say(&messages);
+        carry(now, &mut server, &mut hostile);
+    }
+    assert!(server.heard > 500, "a gap alone keeps nothing back: {}", server.heard);
+    assert!(server.heard <= 1_024, "{} messages are kept", server.heard);
+    assert!(!server.closed, "anybody may lose something");
+    // Once it is given up everything goes on.
+    let heard = server.heard;
+    forged::say(&[forged::forward(next - 1)]);
+    // As long as an acknowledgement may take.
+    (0..300).for_each(|_| {
+        now += MS;
+        carry(now, &mut server, &mut hostile);
+    });
+    forged::say(&[forged::data(0b111, next, b"x")]);
+    carry(now, &mut server, &mut hostile);
+    assert_eq!(server.heard, heard + 1);
+}
+
+#[test]
+fn a_full_room_on_a_bad_network_is_heard() {
+    let mut now = Instant::now();
+    let (mut server, mut client) = pair(&mut now);
+    let (mut sent, mut chance) = (0, 1_u32);
+    for tick in 0..8_000 {
+        now += MS;
+        // For four seconds; then what waits may still leave.
+        if tick % 16 == 0 && tick < 4_000 {
+            // Small ones for everybody in a room of 64, as long as there is room for them.
+            sent += (0..63).filter(|_| client.channel.write(&[1; 60]).is_ok()).count();
+        }
+        server.pass_time(now);
+        client.pass_time(now);
+        // One of ten datagrams is lost, either way.
+        let mut is_lost = || {
+            chance = chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (chance >> 16) % 10 == 0
+        };
+        let (down, up) = (server.poll(now), client.poll(now));
+        down.iter()
+            .filter(|_| !is_lost())
+            .for_each(|bytes| client.handle(now, address(0), address(1), bytes));
+        up.iter().filter(|_| !is_lost()).for_each(|bytes| server.handle(now, address(1), address(0), bytes));
+    }
+    assert!(!server.closed && !server.channel.broke_rules());
+    assert!(sent > 1_000, "only {sent} could be sent");
+    assert!(server.heard * 10 > sent * 8, "{} of {sent} were heard", server.heard);
 }

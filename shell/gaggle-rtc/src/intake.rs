@@ -1,0 +1,117 @@
+//! What of the other side's words SCTP is given. It keeps every piece of a message until the message is whole, everything that came
+//! after a gap until the gap is closed, and goes through all of it with every chunk; it answers whatever asks for an answer; and it
+//! looks up all that an acknowledgement names. None of that is bounded, so that it is bounded here, before anything is kept.
+
+use crate::sctp::{self, Chunk};
+
+/// How far data may be ahead of what is acknowledged. Whoever sends more than that before it gives up what was lost loses the rest, too:
+/// a full room's datagrams of a quarter of a second.
+const AHEAD_MAX: i32 = 1_024;
+
+/// What is to be done with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Pass,
+    /// It is as if it had been lost on the way.
+    Drop,
+    /// Nobody who keeps to the rules sends this.
+    Broken,
+}
+
+/// What is known about the other side's data.
+#[derive(Debug, Default)]
+pub(crate) struct Intake {
+    /// Up to where it is acknowledged; before that was said, where it began.
+    acknowledged: Option<u32>,
+}
+
+impl Intake {
+    /// A packet goes out.
+    pub(crate) fn sent(&mut self, packet: &[u8]) {
+        self.acknowledged = sctp::acknowledged(packet).or(self.acknowledged);
+    }
+
+    /// A packet came.
+    pub(crate) fn judge(&mut self, packet: &[u8]) -> Verdict {
+        let (mut seen, mut verdict) = ([0_u64; 4], Verdict::Pass);
+        for (kind, chunk) in sctp::chunks(packet) {
+            match sctp::read(kind, chunk) {
+                Chunk::Broken => return Verdict::Broken,
+                Chunk::Data { number } => {
+                    let from = *self.acknowledged.get_or_insert(number.wrapping_sub(1));
+                    if number.wrapping_sub(from).cast_signed() > AHEAD_MAX {
+                        verdict = Verdict::Drop;
+                    }
+                }
+                Chunk::Other => {
+                    let (word, bit) = (usize::from(kind / 64), 1 << (kind % 64));
+                    if seen[word] & bit != 0 {
+                        verdict = Verdict::Drop;
+                    }
+                    seen[word] |= bit;
+                }
+            }
+        }
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sctp::tests::{ack, data, packet, piece};
+
+    #[test]
+    fn data_far_ahead_is_dropped_until_what_is_missing_is_given_up() {
+        let numbered = |number: u32| {
+            let mut body = data(0, b"hello");
+            body[..4].copy_from_slice(&number.to_be_bytes());
+            packet(&[(0, &body)])
+        };
+        // Numbers begin anywhere, and go round.
+        let first = u32::MAX - 3;
+        let mut intake = Intake::default();
+        assert_eq!(intake.judge(&numbered(first)), Verdict::Pass);
+        assert_eq!(intake.judge(&numbered(first.wrapping_sub(2))), Verdict::Pass, "it came late");
+        assert_eq!(intake.judge(&numbered(first.wrapping_add(1_023))), Verdict::Pass);
+        assert_eq!(intake.judge(&numbered(first.wrapping_add(1_024))), Verdict::Drop);
+        let mut body = ack(0, 1);
+        body[..4].copy_from_slice(&first.to_be_bytes());
+        intake.sent(&packet(&[(3, &body)]));
+        assert_eq!(intake.judge(&numbered(first.wrapping_add(1_024))), Verdict::Pass);
+        assert_eq!(intake.judge(&numbered(first.wrapping_add(1_025))), Verdict::Drop);
+    }
+
+    #[test]
+    fn pieces_and_empty_messages_break_the_rules_and_words_are_said_once() {
+        let judge = |packet: &[u8]| Intake::default().judge(packet);
+        assert_eq!(
+            judge(&packet(&[(0, &data(0, b"a")), (0, &data(0, b"b")), (3, &ack(9, 2))])),
+            Verdict::Pass
+        );
+        assert_eq!(judge(&packet(&[(0, &data(0, b""))])), Verdict::Broken);
+        assert_eq!(judge(&packet(&[(0, b"cut")])), Verdict::Broken);
+        for flags in [0b000, 0b001, 0b010, 0b011, 0b100, 0b101, 0b110] {
+            assert_eq!(judge(&piece(flags, &data(0, b"a"))), Verdict::Broken, "{flags:b}");
+        }
+        assert_eq!(judge(&piece(0b1111, &data(0, b"a"))), Verdict::Pass, "asks for an answer at once");
+        for kind in [3, 4, 10, 130, 192] {
+            let body = if kind == 3 { ack(9, 0) } else { vec![0; 8] };
+            assert_eq!(judge(&packet(&[(kind, &body)])), Verdict::Pass, "{kind}");
+            assert_eq!(judge(&packet(&[(kind, &body), (kind, &body)])), Verdict::Drop, "{kind}");
+        }
+    }
+
+    #[test]
+    fn acknowledgements_name_everything_once() {
+        let judge = |gaps: &[(u16, u16)]| {
+            let mut body = vec![0, 0, 0, 9, 0, 1, 0, 0, 0, gaps.len() as u8, 0, 0];
+            gaps.iter().for_each(|(from, to)| body.extend([from.to_be_bytes(), to.to_be_bytes()].concat()));
+            Intake::default().judge(&packet(&[(3, &body)]))
+        };
+        assert_eq!(judge(&[(2, 2), (4, 9), (11, 60_000)]), Verdict::Pass);
+        for twice in [&[(2, 5), (5, 6)][..], &[(2, 9), (3, 4)], &[(7, 8), (2, 3)], &[(5, 4)], &[(0, 4)]] {
+            assert_eq!(judge(twice), Verdict::Broken, "{twice:?}");
+        }
+    }
+}
