@@ -2,11 +2,16 @@
 //! after a gap until the gap is closed, and goes through all of it with every chunk; it answers whatever asks for an answer; and it
 //! looks up all that an acknowledgement names. None of that is bounded, so that it is bounded here, before anything is kept.
 
-use crate::sctp::{self, Chunk};
+use crate::sctp::{self, Chunk, Ends};
 
 /// How far data may be ahead of what is acknowledged. Whoever sends more than that before it gives up what was lost loses the rest, too:
 /// a full room's datagrams of a quarter of a second.
 const AHEAD_MAX: i32 = 1_024;
+
+/// Most pieces of a message: browsers cut the longest we send in two or three, to fill packets up.
+const PIECES_MAX: u32 = 8;
+/// How many of the latest chunks are remembered once there were pieces: more than can be ahead.
+const REMEMBERED: usize = 2_048;
 
 /// What is to be done with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +28,8 @@ pub(crate) enum Verdict {
 pub(crate) struct Intake {
     /// Up to where it is acknowledged; before that was said, where it began.
     acknowledged: Option<u32>,
+    /// The latest chunks, from the first piece of a message on.
+    chunks: Option<Box<[Option<(u32, Ends)>]>>,
 }
 
 impl Intake {
@@ -37,10 +44,12 @@ impl Intake {
         for (kind, chunk) in sctp::chunks(packet) {
             match sctp::read(kind, chunk) {
                 Chunk::Broken => return Verdict::Broken,
-                Chunk::Data { number } => {
+                Chunk::Data { number, ends } => {
                     let from = *self.acknowledged.get_or_insert(number.wrapping_sub(1));
                     if number.wrapping_sub(from).cast_signed() > AHEAD_MAX {
                         verdict = Verdict::Drop;
+                    } else if !self.fits(number, ends) {
+                        return Verdict::Broken;
                     }
                 }
                 Chunk::Other => {
@@ -53,6 +62,32 @@ impl Intake {
             }
         }
         verdict
+    }
+
+    /// Whether a chunk goes with those beside it: after the last piece of a message comes the first of another, and only then. So
+    /// whatever is acknowledged is whole, and only what is ahead of that can be kept.
+    fn fits(&mut self, number: u32, ends: Ends) -> bool {
+        if self.chunks.is_none() && ends.is_first && ends.is_last {
+            return true;
+        }
+        let chunks = self.chunks.get_or_insert_with(|| vec![None; REMEMBERED].into_boxed_slice());
+        let slot = &mut chunks[number as usize % REMEMBERED];
+        match slot {
+            // The same again, as it was.
+            Some((known, before)) if *known == number => return *before == ends,
+            // From long ago: whoever hears it has had it.
+            Some((known, _)) if number.wrapping_sub(*known).cast_signed() < 0 => return true,
+            _ => *slot = Some((number, ends)),
+        }
+        let at = |number: u32| chunks[number as usize % REMEMBERED].filter(|(known, _)| *known == number);
+        let is_after = at(number.wrapping_sub(1)).is_none_or(|(_, before)| before.is_last == ends.is_first);
+        let is_before = at(number.wrapping_add(1)).is_none_or(|(_, after)| ends.is_last == after.is_first);
+        // How many pieces of one message there are around it.
+        let back = (0..PIECES_MAX)
+            .take_while(|nth| at(number.wrapping_sub(*nth)).is_some_and(|(_, ends)| !ends.is_first));
+        let on = (0..PIECES_MAX)
+            .take_while(|nth| at(number.wrapping_add(*nth)).is_some_and(|(_, ends)| !ends.is_last));
+        is_after && is_before && back.count() + on.count() < PIECES_MAX as usize
     }
 }
 
@@ -83,15 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn pieces_and_empty_messages_break_the_rules_and_words_are_said_once() {
+    fn orders_and_empty_messages_break_the_rules_and_words_are_said_once() {
         let judge = |packet: &[u8]| Intake::default().judge(packet);
-        assert_eq!(
-            judge(&packet(&[(0, &data(0, b"a")), (0, &data(0, b"b")), (3, &ack(9, 2))])),
-            Verdict::Pass
-        );
+        assert_eq!(judge(&packet(&[(0, &data(0, b"a")), (3, &ack(9, 2))])), Verdict::Pass);
         assert_eq!(judge(&packet(&[(0, &data(0, b""))])), Verdict::Broken);
         assert_eq!(judge(&packet(&[(0, b"cut")])), Verdict::Broken);
-        for flags in [0b000, 0b001, 0b010, 0b011, 0b100, 0b101, 0b110] {
+        for flags in [0b000, 0b001, 0b010, 0b011] {
             assert_eq!(judge(&piece(flags, &data(0, b"a"))), Verdict::Broken, "{flags:b}");
         }
         assert_eq!(judge(&piece(0b1111, &data(0, b"a"))), Verdict::Pass, "asks for an answer at once");
@@ -100,6 +132,50 @@ mod tests {
             assert_eq!(judge(&packet(&[(kind, &body)])), Verdict::Pass, "{kind}");
             assert_eq!(judge(&packet(&[(kind, &body), (kind, &body)])), Verdict::Drop, "{kind}");
         }
+    }
+
+    #[test]
+    fn messages_may_come_in_a_few_pieces_that_belong_together() {
+        const WHOLE: u8 = 0b111;
+        const FIRST: u8 = 0b110;
+        const MIDDLE: u8 = 0b100;
+        const LAST: u8 = 0b101;
+        let numbered = |number: u32, flags: u8| {
+            let mut body = data(0, b"hello");
+            body[..4].copy_from_slice(&number.to_be_bytes());
+            piece(flags, &body)
+        };
+        let check = |chunks: &[(u32, u8)], expected: Verdict| {
+            for first in [1_000, u32::MAX - 1] {
+                let mut intake = Intake::default();
+                let mut verdicts = chunks
+                    .iter()
+                    .map(|(nth, flags)| intake.judge(&numbered(first.wrapping_add(*nth), *flags)));
+                let verdict = verdicts.find(|verdict| *verdict != Verdict::Pass).unwrap_or(Verdict::Pass);
+                assert_eq!(verdict, expected, "{chunks:?}");
+            }
+        };
+        check(&[(0, FIRST), (1, MIDDLE), (2, LAST), (3, WHOLE), (4, FIRST), (5, LAST)], Verdict::Pass);
+        check(&[(2, LAST), (0, FIRST), (0, FIRST), (3, WHOLE), (1, MIDDLE)], Verdict::Pass);
+        for never_whole in [
+            &[(0, FIRST), (1, FIRST)][..],
+            &[(1, FIRST), (0, FIRST)],
+            &[(0, FIRST), (1, WHOLE)],
+            &[(0, FIRST), (1, LAST), (2, LAST)],
+            &[(0, FIRST), (1, LAST), (2, MIDDLE)],
+            &[(0, FIRST), (1, LAST), (2, WHOLE), (3, LAST)],
+            &[(0, FIRST), (1, LAST), (2, WHOLE), (2, FIRST)],
+        ] {
+            check(never_whole, Verdict::Broken);
+        }
+        let long = |pieces: u32| {
+            let middles = (1..pieces - 1).map(|nth| (nth, MIDDLE));
+            [(0, FIRST)].into_iter().chain(middles).chain([(pieces - 1, LAST)]).collect::<Vec<_>>()
+        };
+        check(&long(7), Verdict::Pass);
+        check(&long(10), Verdict::Broken);
+        let backwards: Vec<_> = long(12).into_iter().rev().collect();
+        check(&backwards, Verdict::Broken);
     }
 
     #[test]

@@ -20,9 +20,11 @@ const INTERLEAVED_DATA: u8 = 64;
 const RESET: u8 = 130;
 const FORWARD: u8 = 192;
 const INTERLEAVED_FORWARD: u8 = 194;
-/// Of a chunk of data: its header, and the flags of one that is a whole message without an order.
+/// Of a chunk of data: its header, and its flags: the last piece of a message, the first, one without an order.
 const DATA_HEADER_BYTES: usize = 16;
-const WHOLE_UNORDERED: u8 = 0b111;
+const LAST: u8 = 0b001;
+const FIRST: u8 = 0b010;
+const UNORDERED: u8 = 0b100;
 /// Where an acknowledgement says how many gaps it reports, and where they follow.
 const GAP_COUNT_AT: usize = 12;
 const GAPS_AT: usize = 16;
@@ -52,24 +54,29 @@ pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
 /// A chunk, as far as it matters what it makes SCTP keep or do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Chunk {
-    /// A whole message without an order, and its number.
-    Data {
-        number: u32,
-    },
-    /// A piece of a message, one with an order or with nothing in it, or an acknowledgement that names something twice.
+    /// A message without an order or a piece of one, and its number.
+    Data { number: u32, ends: Ends },
+    /// A message with an order or with nothing in it, or an acknowledgement that names something twice.
     Broken,
+    /// Anything else.
     Other,
+}
+
+/// Whether a chunk of data is the first of its message, and the last: pieces of a message have numbers one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) is_first: bool,
+    pub(crate) is_last: bool,
 }
 
 /// What a chunk is.
 pub(crate) fn read(kind: u8, chunk: &[u8]) -> Chunk {
     match kind {
         DATA => match chunk.get(4..8).and_then(|number| number.try_into().ok()) {
-            Some(number)
-                if chunk.len() > DATA_HEADER_BYTES && chunk[1] & WHOLE_UNORDERED == WHOLE_UNORDERED =>
-            {
-                Chunk::Data { number: u32::from_be_bytes(number) }
-            }
+            Some(number) if chunk.len() > DATA_HEADER_BYTES && chunk[1] & UNORDERED != 0 => Chunk::Data {
+                number: u32::from_be_bytes(number),
+                ends: Ends { is_first: chunk[1] & FIRST != 0, is_last: chunk[1] & LAST != 0 },
+            },
             _ => Chunk::Broken,
         },
         ACK if !names_each_once(chunk) => Chunk::Broken,
@@ -161,7 +168,7 @@ pub(crate) mod tests {
 
     /// A packet of these chunks: kind, and what follows the length.
     pub(crate) fn packet(chunks: &[(u8, &[u8])]) -> Vec<u8> {
-        flagged(WHOLE_UNORDERED, chunks)
+        flagged(UNORDERED | FIRST | LAST, chunks)
     }
 
     /// A packet of data with these flags.
