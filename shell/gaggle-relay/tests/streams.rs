@@ -4,11 +4,13 @@
 
 mod hostile;
 
+use std::time::{Duration, Instant};
+
 use gaggle_link::relay::{RelayFrame, RelayRefusal};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
-use hostile::{Hostile, word};
+use hostile::{Hostile, PATIENCE, word};
 
 #[test]
 fn whoever_opens_another_stream_is_shown_out() {
@@ -34,7 +36,7 @@ fn whoever_opens_another_stream_is_shown_out() {
 fn a_flood_over_a_channel_is_dropped_before_it_is_decrypted() {
     let config = RelayConfig { frames_per_second: 50, frames_burst: 100, ..RelayConfig::default() };
     let relay = Loopback::start(config).unwrap();
-    let mut hostile = Hostile::come(&relay);
+    let mut hostile = Hostile::come(&relay, &[0]);
     hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
     let (totals, port) = (|| relay.server().totals(), relay.address());
     assert_eq!(totals().dropped_rate, 0);
