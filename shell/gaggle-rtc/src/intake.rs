@@ -23,13 +23,16 @@ pub(crate) enum Verdict {
     Broken,
 }
 
+/// A chunk that came: its number, and which part of its message it is.
+type Seen = (u32, Ends);
+
 /// What is known about the other side's data.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
     /// Up to where it is acknowledged; before that was said, where it began.
     acknowledged: Option<u32>,
     /// The latest chunks, from the first piece of a message on.
-    chunks: Option<Box<[Option<(u32, Ends)>]>>,
+    chunks: Option<Box<[Option<Seen>]>>,
 }
 
 impl Intake {
