@@ -35,9 +35,9 @@ pub(crate) fn lasting_port() -> u16 {
         TcpListener::bind(("127.0.0.1", *port)).is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
     };
     // Those who look at the same time, in this process and in others, begin elsewhere.
-    let tries = (0..1_000).map(|_| {
+    let mut tries = (0..1_000).map(|_| {
         let nth = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(std::process::id().wrapping_mul(127));
         20_000 + (nth % 10_000) as u16
     });
-    tries.into_iter().find(is_free).expect("a port is free")
+    tries.find(is_free).expect("a port is free")
 }
