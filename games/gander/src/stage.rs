@@ -76,6 +76,7 @@ pub struct Stage {
     /// The moments the backdrop and the fires were last drawn for.
     drifted: Option<f32>,
     flickered: Option<f32>,
+    pictures: u64,
 }
 
 /// A goose that a correction has moved, on its way from where it was shown to where it is.
@@ -131,6 +132,7 @@ impl Stage {
             eased,
             drifted: None,
             flickered: None,
+            pictures: 0,
         }
     }
 
@@ -144,6 +146,11 @@ impl Stage {
         self.view
     }
 
+    /// How many pictures were drawn: one for each frame that was shown, however often it was simulated.
+    pub fn pictures(&self) -> u64 {
+        self.pictures
+    }
+
     /// Draws `now`, or a moment so much (0 to 1) of a frame after `before`.
     pub fn draw(
         &mut self,
@@ -154,6 +161,7 @@ impl Stage {
         scene: &mut Scene,
     ) {
         scene.clear();
+        self.pictures += 1;
         let between = between.clamp(0.0, 1.0);
         // Seventy minutes of frames still leave a float sixty-fourths of a frame.
         let time = (now.frame % (1 << 18)) as f32 + between - 1.0;

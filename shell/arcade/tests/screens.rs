@@ -7,6 +7,7 @@ use std::any::Any;
 use arcade::cabinets;
 use arcade::cabinets::gander::GanderCabinet;
 use arcade::{Arcade, Choice, Keeping, Opening, Params, Screen};
+use gaggle::kit::state_hash;
 use gaggle::{Micros, Nowhere};
 use gaggle_scene::Heard;
 use gander::{Gander, Phase};
@@ -138,6 +139,39 @@ fn any_size_of_screen_is_drawn_on_every_screen() {
             assert_eq!(arcade.rgba().len(), (wide * tall * 4) as usize);
         }
     }
+}
+
+/// Six seconds in a window that becomes another one half-way: the state in the end.
+fn six_seconds(windows: [(i32, i32); 2], turn: &str) -> u64 {
+    let mut arcade = open("seed=7");
+    tap(&mut arcade, "Enter");
+    for (half, (width, height)) in (0..).zip(windows) {
+        arcade.resize(width, height, 1.0);
+        for at in (half * 3_000..half * 3_000 + 3_000).step_by(16) {
+            match at % 200 {
+                0..16 => tap(&mut arcade, "Space"),
+                16..32 => _ = arcade.key_down(turn, ""),
+                128..144 => arcade.key_up(turn),
+                _ => {}
+            }
+            // Seldom enough to be cheap, often enough for every screen to be drawn.
+            if at % 25 == 0 {
+                arcade.frame(Micros::from_millis(at), |_| {});
+            } else {
+                arcade.update(Micros::from_millis(at));
+            }
+        }
+    }
+    state_hash(game(&arcade))
+}
+
+#[test]
+fn the_same_keys_lead_to_the_same_end_in_any_window() {
+    let end = six_seconds([(640, 360); 2], "ArrowRight");
+    for windows in [[(320, 200), (1_920, 1_080)], [(390, 844), (1_900, 300)]] {
+        assert_eq!(six_seconds(windows, "ArrowRight"), end, "{windows:?}");
+    }
+    assert_ne!(six_seconds([(640, 360); 2], "ArrowLeft"), end, "other keys lead elsewhere");
 }
 
 #[test]

@@ -80,6 +80,11 @@ impl<O: Outside> GanderCabinet<O> {
         self.room.game()
     }
 
+    /// How many pictures were drawn on the screen it has now.
+    pub fn pictures(&self) -> u64 {
+        self.stage.pictures()
+    }
+
     /// Bots at this machine sit wherever the match has put them.
     fn play_bots(&mut self) {
         let slots = self.room.own_slots().into_iter().skip(self.players);
