@@ -14,6 +14,7 @@ pub mod replica;
 pub mod rtc;
 pub mod timeline;
 
+#[allow(dead_code, reason = "what signs questions reads nothing")]
 #[path = "../../shell/gaggle-rtc/src/stun.rs"]
 pub mod stun;
 
