@@ -289,25 +289,31 @@ fn those_who_come_at_once_through_different_members_agree_who_is_senior() {
     }
 }
 
+/// Three machines fall apart. Two come in on the side of two, which counts on; one of those returns on the other side, which does not know
+/// of them, and has the number of one of them there.
+fn count_on_apart(world: &mut World) -> [usize; 2] {
+    world.run_ms(3_000);
+    world.split(&[&[0], &[1, 2]]);
+    world.run_ms(3_000);
+    let comers = [add(world, Entry::Join), add(world, Entry::Join)];
+    for comer in comers {
+        world.link(comer, 1);
+        world.link(comer, 2);
+        world.run_ms(500);
+    }
+    world.kill(2);
+    world.start(2, Entry::Join);
+    world.link(2, 0);
+    world.run_ms(2_000);
+    comers
+}
+
 #[test]
 fn who_came_in_beyond_a_split_gets_a_number_behind_those_who_were_there() {
     for policy in [Policy::Open, Policy::Host, Policy::Mixed] {
         let mut world = world(3, policy.clone());
         let id = spawn(&mut world, 0, 5);
-        world.run_ms(3_000);
-        world.split(&[&[0], &[1, 2]]);
-        world.run_ms(3_000);
-        // Two come in on one side, which counts on; one returns on the other, which does not know of them.
-        let comers = [add(&mut world, Entry::Join), add(&mut world, Entry::Join)];
-        for comer in comers {
-            world.link(comer, 1);
-            world.link(comer, 2);
-            world.run_ms(500);
-        }
-        world.kill(2);
-        world.start(2, Entry::Join);
-        world.link(2, 0);
-        world.run_ms(2_000);
+        let comers = count_on_apart(&mut world);
         let number = world.session(2).member().number;
         assert_eq!(number, world.session(comers[0]).member().number, "as one of those over there has");
         let theirs = world.session(2).spawn_for(player(2), &Cube { place: 7 }).ok();
@@ -332,19 +338,7 @@ fn who_came_in_beyond_a_split_gets_a_number_behind_those_who_were_there() {
 #[test]
 fn who_gets_another_number_tells_what_only_it_knows() {
     let mut world = world(3, Policy::Host);
-    world.run_ms(3_000);
-    world.split(&[&[0], &[1, 2]]);
-    world.run_ms(3_000);
-    let comers = [add(&mut world, Entry::Join), add(&mut world, Entry::Join)];
-    for comer in comers {
-        world.link(comer, 1);
-        world.link(comer, 2);
-        world.run_ms(500);
-    }
-    world.kill(2);
-    world.start(2, Entry::Join);
-    world.link(2, 0);
-    world.run_ms(2_000);
+    count_on_apart(&mut world);
     // What the lead said last before it died only the one knows that will get another number.
     world.session(0).set_value(player(1), &Score(7)).expect("it leads");
     world.run_ms(500);

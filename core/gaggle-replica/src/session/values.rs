@@ -143,7 +143,7 @@ impl Session {
         let is_settled = self.now.since(self.lead_since) > LEARNS_FOR;
         if !self.is_lead() {
             // Perhaps it will lead, or whoever does passes it on.
-            self.links[index].values.merge(player, key, entry);
+            self.keep_value(index, player, key, entry);
         } else if self.is_word_of(index, entry.writer) {
             // It led elsewhere.
             self.write_above(player, key, entry, knows_it);
@@ -158,8 +158,8 @@ impl Session {
         }
     }
 
-    /// Whoever wrote it is here and speaks for itself. But it may be gone already, and others know before we do: then this is all that is left
-    /// of its word.
+    /// Keeps what cannot be taken yet until the roster is another. Whoever wrote it is here and speaks for itself, as far as we know; but it
+    /// may be gone already, and others know before we do: then this is all that is left of its word.
     fn keep_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
         self.links[index].values.merge(player, key, entry);
     }
