@@ -7,6 +7,7 @@ mod bench;
 mod chaos;
 mod console;
 mod context;
+mod disk;
 mod excerpt;
 mod imports;
 mod needs;

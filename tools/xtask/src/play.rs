@@ -1,7 +1,7 @@
 //! `cargo xtask play`: runs the best thing the project has to show. `cargo xtask play FOLDER`: the game in that folder, anybody's.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::settings;
@@ -11,6 +11,8 @@ use crate::workspace::{self, Workspace};
 const SHOWS: [Show; 2] = [Show::Arcade("gaggle-web"), Show::Example("two_peers_in_memory")];
 /// Where the arcade is opened, if nobody else is there.
 const PORT: u16 = 8080;
+/// Gigabytes that page and server leave in `target/`.
+const ARCADE_BUILT: u64 = 3;
 
 /// Something to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +64,7 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
 /// Builds the server with the arcade's page in it, optimised.
 pub(crate) fn build_server() -> ExitCode {
     let root = workspace::root();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = workspace::target(&root);
     let page = target.join("page/arcade");
     let mut build_page = workspace::cargo();
     build_page.args(["run", "--package", "gaggle-web", "--", "arcade"]).arg(&page).current_dir(&root);
@@ -91,7 +93,10 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     if let Err(unknown) = settings::check(root, &settings) {
         return crate::refuse(&unknown);
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    if let Err(full) = crate::disk::has_room_for(ARCADE_BUILT, root) {
+        return crate::refuse(&full);
+    }
+    let target = workspace::target(root);
     let name = game.and_then(Path::file_name).unwrap_or("arcade".as_ref());
     let (page, data) = (target.join("page").join(name), target.join("play"));
     let mut build = workspace::cargo();

@@ -7,6 +7,9 @@ use crate::context::Context;
 use crate::steps::{self, Step};
 use crate::workspace::{self, Workspace};
 
+/// Gigabytes that all steps together leave in `target/`.
+const EVERYTHING_BUILT: u64 = 12;
+
 /// Runs the command line behind `cargo xtask test`.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     let long = arguments.contains(&"--long");
@@ -21,6 +24,9 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         Ok(workspace) => workspace,
         Err(error) => return crate::refuse(&error),
     };
+    if let Err(full) = crate::disk::has_room_for(EVERYTHING_BUILT, &root) {
+        return crate::refuse(&full);
+    }
     let is_chosen =
         |step: &Step| if names.is_empty() { long || !step.long } else { names.contains(&step.name) };
     let chosen: Vec<Step> = known.into_iter().filter(is_chosen).collect();

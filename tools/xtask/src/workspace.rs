@@ -126,6 +126,11 @@ pub(crate) fn root() -> PathBuf {
     Path::new(&here).ancestors().nth(2).expect("xtask lives two folders below the root").to_path_buf()
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
 fn kind(target: &Value) -> String {
     match target["kind"][0].as_str().unwrap_or_default() {
         "rlib" | "cdylib" | "dylib" | "staticlib" => "lib".to_string(),

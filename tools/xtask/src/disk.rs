@@ -1,0 +1,72 @@
+//! Whether what is about to be built fits on the disk: one that fills up in the middle fails in a dozen confusing ways.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::workspace;
+
+const GB: u64 = 1_000_000_000;
+/// What a build goes on needing when nearly all of it is there.
+const ONCE_BUILT: u64 = 2 * GB;
+
+/// Says in one line that there is too little room for `needed` gigabytes of a first build. What cannot be found out is no reason to refuse.
+pub(crate) fn has_room_for(needed: u64, root: &Path) -> Result<(), String> {
+    let target = workspace::target(root);
+    let is_built = target.join("debug/deps").is_dir() && target.join("page").is_dir();
+    let needed = if is_built { ONCE_BUILT } else { needed * GB };
+    // The folder itself may not be there yet.
+    let nearest = target.ancestors().find(|folder| folder.is_dir()).unwrap_or(root);
+    match free(nearest) {
+        Some(free) if free < needed => Err(too_full(nearest, free, needed)),
+        _ => Ok(()),
+    }
+}
+
+fn too_full(folder: &Path, free: u64, needed: u64) -> String {
+    format!(
+        "The disk of {} has {}.{} GB free and this builds about {} GB: make room, or set CARGO_TARGET_DIR to a folder on another disk.",
+        folder.display(),
+        free / GB,
+        free % GB * 10 / GB,
+        needed / GB
+    )
+}
+
+/// How many bytes can still be written to the disk a folder is on.
+fn free(folder: &Path) -> Option<u64> {
+    let answer = Command::new("df").arg("-Pk").arg(folder).output().ok()?;
+    free_in(std::str::from_utf8(&answer.stdout).ok()?)
+}
+
+/// Reads what POSIX has `df -P -k` print: a heading, then a line whose fourth word counts kilobytes.
+fn free_in(table: &str) -> Option<u64> {
+    let kilobytes: u64 = table.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_df_says_is_read_and_what_it_cannot_say_is_no_obstacle() {
+        let table = "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vda 263174212 11534336 83886080 13% /\n";
+        assert_eq!(free_in(table), Some(83_886_080 * 1024));
+        for unreadable in
+            ["", "one line only", "a\nb c d e f", "heading\n/dev/vda 1 2 99999999999999999999 1% /"]
+        {
+            assert_eq!(free_in(unreadable), None, "{unreadable:?}");
+        }
+        assert!(free(Path::new("/")).is_some_and(|free| free > 0), "this disk has some room");
+    }
+
+    #[test]
+    fn a_disk_without_room_is_named_with_what_is_missing() {
+        let words = too_full(Path::new("/small"), GB / 2, 12 * GB);
+        assert!(
+            words.starts_with("The disk of /small has 0.5 GB free and this builds about 12 GB"),
+            "{words}"
+        );
+        assert!(!words.contains('\n'));
+    }
+}
