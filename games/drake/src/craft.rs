@@ -17,21 +17,22 @@ pub const DUCKLING_RADIUS: i32 = 3;
 pub const SPEED_MAX: i32 = 270;
 
 /// A full turn takes 70 frames.
-const TURN: u16 = 936;
+pub(crate) const TURN: u16 = 936;
 /// A duckling turns on the spot.
-const DUCKLING_TURN: u16 = 1_400;
+pub(crate) const DUCKLING_TURN: u16 = 1_400;
 /// Pixels a second, gained each frame of thrust.
 const THRUST: Fixed16 = Fixed16::lit("4.4");
 const DUCKLING_THRUST: Fixed16 = Fixed16::lit("2");
 /// What is left of a velocity after a frame.
 const DRAG: Fixed16 = Fixed16::lit("0.978");
 const DUCKLING_DRAG: Fixed16 = Fixed16::lit("0.96");
-const CRUISE_MAX: Fixed16 = Fixed16::from_int(150);
+/// Pixels a second but for a dash.
+pub(crate) const CRUISE_MAX: i32 = 150;
 /// A dash: this much at once, over the cruising speed for so many frames, and not again for so long.
 const DASH: Fixed16 = Fixed16::from_int(190);
 /// Frames a dash lasts.
 pub const DASH_FRAMES: u8 = 12;
-const DASH_REST: u8 = 60;
+pub(crate) const DASH_REST: u8 = 60;
 /// Two presses within so many frames are a double tap.
 const TAP_FRAMES: u8 = 14;
 /// What is kept of a speed that meets a wall or a rock.
@@ -155,8 +156,8 @@ impl Craft {
         }
         let drag = if duckling { DUCKLING_DRAG } else { DRAG };
         self.velocity = self.velocity.map(|part| part * drag);
-        let speed_max = if self.dash > 0 { Fixed16::from_int(SPEED_MAX - 10) } else { CRUISE_MAX };
-        self.velocity = field::slowed_to(self.velocity, speed_max);
+        let speed_max = if self.dash > 0 { SPEED_MAX - 10 } else { CRUISE_MAX };
+        self.velocity = field::slowed_to(self.velocity, Fixed16::from_int(speed_max));
         self.place = field::moved(self.place, self.velocity);
     }
 
@@ -219,7 +220,7 @@ mod tests {
             |gap: usize| (0..40).map(move |frame| Pad { turn: frame == 2 || frame == 2 + gap, fire: false });
         let (fast, deeds) = flown(taps(6).take(10));
         assert_eq!(deeds.iter().filter(|deed| deed.dash).count(), 1);
-        assert!(field::length(fast.velocity) > CRUISE_MAX);
+        assert!(field::length(fast.velocity) > Fixed16::from_int(CRUISE_MAX));
         let (_, deeds) = flown(taps(20));
         assert!(deeds.iter().all(|deed| !deed.dash));
     }

@@ -6,6 +6,7 @@
 //!
 //! [`Coop`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves its packets.
 
+mod census;
 mod coop;
 mod ghosts;
 mod referee;
@@ -18,6 +19,7 @@ use gaggle_replica::{Kinds, Policy, SessionConfig, SignalRules, Writer};
 
 use crate::bout::Bout;
 use crate::craft::Craft;
+use crate::field::SEATS;
 use crate::mark::Mark;
 use crate::pad::Pad;
 use crate::rock::Rock;
@@ -65,13 +67,22 @@ pub fn policy() -> Policy {
     Policy::Custom(std::sync::Arc::new(Rules))
 }
 
-/// The settings of a session: thirty updates a second, since drakes turn quickly.
+/// Things one peer may tell of first, those included that were deleted within the last minute. Six drakes spit a dozen peas a second at
+/// the very most, so honest play stays below half of it.
+const THINGS_PER_PEER_MAX: usize = 2_000;
+
+/// The settings of a session: thirty updates a second, since drakes turn quickly. Peas are soon gone, so what is gone is remembered no
+/// longer than it takes to come back. There is room for as many things as all together may bring: nobody can fill the coop for the others.
 pub fn config() -> SessionConfig {
+    let defaults = SessionConfig::default();
     SessionConfig {
         game_fingerprint: crate::FINGERPRINT,
         policy: policy(),
         interval: Micros::from_millis(33),
         inherit_after: Micros::from_millis(400),
-        ..SessionConfig::default()
+        grave: defaults.ticket_life,
+        objects_per_peer_max: THINGS_PER_PEER_MAX,
+        objects_max: THINGS_PER_PEER_MAX * SEATS,
+        ..defaults
     }
 }

@@ -5,9 +5,10 @@ mod company;
 use company::{Company, bad_wifi};
 use drake::field::{self, SEATS};
 use drake::net::Happening;
-use drake::{Craft, Form, Mark, Pad, Phase, Standing, What};
-use gaggle_kit::Fixed16;
-use gaggle_replica::{Player, To};
+use drake::{Craft, Egg, Form, Hornet, Load, Mark, Pad, Phase, Rock, Shot, Standing, What};
+use gaggle_kit::{Fixed16, Micros};
+use gaggle_link::sim::{Chance, Conditions};
+use gaggle_replica::{Player, Session, SessionConfig, To};
 
 #[test]
 fn three_machines_play_one_match_and_agree_about_it() {
@@ -30,7 +31,7 @@ fn three_machines_play_one_match_and_agree_about_it() {
 
 #[test]
 fn own_craft_answers_in_the_same_frame_however_far_the_host_is() {
-    let mut company = Company::of(2, 5, gaggle_link::sim::Conditions::latency_ms(200));
+    let mut company = Company::of(2, 5, Conditions::latency_ms(200));
     company.run_until_playing(1);
     let before = company.game(1).crafts[1].heading;
     company.press(1, Pad::TURN);
@@ -85,7 +86,7 @@ fn who_comes_back_has_his_seat_and_what_he_won() {
 
 #[test]
 fn a_craft_that_leaps_is_out_and_everybody_sees_it() {
-    let mut company = Company::of(3, 47, gaggle_link::sim::Conditions::latency_ms(30));
+    let mut company = Company::of(3, 47, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.run_secs(2);
     company.run_until_playing(1);
@@ -104,7 +105,7 @@ fn a_craft_that_leaps_is_out_and_everybody_sees_it() {
 
 #[test]
 fn nobody_can_give_himself_what_the_referee_gives() {
-    let mut company = Company::of(3, 59, gaggle_link::sim::Conditions::latency_ms(30));
+    let mut company = Company::of(3, 59, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.cheat = Some((1, |session| {
         // A standing of his own making, in every way a session lets one try.
@@ -131,7 +132,7 @@ fn nobody_can_give_himself_what_the_referee_gives() {
 
 #[test]
 fn a_stranger_in_somebody_elses_seat_is_not_seen() {
-    let mut company = Company::of(3, 61, gaggle_link::sim::Conditions::latency_ms(30));
+    let mut company = Company::of(3, 61, Conditions::latency_ms(30));
     company.run_until_playing(2);
     let before = company.game(0).crafts[2].seat;
     company.cheat = Some((1, |session| {
@@ -145,4 +146,185 @@ fn a_stranger_in_somebody_elses_seat_is_not_seen() {
     let seen = company.game(0).crafts[2].place;
     let real = company.game(2).crafts[2].place;
     assert!(field::near(seen, real, 40), "{seen:?} {real:?}");
+}
+
+/// A standing nobody earned.
+fn rich(seat: u8) -> Standing {
+    Standing { seat, form: Form::Drake, wins: 2, score: 900, shell: true, life: 3, ..Standing::default() }
+}
+
+/// One of everything a referee makes, in somebody else's hands.
+fn make_everything(session: &mut Session) {
+    let place = field::MIDDLE;
+    _ = session.spawn(&rich(session.player().number()));
+    _ = session.spawn(&Rock { place, ..Rock::default() });
+    _ = session.spawn(&Shot { place, left: 200, ..Shot::default() });
+    _ = session.spawn(&Hornet { place, left: 200, ..Hornet::default() });
+    _ = session.spawn(&Egg { place, load: Load::Lantern, ..Egg::default() });
+    // And crafts: his own, somebody else's, and nobody's.
+    for seat in 0..SEATS {
+        _ = session.spawn_for(Player::at(seat as u8), &Craft { place, ..Craft::hatched(seat, 1) });
+        _ = session.spawn(&Craft { place, ..Craft::hatched(seat, 1) });
+    }
+}
+
+#[test]
+fn what_a_liar_makes_nobody_sees_for_long() {
+    let mut company = Company::with_liar(3, 71, 1);
+    company.run_until_playing(2);
+    company.cheat = Some((1, |session| {
+        if session.objects::<Egg>().count() < 20 {
+            make_everything(session);
+        }
+    }));
+    for _ in 0..180 {
+        company.frame();
+        for me in [0, 2] {
+            assert!(company.game(me).seats.iter().all(|seat| seat.score < 900), "a standing of his making");
+            assert!(company.marks(me).all(|mark| mark.what != What::Offside || mark.who == 1));
+        }
+        assert!(company.things(2)[5] <= company.things(0)[5] + 2, "eggs of his making");
+    }
+    company.cheat = None;
+    company.run_secs(2);
+    // Of one mind about everything, again and again, and about nothing else.
+    company.run_until(|company| {
+        let real = company.things(0);
+        [0, 2].into_iter().all(|me| company.objects(me) == real) && company.things(2) == real
+    });
+    for me in [0, 2] {
+        assert_eq!(company.session(me).objects::<Standing>().count(), SEATS);
+        let crafts = company.session(me).objects::<Craft>();
+        assert!(
+            crafts.filter(|(id, _)| company.session(me).owner(*id) != Some(Player::at(1))).count() < SEATS
+        );
+    }
+}
+
+#[test]
+fn what_a_liar_made_is_not_inherited_with_the_host() {
+    // Whose ids are the lower ones is chance: of several companies in some the liar's are.
+    for seed in [73, 74, 75, 76] {
+        let mut company = Company::with_liar(4, seed, 3);
+        company.run_until_playing(2);
+        let heir = company.heir(0);
+        assert_ne!(heir, 3, "the one who lies does not lead next, with this seed");
+        company.cheat = Some((3, |session| {
+            if session.objects::<Standing>().count() < 40 {
+                make_everything(session);
+            }
+        }));
+        company.run_secs(2);
+        let (before, number) = (company.scores(heir), company.game(heir).bout.number);
+        company.kill(0);
+        company.run_until(|company| company.session(heir).is_lead());
+        (0..4).for_each(|_| company.frame());
+        company.cheat = None;
+        for _ in 0..120 {
+            company.frame();
+            let after = company.scores(heir);
+            let kept = after.iter().zip(&before).all(|(now, then)| now.0 >= then.0 && now.0 < then.0 + 9);
+            assert!(kept, "{before:?} then {after:?}");
+        }
+        assert_eq!(company.game(heir).bout.number, number, "the match goes on");
+        company.run_until(|company| company.objects(heir) == company.things(heir));
+        assert_eq!(company.session(heir).objects::<Standing>().count(), SEATS);
+    }
+}
+
+#[test]
+fn after_a_split_nothing_of_the_junior_half_is_left() {
+    let mut company = Company::of(4, 83, bad_wifi());
+    company.run_until_playing(2);
+    company.split(Some(vec![vec![0, 1], vec![2, 3]]));
+    company.run_until(|company| company.session(2).is_lead());
+    company.run_secs(12);
+    assert!(company.session(0).is_lead() && company.session(2).is_lead(), "each half has its own");
+    company.split(None);
+    company.run_until(|company| (0..4).all(|me| company.session(me).roster().len() == 4));
+    company.run_secs(2);
+    company.run_until(|company| {
+        let real = company.things(0);
+        (0..4).all(|me| company.objects(me) == real)
+    });
+    assert!((0..4).all(|me| company.session(me).objects::<Standing>().count() == SEATS));
+    assert!((0..4).all(|me| company.session(me).objects::<Craft>().count() <= SEATS));
+}
+
+#[test]
+fn who_keeps_silent_about_his_new_life_is_hit_all_the_same() {
+    let mut company = Company::of(3, 89, Conditions::latency_ms(30));
+    company.run_until_playing(1);
+    company.cheat = Some((1, |session| {
+        let mine: Vec<_> = session.mine::<Craft>().collect();
+        // No seat is ever in this life: lives are counted from one.
+        mine.into_iter().for_each(|id| session.update(id, |craft: &mut Craft| craft.life = 0).unwrap());
+    }));
+    let life = company.game(0).seats[1].life;
+    company.run_until(|company| {
+        let game = company.game(0);
+        game.seats[1].life != life && game.seats[1].alive() && game.bout.phase == Phase::Play
+    });
+    for me in [0, 2] {
+        company.run_until(|company| company.game(me).body(1).is_some());
+    }
+    let hit = |mark: &Mark| matches!(mark.what, What::Down | What::ShellBroke) && mark.who == 1;
+    company.run_until(|company| company.marks(0).any(hit));
+}
+
+#[test]
+fn nobody_honest_is_called_offside_on_the_worst_of_lines() {
+    for (seed, jitter, loss) in [(97, 20, 5), (98, 120, 10), (99, 250, 15)] {
+        let conditions = Conditions {
+            jitter: Micros::from_millis(jitter),
+            loss: Chance::percent(loss),
+            ..Conditions::latency_ms(40)
+        };
+        let mut company = Company::of(4, seed, conditions);
+        for _ in 0..60 * 60 {
+            company.frame();
+            let offside = company.marks(0).find(|mark| mark.what == What::Offside);
+            assert_eq!(offside, None, "with {jitter} ms of jitter and {loss} % of loss");
+        }
+        assert!(company.downs() > 0, "they brawled");
+    }
+}
+
+#[test]
+fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
+    let mut company = Company::with_liar(4, 101, 3);
+    company.run_until_playing(1);
+    company.cheat = Some((3, |session| (0..200).for_each(|_| _ = session.spawn(&Egg::default()))));
+    company.run_until(|company| (0..3).all(|me| company.session(me).roster().len() == 3));
+    let downs = company.downs();
+    company.run_until(|company| company.downs() > downs + 2);
+    for me in 0..3 {
+        assert!((0..3).all(|it| company.session(me).roster().of_player(Player::at(it)).is_some()));
+        company.run_until(|company| {
+            company.truth(me) == company.truth(0) && company.objects(me) == company.things(0)
+        });
+    }
+}
+
+#[test]
+fn honest_play_stays_far_below_the_limits_whoever_leads() {
+    let limits = drake::net::config();
+    let half = SessionConfig {
+        objects_max: limits.objects_max / 2,
+        objects_per_peer_max: limits.objects_per_peer_max / 2,
+        ..limits
+    };
+    let mut company = Company::with_config(SEATS, 103, half);
+    company.run_until(|company| company.session(0).roster().len() == SEATS);
+    for present in [SEATS, SEATS - 1] {
+        for _ in 0..75 {
+            company.run_secs(1);
+            let lead = company.lead().expect("somebody leads");
+            assert_eq!(company.session(lead).roster().len(), present, "{} downs", company.downs());
+        }
+        let (host, heir) = (company.lead().unwrap(), company.heir(company.lead().unwrap()));
+        company.kill(host);
+        company.run_until(|company| company.session(heir).is_lead());
+    }
+    assert!(company.downs() > 10, "they brawled");
 }

@@ -39,6 +39,7 @@ use crate::forgotten::Forgotten;
 use crate::input_queue::{InputOut, LocalInput};
 use crate::link::Link;
 use crate::message::NUMBER_NONE;
+use crate::policy::Facts;
 use crate::roster::{Present, Roster};
 use crate::rule::Without;
 use crate::signal::Signals;
@@ -388,6 +389,12 @@ impl Session {
     /// All objects of a kind, with what is known of them, in no particular order.
     pub fn objects<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
         self.places_of::<K>().map(|place| (self.store[place].id, K::from_words(self.store.value(place))))
+    }
+
+    /// Everything there is, of whatever kind, in no particular order: for whoever would otherwise ask for every kind in turn.
+    pub fn all(&self) -> impl Iterator<Item = Facts> + '_ {
+        let live = self.store.iter().filter_map(|(_, object)| Some((object.id, object.record?)));
+        live.filter(|(_, record)| !record.gone).map(|(id, record)| Facts::of(id, &record))
     }
 
     /// The ids of the objects of a kind this machine holds.

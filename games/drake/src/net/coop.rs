@@ -1,13 +1,17 @@
 //! One machine's part in the game.
 
-use gaggle_replica::{Event, Session, Signal};
+use gaggle_replica::{Event, Member, Session, Signal};
 
+use super::census::Census;
 use super::ghosts::Ghosts;
 use super::referee::{Referee, tell_craft, tell_noise};
 use super::{Happening, Noise, view};
 use crate::field::SEATS;
 use crate::mark::{Mark, What};
 use crate::{Bout, Drake, Form, Pad, Setup};
+
+/// So many who led are remembered: more are gone than a match has seats.
+const LED_MAX: usize = 8;
 
 /// The game on one machine: played, refereed where this machine leads, and ready to be drawn.
 #[derive(Debug, Clone)]
@@ -17,6 +21,10 @@ pub struct Coop {
     picture: Drake,
     referee: Referee,
     ghosts: Ghosts,
+    /// What there is in this frame.
+    census: Census,
+    /// Who led, as far as this machine saw it, the last of them last.
+    led: Vec<Member>,
     leading: bool,
     told: Option<Bout>,
 }
@@ -25,7 +33,16 @@ impl Coop {
     /// A coop. The seed is for what this machine decides while it leads.
     pub fn new(setup: Setup, seed: u64) -> Coop {
         let (game, referee) = (Drake::new(setup, seed), Referee::new(seed));
-        Coop { game, picture: game, referee, ghosts: Ghosts::default(), leading: false, told: None }
+        Coop {
+            game,
+            picture: game,
+            referee,
+            ghosts: Ghosts::default(),
+            census: Census::default(),
+            led: Vec::new(),
+            leading: false,
+            told: None,
+        }
     }
 
     /// The game as it should be drawn here: with one's own craft where it is, and the others where they seem to be.
@@ -53,29 +70,49 @@ impl Coop {
     pub fn step(&mut self, session: &mut Session) {
         self.game.frame = self.game.frame.wrapping_add(1);
         let pad = session.take_input::<Pad>(session.player()).unwrap_or_default();
+        self.census.take(session);
+        self.note_lead(session);
         let leads = session.is_lead();
         if leads && !self.leading {
-            self.referee.take_over(session, &mut self.game);
+            self.referee.take_over(session, &self.census, &mut self.game, &self.led);
         }
         self.leading = leads;
         if leads {
-            self.referee.step(session, &mut self.game, pad);
+            self.referee.step(session, &self.census, &mut self.game, pad);
         } else {
             self.follow(session, pad);
         }
-        if let Some(seat) = self.seat(session).filter(|seat| self.game.body(*seat).is_some()) {
-            tell_craft(session, seat, &self.game.crafts[seat]);
+        if let Some(seat) = self.seat(session).filter(|_| session.is_admitted()) {
+            if self.game.body(seat).is_some() {
+                tell_craft(session, &self.census, seat, &self.game.crafts[seat]);
+            }
+            // Made in this player's name by somebody else: taken over, they would speak for him.
+            for id in self.census.idle_crafts(session, seat) {
+                _ = session.delete(id);
+            }
         }
         self.picture = self.game;
         if leads {
-            view::smooth(&mut self.picture, session);
+            view::smooth(&mut self.picture, session, &self.census);
+        }
+    }
+
+    fn note_lead(&mut self, session: &Session) {
+        if let Some(lead) = session.roster().lead().map(|lead| lead.member)
+            && self.led.last() != Some(&lead)
+        {
+            self.led.retain(|member| *member != lead);
+            if self.led.len() == LED_MAX {
+                self.led.remove(0);
+            }
+            self.led.push(lead);
         }
     }
 
     /// A frame in which somebody else referees.
     fn follow(&mut self, session: &mut Session, pad: Pad) {
         let own = self.seat(session).filter(|_| session.is_admitted());
-        view::look(&mut self.game, session, own, &mut self.ghosts, &mut self.told);
+        view::look(&mut self.game, session, &self.census, own, &mut self.ghosts, &mut self.told);
         let Some(seat) = own else { return };
         let Some(deed) = self.game.steer(seat, pad) else { return };
         let (craft, standing) = (self.game.crafts[seat], self.game.seats[seat]);
@@ -86,7 +123,7 @@ impl Coop {
         for (happened, what) in [(deed.dash, What::Dash), (deed.bump, What::Bump)] {
             if happened && standing.form == Form::Drake {
                 let mark = Mark { frame: self.game.frame, ..Mark::at(what, seat as u8, craft.place) };
-                tell_noise(session, seat, Noise(mark));
+                tell_noise(session, &self.census, seat, Noise(mark));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! What only the lead does: takes in what players tell of their crafts, applies the rules, and tells what came of it.
 
-use gaggle_replica::{Kind, ObjectId, Session, To};
+use gaggle_replica::{Kind, Member, ObjectId, Session, To};
 
-use super::view::{self, ALL, player_of};
+use super::census::{self, Census};
+use super::view::{ALL, player_of};
 use super::watch::Watch;
 use super::{Happening, Noise};
 use crate::bots::{Bot, Strength};
@@ -11,7 +12,10 @@ use crate::mark::What;
 use crate::rock::ROCKS;
 use crate::shot::SHOTS;
 use crate::weapons::{EGGS, HORNETS, PUFFBALLS};
-use crate::{Bout, Craft, Drake, Pad, Sitting};
+use crate::{Bout, Craft, Drake, Lantern, Pad, Phase, Sitting, Standing};
+
+/// Things that are nobody's, deleted in a frame at most: somebody could send thousands.
+const BURIED_MAX: usize = 64;
 
 /// What a referee remembers beside the game.
 #[derive(Debug, Clone)]
@@ -22,6 +26,7 @@ pub(super) struct Referee {
     heard: [u32; SEATS],
     /// In which life of a seat the watch began.
     lives: [u8; SEATS],
+    standings: [Option<ObjectId>; SEATS],
     rocks: [Option<ObjectId>; ROCKS],
     shots: [Option<ObjectId>; SHOTS],
     puffballs: [Option<ObjectId>; PUFFBALLS],
@@ -33,17 +38,41 @@ pub(super) struct Referee {
     marked: u32,
 }
 
-/// Puts the truth about all things of a kind into their places, and remembers which is which.
-fn adopt<K: Kind>(session: &mut Session, pool: &mut [Option<K>], ids: &mut [Option<ObjectId>]) {
-    let mut all: Vec<(ObjectId, K)> = session.objects::<K>().collect();
-    all.sort_unstable_by_key(|(id, _)| *id);
+/// Of a kind what somebody said who led, the last of them first: what others brought they made themselves.
+fn inheritance<K: Kind>(session: &Session, ids: &[ObjectId], led: &[Member]) -> Vec<(ObjectId, K)> {
+    let said_by = |id: &ObjectId| {
+        let holder = session.version(*id)?.holder;
+        led.iter().rev().position(|member| *member == holder)
+    };
+    let mut all: Vec<(usize, ObjectId)> =
+        ids.iter().filter_map(|id| said_by(id).map(|rank| (rank, *id))).collect();
+    all.sort_unstable();
+    all.into_iter().filter_map(|(_, id)| Some((id, session.get::<K>(id)?))).collect()
+}
+
+/// Puts what is inherited of a kind into its places, and remembers which is which. What finds none is nobody's: from a world that was
+/// split.
+fn adopt<K: Kind>(all: Vec<(ObjectId, K)>, pool: &mut [Option<K>], ids: &mut [Option<ObjectId>]) {
     pool.iter_mut().for_each(|place| *place = None);
     ids.fill(None);
-    for (number, (id, thing)) in all.into_iter().enumerate() {
-        match (pool.get_mut(number), ids.get_mut(number)) {
-            (Some(place), Some(known)) => (*place, *known) = (Some(thing), Some(id)),
-            // More than there are places for: from a world that was split.
-            _ => _ = session.delete(id),
+    for ((id, thing), (place, known)) in all.into_iter().zip(pool.iter_mut().zip(ids)) {
+        (*place, *known) = (Some(thing), Some(id));
+    }
+}
+
+/// The same where every seat has a place.
+fn adopt_by_seat<K: Kind>(
+    all: Vec<(ObjectId, K)>,
+    ids: &mut [Option<ObjectId>; SEATS],
+    seat: impl Fn(&K) -> u8,
+    mut put: impl FnMut(usize, K),
+) {
+    ids.fill(None);
+    for (id, thing) in all {
+        let seat = usize::from(seat(&thing));
+        if let Some(known @ None) = ids.get_mut(seat) {
+            *known = Some(id);
+            put(seat, thing);
         }
     }
 }
@@ -82,6 +111,7 @@ impl Referee {
             watches: Default::default(),
             heard: [0; SEATS],
             lives: [0; SEATS],
+            standings: [None; SEATS],
             rocks: [None; ROCKS],
             shots: [None; SHOTS],
             puffballs: [None; PUFFBALLS],
@@ -93,25 +123,27 @@ impl Referee {
         }
     }
 
-    /// Takes over: the truth as far as it is known here, in place of what was drawn.
-    pub(super) fn take_over(&mut self, session: &mut Session, game: &mut Drake) {
-        adopt(session, &mut game.rocks, &mut self.rocks);
-        adopt(session, &mut game.shots, &mut self.shots);
-        adopt(session, &mut game.puffballs, &mut self.puffballs);
-        adopt(session, &mut game.hornets, &mut self.hornets);
-        adopt(session, &mut game.eggs, &mut self.eggs);
-        self.adopt_lanterns(session, game);
+    /// Takes over: the truth as far as it is known here, in place of what was drawn. `led` are those who told it, the last of them last.
+    pub(super) fn take_over(&mut self, session: &Session, census: &Census, game: &mut Drake, led: &[Member]) {
+        adopt(inheritance(session, census.of(census::ROCK), led), &mut game.rocks, &mut self.rocks);
+        adopt(inheritance(session, census.of(census::SHOT), led), &mut game.shots, &mut self.shots);
+        adopt(
+            inheritance(session, census.of(census::PUFFBALL), led),
+            &mut game.puffballs,
+            &mut self.puffballs,
+        );
+        adopt(inheritance(session, census.of(census::HORNET), led), &mut game.hornets, &mut self.hornets);
+        adopt(inheritance(session, census.of(census::EGG), led), &mut game.eggs, &mut self.eggs);
+        game.lanterns = [None; SEATS];
+        let lanterns = inheritance(session, census.of(census::LANTERN), led);
+        let seat_of = |lantern: &Lantern| lantern.seat;
+        adopt_by_seat(lanterns, &mut self.lanterns, seat_of, |seat, it| game.lanterns[seat] = Some(it));
+        let standings = inheritance(session, census.of(census::STANDING), led);
+        let seat_of = |standing: &Standing| standing.seat;
+        adopt_by_seat(standings, &mut self.standings, seat_of, |seat, it| game.seats[seat] = it);
         for seat in 0..SEATS {
-            if let Some((first, standing)) = view::standing_of(session, seat) {
-                game.seats[seat] = standing;
-                self.lives[seat] = standing.life;
-                let others = session
-                    .objects::<crate::Standing>()
-                    .filter(|(id, other)| usize::from(other.seat) == seat && *id != first);
-                let others: Vec<ObjectId> = others.map(|(id, _)| id).collect();
-                others.into_iter().for_each(|id| _ = session.delete(id));
-            }
-            if let Some((_, craft)) = view::craft_of(session, seat) {
+            self.lives[seat] = game.seats[seat].life;
+            if let Some((_, craft)) = census.crafts[seat] {
                 game.crafts[seat] = craft;
             }
             self.watches[seat].forget();
@@ -120,26 +152,8 @@ impl Referee {
         self.marked = game.frame;
     }
 
-    /// Lanterns have the place of their seat.
-    fn adopt_lanterns(&mut self, session: &mut Session, game: &mut Drake) {
-        let mut pool = [None; SEATS];
-        let mut ids = [None; SEATS];
-        adopt::<crate::Lantern>(session, &mut pool, &mut ids);
-        (game.lanterns, self.lanterns) = ([None; SEATS], [None; SEATS]);
-        for (lantern, id) in pool.into_iter().zip(ids) {
-            let (Some(lantern), Some(id)) = (lantern, id) else { continue };
-            match game.lanterns.get_mut(usize::from(lantern.seat)) {
-                Some(place @ None) => {
-                    self.lanterns[usize::from(lantern.seat)] = Some(id);
-                    *place = Some(lantern);
-                }
-                _ => _ = session.delete(id),
-            }
-        }
-    }
-
     /// One frame of the whole game.
-    pub(super) fn step(&mut self, session: &mut Session, game: &mut Drake, own: Pad) {
+    pub(super) fn step(&mut self, session: &mut Session, census: &Census, game: &mut Drake, own: Pad) {
         let mut sitting = [Sitting::Nobody; SEATS];
         for present in session.roster().iter() {
             if let Some(seat) = sitting.get_mut(usize::from(present.player.number())) {
@@ -150,13 +164,14 @@ impl Referee {
         let me = usize::from(session.player().number());
         let mut pads = [Pad::NONE; SEATS];
         for seat in 0..SEATS {
-            self.watches[seat].step();
+            let waits = game.bout.phase == Phase::Countdown;
+            self.watches[seat].step(game.seats[seat].form, waits, game.bout.clockwise);
             if seat == me {
                 pads[seat] = own;
                 game.steer(seat, own);
             } else if sitting[seat] == Sitting::Player {
                 pads[seat] = session.take_input::<Pad>(player_of(seat)).unwrap_or_default();
-                self.hear_craft(session, game, seat);
+                self.hear_craft(session, census, game, seat);
             } else {
                 self.watches[seat].forget();
                 pads[seat] = self.bots[seat].play(game);
@@ -164,23 +179,29 @@ impl Referee {
             }
         }
         game.judge(&pads);
-        self.tell(session, game, &sitting, me);
+        self.tell(session, census, game, &sitting, me);
+        self.bury_strangers(session, census);
     }
 
-    /// What a player says of his craft, as far as it can be true; in between it goes on as it went.
-    fn hear_craft(&mut self, session: &Session, game: &mut Drake, seat: usize) {
-        let told =
-            view::craft_of(session, seat).filter(|(id, _)| session.holder(*id) == Some(player_of(seat)));
-        let tick = told.and_then(|(id, _)| session.version(id)).map(|version| version.tick);
+    /// What a player says of his craft, as far as it can be true; in between it goes on as it went. A new life begins at the nest whether
+    /// he says so or not: whoever kept silent about it could not be hit.
+    fn hear_craft(&mut self, session: &Session, census: &Census, game: &mut Drake, seat: usize) {
         let standing = game.seats[seat];
+        if standing.alive() && game.crafts[seat].life != standing.life {
+            game.crafts[seat] = Craft::hatched(seat, standing.life);
+            if self.lives[seat] != standing.life {
+                self.watches[seat].begin(&game.crafts[seat]);
+            }
+        }
+        let told = census.crafts[seat].filter(|(id, _)| session.holder(*id) == Some(player_of(seat)));
+        let tick = told.and_then(|(id, _)| session.version(id)).map(|version| version.tick);
         match (told, tick) {
             (Some((_, craft)), Some(tick)) if tick != self.heard[seat] => {
                 self.heard[seat] = tick;
                 if craft.life != standing.life || !standing.alive() {
                     return;
                 }
-                let fresh = self.lives[seat] != standing.life;
-                if self.watches[seat].allows(&craft, fresh) {
+                if self.watches[seat].allows(&craft) {
                     game.crafts[seat] = Craft { seat: seat as u8, ..craft };
                 } else {
                     game.call_offside(seat);
@@ -190,7 +211,15 @@ impl Referee {
         }
     }
 
-    fn tell(&mut self, session: &mut Session, game: &Drake, sitting: &[Sitting; SEATS], me: usize) {
+    fn tell(
+        &mut self,
+        session: &mut Session,
+        census: &Census,
+        game: &Drake,
+        sitting: &[Sitting; SEATS],
+        me: usize,
+    ) {
+        publish(session, &game.seats.map(Some), &mut self.standings);
         publish(session, &game.rocks, &mut self.rocks);
         publish(session, &game.shots, &mut self.shots);
         publish(session, &game.puffballs, &mut self.puffballs);
@@ -198,12 +227,8 @@ impl Referee {
         publish(session, &game.eggs, &mut self.eggs);
         publish(session, &game.lanterns, &mut self.lanterns);
         for (seat, who) in sitting.iter().enumerate() {
-            match view::standing_of(session, seat) {
-                Some((id, _)) => publish(session, &[Some(game.seats[seat])], &mut [Some(id)]),
-                None => _ = session.spawn(&game.seats[seat]),
-            }
             if seat != me && *who == Sitting::Nobody && game.seats[seat].present() {
-                tell_craft(session, seat, &game.crafts[seat]);
+                tell_craft(session, census, seat, &game.crafts[seat]);
             }
         }
         let bout = Bout { since: 0, ..game.bout };
@@ -214,10 +239,39 @@ impl Referee {
                 self.told = None;
             }
         }
-        self.tell_marks(session, game, sitting, me);
+        self.tell_marks(session, census, game, sitting, me);
     }
 
-    fn tell_marks(&mut self, session: &mut Session, game: &Drake, sitting: &[Sitting; SEATS], me: usize) {
+    /// Deletes what this referee neither made nor took over: what others made themselves, or what is left of the other half of a split.
+    fn bury_strangers(&self, session: &mut Session, census: &Census) {
+        let known: [(usize, &[Option<ObjectId>]); 7] = [
+            (census::STANDING, &self.standings),
+            (census::ROCK, &self.rocks),
+            (census::SHOT, &self.shots),
+            (census::PUFFBALL, &self.puffballs),
+            (census::HORNET, &self.hornets),
+            (census::LANTERN, &self.lanterns),
+            (census::EGG, &self.eggs),
+        ];
+        let things = known.into_iter().flat_map(|(kind, known)| {
+            census.of(kind).iter().copied().filter(|id| !known.contains(&Some(*id)))
+        });
+        let flies = |id: &ObjectId| census.crafts.iter().flatten().any(|(known, _)| known == id);
+        let crafts = census.of(census::CRAFT).iter().copied().filter(|id| !flies(id));
+        for id in things.take(BURIED_MAX).chain(crafts.take(BURIED_MAX)) {
+            // What is somebody's who is present is his to delete.
+            _ = session.delete(id);
+        }
+    }
+
+    fn tell_marks(
+        &mut self,
+        session: &mut Session,
+        census: &Census,
+        game: &Drake,
+        sitting: &[Sitting; SEATS],
+        me: usize,
+    ) {
         let frames = game.frame.wrapping_sub(self.marked).min(60);
         self.marked = game.frame;
         for mark in game.marks.recent(game.frame, frames) {
@@ -226,10 +280,10 @@ impl Referee {
                 What::Dash | What::Bump => {
                     let here = seat == me || sitting.get(seat) == Some(&Sitting::Nobody);
                     if here {
-                        tell_noise(session, seat, Noise(*mark));
+                        tell_noise(session, census, seat, Noise(*mark));
                     }
                 }
-                What::Fire => tell_noise(session, seat, Noise(*mark)),
+                What::Fire => tell_noise(session, census, seat, Noise(*mark)),
                 // The most that can go wrong is that a sound is missing.
                 _ => _ = session.signal(To::Others, &[], &Happening(*mark)),
             }
@@ -238,8 +292,8 @@ impl Referee {
 }
 
 /// Tells where a craft is, in the name of whoever it belongs to.
-pub(super) fn tell_craft(session: &mut Session, seat: usize, craft: &Craft) {
-    match view::craft_of(session, seat) {
+pub(super) fn tell_craft(session: &mut Session, census: &Census, seat: usize, craft: &Craft) {
+    match census.crafts[seat] {
         Some((id, _)) => {
             if !session.is_mine(id) {
                 _ = session.touch(id);
@@ -251,8 +305,8 @@ pub(super) fn tell_craft(session: &mut Session, seat: usize, craft: &Craft) {
 }
 
 /// Tells a small noise, if there is anybody whose it is.
-pub(super) fn tell_noise(session: &mut Session, seat: usize, noise: Noise) {
-    if let Some((id, _)) = view::craft_of(session, seat) {
+pub(super) fn tell_noise(session: &mut Session, census: &Census, seat: usize, noise: Noise) {
+    if let Some((id, _)) = census.crafts.get(seat).copied().flatten() {
         _ = session.signal(To::Others, &[id], &noise);
     }
 }

@@ -5,8 +5,9 @@ use gaggle_replica::{Facts, PolicyRules, Present, Roster};
 /// The number of [`Craft`](crate::Craft) among [`kinds`](super::kinds).
 const CRAFT: u8 = 0;
 
-/// The policy of the game. Unlike [`Policy::Mixed`](gaggle_replica::Policy::Mixed), only crafts have homes: nobody can make himself a
-/// standing, an egg or a pea that the others would believe in.
+/// The policy of the game. Unlike [`Policy::Mixed`](gaggle_replica::Policy::Mixed), only crafts have homes: a standing, an egg or a pea is
+/// the lead's alone. What somebody makes of these all the same the lead inherits as it does everything that is nobody's; it knows what it
+/// made itself, and deletes the rest.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 

@@ -2,6 +2,7 @@
 
 use gaggle_replica::{Kind, ObjectId, Player, Session};
 
+use super::census::{self, Census};
 use super::ghosts::Ghosts;
 use crate::field::SEATS;
 use crate::{Bout, Craft, Drake, Lantern, Shot, Standing};
@@ -14,30 +15,16 @@ pub(super) fn player_of(seat: usize) -> Player {
     Player::at(seat as u8)
 }
 
-/// The craft of a seat: of several that say they are, his own, or the lead's, never a stranger's.
-pub(super) fn craft_of(session: &Session, seat: usize) -> Option<(ObjectId, Craft)> {
-    let lead = session.roster().lead().map(|lead| lead.player);
-    let crafts = session.objects::<Craft>().filter(|(_, craft)| usize::from(craft.seat) == seat);
-    let trusted = crafts.filter_map(|(id, craft)| {
-        let holder = session.holder(id);
-        let own = holder == Some(player_of(seat));
-        (own || holder == lead).then_some((!own, id, craft))
-    });
-    trusted.min_by_key(|(strange, id, _)| (*strange, *id)).map(|(_, id, craft)| (id, craft))
-}
-
-/// The standing of a seat: of several, the oldest.
-pub(super) fn standing_of(session: &Session, seat: usize) -> Option<(ObjectId, Standing)> {
-    let standings = session.objects::<Standing>().filter(|(_, standing)| usize::from(standing.seat) == seat);
-    standings.min_by_key(|(id, _)| *id)
-}
-
-/// All things of a kind as they should be drawn, in the order of their ids.
-fn shown<K: Kind>(session: &Session, pool: &mut [Option<K>], mut change: impl FnMut(ObjectId, K) -> K) {
-    let mut ids: Vec<ObjectId> = session.objects::<K>().map(|(id, _)| id).collect();
-    ids.sort_unstable();
+/// All things of a kind that whoever leads tells of, as they should be drawn, in the order of their ids.
+fn shown<K: Kind>(
+    session: &Session,
+    ids: &[ObjectId],
+    pool: &mut [Option<K>],
+    mut change: impl FnMut(ObjectId, K) -> K,
+) {
+    let ids = ids.iter().copied().filter(|id| census::is_refereed(session, *id));
     let mut places = pool.iter_mut();
-    for (id, thing) in ids.into_iter().filter_map(|id| Some((id, session.shown::<K>(id)?))) {
+    for (id, thing) in ids.filter_map(|id| Some((id, session.shown::<K>(id)?))) {
         let Some(place) = places.next() else { break };
         *place = Some(change(id, thing));
     }
@@ -48,31 +35,42 @@ fn shown<K: Kind>(session: &Session, pool: &mut [Option<K>], mut change: impl Fn
 pub(super) fn look(
     game: &mut Drake,
     session: &Session,
+    census: &Census,
     own: Option<usize>,
     ghosts: &mut Ghosts,
     told: &mut Option<Bout>,
 ) {
     listen(game, session, told);
-    for seat in 0..SEATS {
-        let standing = standing_of(session, seat).map(|(_, standing)| standing);
-        game.seats[seat] = standing.unwrap_or(Standing { seat: seat as u8, ..Standing::default() });
-        if Some(seat) == own {
-            continue;
-        }
-        if let Some(craft) = craft_of(session, seat).and_then(|(id, _)| session.shown::<Craft>(id)) {
-            game.crafts[seat] = craft;
+    game.seats = std::array::from_fn(|seat| Standing { seat: seat as u8, ..Standing::default() });
+    // Of several the oldest counts.
+    for &id in census.of(census::STANDING).iter().rev().filter(|id| census::is_refereed(session, **id)) {
+        let standing = session.get::<Standing>(id);
+        if let Some((seat, standing)) =
+            standing.and_then(|it| Some((game.seats.get_mut(usize::from(it.seat))?, it)))
+        {
+            *seat = standing;
         }
     }
-    shown(session, &mut game.rocks, |_, rock| rock);
-    shown(session, &mut game.shots, |id, shot: Shot| {
+    for seat in (0..SEATS).filter(|seat| Some(*seat) != own) {
+        if let Some(craft) = census.crafts[seat].and_then(|(id, _)| session.shown::<Craft>(id)) {
+            game.crafts[seat] = craft;
+        }
+        // Whoever says nothing of his new life is where it begins, as the referee has it.
+        let standing = game.seats[seat];
+        if standing.alive() && game.crafts[seat].life != standing.life {
+            game.crafts[seat] = Craft::hatched(seat, standing.life);
+        }
+    }
+    shown(session, census.of(census::ROCK), &mut game.rocks, |_, rock| rock);
+    shown(session, census.of(census::SHOT), &mut game.shots, |id, shot: Shot| {
         if Some(usize::from(shot.seat)) == own { ghosts.settle(id, shot) } else { shot }
     });
     ghosts.show(&mut game.shots);
-    shown(session, &mut game.puffballs, |_, puffball| puffball);
-    shown(session, &mut game.hornets, |_, hornet| hornet);
-    shown(session, &mut game.eggs, |_, egg| egg);
+    shown(session, census.of(census::PUFFBALL), &mut game.puffballs, |_, puffball| puffball);
+    shown(session, census.of(census::HORNET), &mut game.hornets, |_, hornet| hornet);
+    shown(session, census.of(census::EGG), &mut game.eggs, |_, egg| egg);
     let mut lanterns = [None; SEATS];
-    shown(session, &mut lanterns, |_, lantern: Lantern| lantern);
+    shown(session, census.of(census::LANTERN), &mut lanterns, |_, lantern: Lantern| lantern);
     game.lanterns = [None; SEATS];
     for lantern in lanterns.into_iter().flatten() {
         if let Some(place) = game.lanterns.get_mut(usize::from(lantern.seat)) {
@@ -82,10 +80,10 @@ pub(super) fn look(
 }
 
 /// What a referee's own screen shows: other players' crafts glide, while the rules go by what was said last.
-pub(super) fn smooth(picture: &mut Drake, session: &Session) {
-    for seat in 0..SEATS {
-        if let Some((id, _)) = craft_of(session, seat).filter(|(id, _)| !session.is_mine(*id))
-            && let Some(craft) = session.shown::<Craft>(id)
+pub(super) fn smooth(picture: &mut Drake, session: &Session, census: &Census) {
+    for (seat, known) in census.crafts.iter().enumerate() {
+        if let Some((id, _)) = known.filter(|(id, _)| !session.is_mine(*id))
+            && let Some(craft) = session.shown::<Craft>(id).filter(|it| it.life == picture.seats[seat].life)
         {
             picture.crafts[seat] = craft;
         }

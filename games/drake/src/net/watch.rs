@@ -1,31 +1,74 @@
 //! Whether a craft flies as a craft can. A player moves his own, so he could put it anywhere; whoever referees does not let him.
 
-use gaggle_kit::Fixed16;
+use gaggle_kit::{Angle, Fixed16};
 
-use crate::craft::{Craft, SPEED_MAX};
+use crate::craft::{CRUISE_MAX, Craft, DASH_FRAMES, DASH_REST, DUCKLING_TURN, SPEED_MAX, TURN};
 use crate::field::{self, RATE, Vector};
+use crate::standing::Form;
 
-/// Frames of flight somebody may be behind with telling, on the worst of lines.
-const FRAMES_MAX: i32 = 90;
+/// Frames of flight somebody may be behind with telling, on the worst of lines, and with hearing what has become of him.
+const FRAMES_MAX: u16 = 90;
+/// The same while a round is counted down: he may not have heard that he has to wait.
+const WAITING_FRAMES_MAX: u16 = 45;
 /// Pixels that rounding and being shoved by a rock can add.
 const SLACK: Fixed16 = Fixed16::from_int(12);
-/// Pixels from the nest at which a life begins, later news considered.
-const NEST_REACH: i32 = 120;
+/// Pixels a second, in the long run: as fast as it cruises, and a dash whenever it has rested from the last.
+const FLIGHT: i32 = CRUISE_MAX + (SPEED_MAX - CRUISE_MAX) * DASH_FRAMES as i32 / DASH_REST as i32;
+/// The same of a duckling, which is slow, but for how it is shoved.
+const PADDLING: i32 = 80;
+/// A twentieth more than the rules give, since no two clocks go alike.
+const TOLERANCE: (i32, i32) = (21, 20);
+/// How far back rounding can seem to turn somebody, and how far ahead.
+const TURN_SLACK: i32 = 512;
+/// A whole turn: whoever has been silent for so long may look anywhere.
+const TURN_MAX: i32 = 1 << 16;
 
 /// What is known of how far one craft can have come.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
-    /// Where it was last said to be, and in which life.
-    last: Option<(u8, Vector)>,
+    /// In which life it was last said to be where, and where it looked.
+    last: Option<(u8, Vector, Angle)>,
     /// Pixels it can have flown since.
     credit: Fixed16,
+    /// How far it can have turned since.
+    turns: i32,
+    /// Which way everybody turns, and for how many frames.
+    clockwise: (bool, u16),
+    /// For how many frames it has been a duckling.
+    paddles: u16,
+}
+
+impl Default for Watch {
+    fn default() -> Watch {
+        let credit = per_frame(FLIGHT) * i32::from(FRAMES_MAX);
+        Watch { last: None, credit, turns: TURN_MAX, clockwise: (false, 0), paddles: 0 }
+    }
+}
+
+/// What a frame adds to what can have been flown at this speed.
+fn per_frame(speed: i32) -> Fixed16 {
+    Fixed16::from_ratio(speed * TOLERANCE.0, RATE * TOLERANCE.1)
 }
 
 impl Watch {
-    /// A frame passes.
-    pub(super) fn step(&mut self) {
-        let most = Fixed16::from_int(SPEED_MAX) * FRAMES_MAX / RATE;
-        self.credit = (self.credit + Fixed16::from_int(SPEED_MAX) / RATE).min(most);
+    /// A frame passes, for what is a drake or a duckling.
+    pub(super) fn step(&mut self, form: Form, waits: bool, clockwise: bool) {
+        let duckling = form == Form::Duckling;
+        self.paddles = if duckling { self.paddles.saturating_add(1) } else { 0 };
+        let same = self.clockwise.0 == clockwise;
+        self.clockwise = (clockwise, if same { self.clockwise.1.saturating_add(1) } else { 0 });
+        // A duckling keeps the speed of its drake for a while.
+        let gained = per_frame(if self.paddles > FRAMES_MAX { PADDLING } else { FLIGHT });
+        let most = gained * i32::from(if waits { WAITING_FRAMES_MAX } else { FRAMES_MAX });
+        self.credit = (self.credit + gained).min(most);
+        let turn = i32::from(if duckling { DUCKLING_TURN } else { TURN });
+        self.turns = (self.turns + turn * TOLERANCE.0 / TOLERANCE.1).min(TURN_MAX);
+    }
+
+    /// A life begins, where and when we know.
+    pub(super) fn begin(&mut self, craft: &Craft) {
+        let last = Some((craft.life, craft.place, craft.heading));
+        *self = Watch { last, credit: Fixed16::ZERO, turns: 0, ..*self };
     }
 
     /// Forgets everything: another machine referees, or somebody else steers.
@@ -33,26 +76,31 @@ impl Watch {
         *self = Watch::default();
     }
 
-    /// Whether this is how somebody could have flown. `fresh` tells that this life began while we watched.
-    pub(super) fn allows(&mut self, craft: &Craft, fresh: bool) -> bool {
+    /// Whether this is how somebody could have flown and turned. Where he was before nothing was known of him nobody can say.
+    pub(super) fn allows(&mut self, craft: &Craft) -> bool {
         let speed = field::length(craft.velocity);
-        if speed > Fixed16::from_int(SPEED_MAX) + SLACK {
-            return false;
-        }
-        let allowed = match self.last {
-            Some((life, place)) if life == craft.life => {
-                let flown = field::length(field::way(place, craft.place));
-                // The slack is there once, not with every word: it is owed until time has paid it back.
-                self.credit -= flown;
-                let allowed = self.credit >= -SLACK;
-                self.credit = self.credit.max(-SLACK);
-                allowed
-            }
-            _ if fresh => field::near(craft.place, field::nest(usize::from(craft.seat)), NEST_REACH),
-            _ => true,
+        let last = self.last.replace((craft.life, craft.place, craft.heading));
+        let Some((_, place, heading)) = last.filter(|(life, ..)| *life == craft.life) else {
+            return speed <= Fixed16::from_int(SPEED_MAX) + SLACK;
         };
-        self.last = Some((craft.life, craft.place));
-        allowed
+        // Slack is there once, not with every word: it is owed until time has paid it back.
+        self.credit -= field::length(field::way(place, craft.place));
+        self.turns -= self.turned(heading, craft.heading);
+        let allowed = self.credit >= -SLACK && self.turns >= -TURN_SLACK;
+        self.credit = self.credit.max(-SLACK);
+        self.turns = self.turns.max(-TURN_SLACK);
+        allowed && speed <= Fixed16::from_int(SPEED_MAX) + SLACK
+    }
+
+    /// How far somebody has turned who can turn one way only; either way, while he may not have heard which.
+    fn turned(&self, before: Angle, after: Angle) -> i32 {
+        let (clockwise, since) = self.clockwise;
+        let way = after.to_bits().wrapping_sub(before.to_bits());
+        let way = i32::from(if clockwise { way } else { way.wrapping_neg() });
+        match TURN_MAX - way {
+            back if back <= TURN_SLACK || since < FRAMES_MAX => way.min(back),
+            _ => way,
+        }
     }
 }
 
@@ -61,46 +109,115 @@ mod tests {
     use super::*;
     use crate::craft::Hands;
     use crate::pad::Pad;
-    use crate::standing::Form;
+
+    /// A watch that has seen a life begin, and the craft it is about.
+    fn watched() -> (Watch, Craft) {
+        let (craft, mut watch) = (Craft::hatched(0, 1), Watch::default());
+        (0..FRAMES_MAX).for_each(|_| watch.step(Form::Drake, false, true));
+        watch.begin(&craft);
+        (watch, craft)
+    }
+
+    /// Whether a lie told in every frame is found out within so many, by somebody who had a while to save up.
+    fn is_found_within(frames: u32, mut lie: impl FnMut(u32, &mut Craft)) -> bool {
+        let (mut watch, mut craft) = watched();
+        (0..FRAMES_MAX).for_each(|_| watch.step(Form::Drake, false, true));
+        (0..frames).any(|frame| {
+            lie(frame, &mut craft);
+            watch.step(Form::Drake, false, true);
+            !watch.allows(&craft)
+        })
+    }
 
     #[test]
     fn honest_flight_is_allowed_however_unevenly_it_is_told() {
-        let (mut craft, mut hands) = (Craft::hatched(0, 1), Hands::default());
-        let mut watch = Watch::default();
-        for frame in 0_u32..6_000 {
-            let bits = frame.wrapping_mul(2_654_435_761) >> 28;
-            craft.step(&mut hands, Pad { turn: bits & 1 != 0, fire: bits & 6 != 0 }, Form::Drake, true, &[]);
-            watch.step();
-            // Told every other frame, with a silence of a second now and then.
-            if frame % 2 == 0 && frame % 400 > 60 {
-                assert!(watch.allows(&craft, true), "frame {frame}");
+        for seed in 1_u32..5 {
+            let (mut watch, mut craft) = watched();
+            let mut hands = Hands::default();
+            let mut dashes = 0;
+            for frame in 0_u32..6_000 {
+                let bits = frame.wrapping_mul(2_654_435_761).wrapping_mul(seed) >> 28;
+                // Straight across as fast as it goes, tapping for a dash in every frame that may begin one, now and then.
+                let turn = if frame % 600 < 300 { frame % 12 == 0 } else { bits & 1 != 0 };
+                let deed = craft.step(&mut hands, Pad { turn, fire: bits != 0 }, Form::Drake, true, &[]);
+                dashes += u32::from(deed.dash);
+                watch.step(Form::Drake, false, true);
+                // Told every other frame, with a silence of a second now and then.
+                if frame % 2 == 0 && frame % 400 > 60 {
+                    assert!(watch.allows(&craft), "frame {frame}");
+                }
             }
+            assert!(dashes > 30, "{dashes}");
+        }
+    }
+
+    #[test]
+    fn who_bails_out_and_who_is_turned_about_is_no_liar() {
+        let (mut watch, mut craft) = watched();
+        let mut hands = Hands::default();
+        for frame in 0_u32..4_000 {
+            // What is so, and what he knows of it half a second later.
+            let so = |frame: u32| {
+                let form = if frame % 900 < 500 { Form::Drake } else { Form::Duckling };
+                (form, frame % 700 < 350)
+            };
+            let (known_form, known_way) = so(frame.saturating_sub(30));
+            let pad = Pad { turn: frame % 90 < 60, fire: frame % 50 < 40 };
+            craft.step(&mut hands, pad, known_form, known_way, &[]);
+            let (form, clockwise) = so(frame);
+            watch.step(form, false, clockwise);
+            assert!(watch.allows(&craft), "frame {frame}");
         }
     }
 
     #[test]
     fn a_leap_is_not_allowed_and_neither_is_a_lie_about_speed() {
-        let craft = Craft::hatched(0, 1);
-        let mut watch = Watch::default();
-        assert!(watch.allows(&craft, true));
-        (0..3).for_each(|_| watch.step());
+        let (mut watch, craft) = watched();
+        (0..3).for_each(|_| watch.step(Form::Drake, false, true));
         let leap = Craft { place: field::add(craft.place, [Fixed16::from_int(60), Fixed16::ZERO]), ..craft };
-        assert!(!watch.allows(&leap, true));
+        assert!(!watch.allows(&leap));
         let fast = Craft { velocity: [Fixed16::from_int(400), Fixed16::ZERO], ..craft };
-        assert!(!Watch::default().allows(&fast, false));
-        let elsewhere = Craft { place: field::nest(1), life: 2, ..craft };
-        assert!(!watch.allows(&elsewhere, true), "a life begins at its own nest");
+        assert!(!Watch::default().allows(&fast));
+        let (mut watch, _) = watched();
+        let elsewhere = Craft { place: field::nest(1), ..craft };
+        assert!(!watch.allows(&elsewhere), "a life begins at its own nest");
     }
 
     #[test]
-    fn twice_the_speed_is_found_out_within_a_second() {
-        let mut craft = Craft::hatched(0, 1);
-        let mut watch = Watch::default();
-        assert!(watch.allows(&craft, true));
-        let found = (0..60).any(|frame| {
-            craft.place[0] += Fixed16::from_int(9) * if frame / 20 % 2 == 0 { 1 } else { -1 };
-            watch.step();
-            !watch.allows(&craft, true)
+    fn a_dash_that_never_ends_is_found_out() {
+        let dashing = |frame: u32, craft: &mut Craft| {
+            let ahead = Fixed16::from_ratio(SPEED_MAX - 10, RATE);
+            craft.place[0] += ahead * if (frame / 60).is_multiple_of(2) { 1 } else { -1 };
+        };
+        assert!(is_found_within(300, dashing));
+        assert!(!is_found_within(3_000, |frame, craft| {
+            let ahead = Fixed16::from_ratio(CRUISE_MAX, RATE);
+            craft.place[0] += ahead * if (frame / 60).is_multiple_of(2) { 1 } else { -1 };
+        }));
+    }
+
+    #[test]
+    fn nobody_turns_faster_than_he_can_nor_the_other_way() {
+        let turn = |units: u16| {
+            move |_: u32, craft: &mut Craft| {
+                craft.heading = Angle::from_bits(craft.heading.to_bits().wrapping_add(units));
+            }
+        };
+        assert!(is_found_within(120, turn(2 * TURN)));
+        assert!(is_found_within(10, turn(TURN.wrapping_neg())));
+        assert!(is_found_within(10, turn(1 << 15)));
+        assert!(!is_found_within(3_000, turn(TURN)));
+    }
+
+    #[test]
+    fn a_duckling_does_not_fly_home_like_a_drake() {
+        let (mut watch, mut craft) = watched();
+        (0..2 * FRAMES_MAX).for_each(|_| watch.step(Form::Duckling, false, true));
+        let found = (0..240).any(|frame| {
+            craft.place[0] +=
+                Fixed16::from_ratio(CRUISE_MAX, RATE) * if frame / 60 % 2 == 0 { 1 } else { -1 };
+            watch.step(Form::Duckling, false, true);
+            !watch.allows(&craft)
         });
         assert!(found);
     }

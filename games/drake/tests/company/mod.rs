@@ -2,12 +2,14 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use drake::bots::{Bot, Strength};
-use drake::net::{self, Coop};
-use drake::{Drake, Mark, Pad, Phase, SEATS, Setup, Standing};
+use drake::net::{self, Coop, Rules};
+use drake::{Drake, Egg, Hornet, Lantern, Mark, Pad, Phase, Puffball, Rock, SEATS, Setup, Shot, Standing};
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Chance, Conditions, SimCarrier, World};
+use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
 use gaggle_link::{Link, LinkConfig};
-use gaggle_replica::{Entry, Exchange, Player, Session};
+use gaggle_replica::{
+    Entry, Exchange, Facts, Player, Policy, PolicyRules, Present, Roster, Session, SessionConfig,
+};
 
 /// A frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
@@ -27,6 +29,24 @@ pub(crate) struct Machine {
     pressed: Option<Pad>,
 }
 
+/// The rules of somebody who keeps to none, and does not say so.
+#[derive(Debug)]
+struct NoRules;
+
+impl PolicyRules for NoRules {
+    fn fingerprint(&self) -> u32 {
+        Rules.fingerprint()
+    }
+
+    fn may(&self, _: Present, _: &Facts, _: &Roster) -> bool {
+        true
+    }
+
+    fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
+        Rules.heir(object, roster)
+    }
+}
+
 /// What somebody does to his own session when he does not play fair.
 pub(crate) type Cheat = fn(&mut Session);
 
@@ -35,18 +55,40 @@ pub(crate) struct Company {
     machines: Vec<Option<Machine>>,
     lives: Vec<u64>,
     seed: u64,
+    config: SessionConfig,
     still: bool,
+    liar: Option<usize>,
     pub(crate) cheat: Option<(usize, Cheat)>,
 }
 
 impl Company {
     pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Company {
+        Company::begin(peers, seed, conditions, net::config(), None)
+    }
+
+    /// With other settings than the game's.
+    pub(crate) fn with_config(peers: usize, seed: u64, config: SessionConfig) -> Company {
+        Company::begin(peers, seed, bad_wifi(), config, None)
+    }
+
+    /// One of them has a session that lets him do anything.
+    pub(crate) fn with_liar(peers: usize, seed: u64, liar: usize) -> Company {
+        Company::begin(peers, seed, Conditions::latency_ms(30), net::config(), Some(liar))
+    }
+
+    fn begin(
+        peers: usize,
+        seed: u64,
+        conditions: Conditions,
+        config: SessionConfig,
+        liar: Option<usize>,
+    ) -> Company {
         let mut world = World::of(peers, seed);
         // A frame is a frame: what arrives waits for the next one.
         world.set_arrivals_wake(false);
         world.everywhere(conditions);
-        let mut company =
-            Company { world, machines: Vec::new(), lives: vec![0; peers], seed, still: false, cheat: None };
+        let (machines, lives) = (Vec::new(), vec![0; peers]);
+        let mut company = Company { world, machines, lives, seed, config, still: false, liar, cheat: None };
         for me in 0..peers {
             company.machines.push(None);
             company.start(me);
@@ -60,7 +102,11 @@ impl Company {
         let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
         let seed = self.seed * 1_000 + me as u64 * 10 + self.lives[me];
         let entry = if me == 0 && first { Entry::Found } else { Entry::Join };
-        let session = Session::new(net::config(), net::kinds_with_input(), Player::at(me as u8), entry, seed);
+        let mut config = self.config.clone();
+        if self.liar == Some(me) {
+            (config.policy, config.objects_max) = (Policy::Custom(std::sync::Arc::new(NoRules)), 1 << 20);
+        }
+        let session = Session::new(config, net::kinds_with_input(), Player::at(me as u8), entry, seed);
         self.machines[me] = Some(Machine {
             session: session.expect("settings that make sense"),
             link: Link::new(carrier, LinkConfig::default(), seed),
@@ -76,6 +122,11 @@ impl Company {
 
     pub(crate) fn kill(&mut self, me: usize) {
         self.machines[me] = None;
+    }
+
+    /// Nobody hears anything of the other side, or everybody of everybody again.
+    pub(crate) fn split(&mut self, sides: Option<Vec<Vec<usize>>>) {
+        self.world.apply(&sides.map_or(Change::Heal, Change::Partition));
     }
 
     /// One frame on every machine.
@@ -137,6 +188,18 @@ impl Company {
         });
     }
 
+    /// Who leads, as he sees it himself.
+    pub(crate) fn lead(&self) -> Option<usize> {
+        let leads = |machine: &Option<Machine>| machine.as_ref().is_some_and(|it| it.session.is_lead());
+        self.machines.iter().position(leads)
+    }
+
+    /// Who will lead after whoever does now.
+    pub(crate) fn heir(&self, me: usize) -> usize {
+        let heir = self.session(me).roster().iter().nth(1).expect("somebody else");
+        usize::from(heir.player.number())
+    }
+
     pub(crate) fn press(&mut self, me: usize, pad: Pad) {
         self.machine_mut(me).pressed = Some(pad);
     }
@@ -179,6 +242,32 @@ impl Company {
     pub(crate) fn marks(&self, me: usize) -> impl Iterator<Item = &Mark> {
         let game = self.game(me);
         game.marks.recent(game.frame, 600)
+    }
+
+    /// How many things of each kind only a referee makes there are in a game.
+    pub(crate) fn things(&self, me: usize) -> [usize; 6] {
+        let game = self.game(me);
+        [
+            game.rocks.iter().flatten().count(),
+            game.shots.iter().flatten().count(),
+            game.puffballs.iter().flatten().count(),
+            game.hornets.iter().flatten().count(),
+            game.lanterns.iter().flatten().count(),
+            game.eggs.iter().flatten().count(),
+        ]
+    }
+
+    /// The same, as a session has it: whatever anybody made.
+    pub(crate) fn objects(&self, me: usize) -> [usize; 6] {
+        let session = self.session(me);
+        [
+            session.objects::<Rock>().count(),
+            session.objects::<Shot>().count(),
+            session.objects::<Puffball>().count(),
+            session.objects::<Hornet>().count(),
+            session.objects::<Lantern>().count(),
+            session.objects::<Egg>().count(),
+        ]
     }
 
     /// What a machine knows of the standings, as the session has it.
