@@ -3,6 +3,9 @@
 //! In `core/` and `games/` nothing waits, and a test that failed once has failed. Outside them tests run real browsers, sockets and clocks,
 //! which a machine that stops for a second can fail: few of those that failed may try once more, alone, and the report says so.
 
+use std::path::Path;
+use std::process::Command;
+
 use super::counted;
 use crate::context::{Context, Failure};
 use crate::excerpt::{self, FailedTest};
@@ -24,17 +27,12 @@ pub(super) fn run_optimised(context: &mut Context) -> Result<String, Failure> {
 
 /// Runs the tests of the workspace in a folder.
 pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Result<String, Failure> {
-    let mut command = context.cargo(&[&["test", "--no-fail-fast"], flags].concat());
-    // The line that failed is what one needs first; who wants the whole stack runs that test alone.
-    command.current_dir(context.root.join(folder)).env("RUST_BACKTRACE", "0");
-    // Tests that can be made longer are, where there is time.
-    if flags.contains(&"--release") {
-        command.env("GAGGLE_LONG", "1");
-    }
-    let ended = context.run(command)?;
+    let command = context.cargo(&[&["test", "--no-fail-fast"], flags].concat());
+    let ended = context.run(prepared(command, &context.root.join(folder), flags))?;
     let passed = excerpt::passed_tests(&ended.lines);
+    let not_tried = not_tried(&ended.lines);
     if ended.success && passed > 0 {
-        return Ok(counted(passed, "test", "tests"));
+        return Ok(counted(passed, "test", "tests") + &not_tried);
     }
     if ended.success {
         return Err(context.failure(&ended, "no test ran"));
@@ -45,15 +43,40 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     {
         let names: Vec<_> = failed_tests.iter().filter_map(|test| test.name.as_deref()).collect();
         let passed = counted(passed + names.len(), "test", "tests");
-        return Ok(format!("{passed}; only at the second try: {}", names.join(", ")));
+        return Ok(format!("{passed}; only at the second try: {}{not_tried}", names.join(", ")));
     }
     let Some(first) = failed_tests.first() else {
         return Err(context.failure(&ended, "the tests did not run to the end"));
     };
     let place = if folder.is_empty() { String::new() } else { format!(" in {folder}/") };
-    let remedy = format!("Run the first again with `{}`{place}.", again(first, flags));
+    let long = if is_long(flags) { "GAGGLE_LONG=1 " } else { "" };
+    let remedy = format!("Run the first again with `{long}{}`{place}.", again(first, flags));
     let summary = format!("{} failed, {passed} passed", counted(failed_tests.len(), "test", "tests"));
     Err(Failure { summary, details: details(&failed_tests), remedy })
+}
+
+/// What tests say that they could not try on this machine. They pass all the same, so it has to be seen here.
+fn not_tried(lines: &[String]) -> String {
+    let mut said: Vec<&str> =
+        lines.iter().filter_map(|line| Some(line.split_once("not tried: ")?.1.trim())).collect();
+    said.sort_unstable();
+    said.dedup();
+    said.iter().map(|what| format!("; not tried: {what}")).collect()
+}
+
+/// How tests run, the first time and the second.
+fn prepared(mut command: Command, folder: &Path, flags: &[&str]) -> Command {
+    // The line that failed is what one needs first; who wants the whole stack runs that test alone.
+    command.current_dir(folder).env("RUST_BACKTRACE", "0");
+    if is_long(flags) {
+        command.env("GAGGLE_LONG", "1");
+    }
+    command
+}
+
+/// Tests that can be made longer are, where there is time.
+fn is_long(flags: &[&str]) -> bool {
+    flags.contains(&"--release")
 }
 
 /// Whether what failed may have been the machine's doing: few tests, each by its name, in crates that wait for the outside.
@@ -76,9 +99,8 @@ fn all_pass_alone(
     for test in failed {
         let line = again(test, flags);
         let arguments: Vec<_> = line.split_whitespace().skip(1).chain(["--", "--exact"]).collect();
-        let mut command = context.cargo(&arguments);
-        command.current_dir(context.root.join(folder)).env("RUST_BACKTRACE", "0");
-        let ended = context.run(command)?;
+        let command = context.cargo(&arguments);
+        let ended = context.run(prepared(command, &context.root.join(folder), flags))?;
         if !ended.success || excerpt::passed_tests(&ended.lines) != 1 {
             return Ok(false);
         }
@@ -159,6 +181,24 @@ mod tests {
         ] {
             assert_eq!(may_try_again(&tests, &workspace), may, "{tests:?}");
         }
+    }
+
+    #[test]
+    fn a_second_try_is_as_long_as_the_first() {
+        let long = |flags: &[&str]| {
+            let command = prepared(Command::new("cargo"), Path::new("."), flags);
+            command.get_envs().any(|(name, value)| name == "GAGGLE_LONG" && value.is_some())
+        };
+        assert!(long(&["--workspace", "--release"]));
+        assert!(!long(&["--workspace"]));
+    }
+
+    #[test]
+    fn what_could_not_be_tried_is_said_once() {
+        let lines =
+            ["test a ... ok", "not tried: routers: not root", "test b ... not tried: routers: not root", ""];
+        assert_eq!(not_tried(&lines.map(String::from)), "; not tried: routers: not root");
+        assert_eq!(not_tried(&[]), "");
     }
 
     #[test]
