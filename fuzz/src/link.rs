@@ -65,7 +65,7 @@ pub fn relay(data: &[u8]) {
     let mut client = RelayClient::new(VICTIM, "ticket", &Leg::ALL);
     let mut now = Micros::ZERO;
     client.connect(now, Leg::Channel, ATTACKER);
-    client.socket_opened();
+    client.socket_opened(now);
     let mut rest = data;
     while let [high, low, tail @ ..] = rest {
         let size = (usize::from(*high & 0x0f) << 8 | usize::from(*low)).min(tail.len());
@@ -83,7 +83,7 @@ pub fn relay(data: &[u8]) {
             1 => client.channel_opened(),
             2 => client.channel_closed(),
             3 => client.socket_closed(now),
-            4 => client.socket_opened(),
+            4 => client.socket_opened(now),
             5 => client.described("v=0"),
             6 => client.close(now, leg, ATTACKER),
             7 => client.connect(now, leg, ATTACKER),

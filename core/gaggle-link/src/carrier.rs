@@ -39,6 +39,12 @@ pub trait Carrier {
 
     /// Ends the connection to this peer, after what was already sent. No event follows for it.
     fn close(&mut self, now: Micros, peer: PeerId);
+
+    /// Datagrams that came, from anybody, and were thrown away before they could be polled: there was no room, or they were longer
+    /// than any of ours.
+    fn dropped(&self) -> u64 {
+        0
+    }
 }
 
 /// What a carrier tells its link.
@@ -90,5 +96,9 @@ impl<C: Carrier + ?Sized> Carrier for Box<C> {
 
     fn close(&mut self, now: Micros, peer: PeerId) {
         (**self).close(now, peer);
+    }
+
+    fn dropped(&self) -> u64 {
+        (**self).dropped()
     }
 }

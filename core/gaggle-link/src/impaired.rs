@@ -176,6 +176,10 @@ impl<C: Carrier> Carrier for Impaired<C> {
         self.carrier.poll_timeout().min(due).min(closing)
     }
 
+    fn dropped(&self) -> u64 {
+        self.carrier.dropped()
+    }
+
     fn close(&mut self, now: Micros, peer: PeerId) {
         let last = self
             .agenda

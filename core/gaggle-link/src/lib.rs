@@ -47,7 +47,7 @@ pub use config::LinkConfig;
 pub use event::{Event, Goodbye, LeftReason, PeerFault};
 pub use impaired::Impaired;
 pub use link::Link;
-pub use links::{Direct, Links, LinksConfig};
+pub use links::{Direct, IceServer, Links, LinksConfig};
 pub use paths::{Path, PathChanged, PathConfig, PathReason, Paths, Way};
 pub use rendezvous::{Command, Rendezvous};
 pub use signal::{CANDIDATE_BYTES_MAX, Candidate, DESCRIPTION_BYTES_MAX, Signal, SignalBody};

@@ -199,7 +199,7 @@ impl<C: Carrier> Link<C> {
                 CarrierEvent::Rerouted { peer } => {
                     if let Ok(index) = self.find(peer) {
                         self.peers[index].wake_at = now;
-                        self.peers[index].session.iter_mut().for_each(|session| session.handle_reroute());
+                        self.peers[index].session.iter_mut().for_each(|session| session.handle_reroute(now));
                     }
                 }
                 CarrierEvent::Datagram { peer } => {
@@ -508,7 +508,8 @@ impl<C: Carrier> Transport for Link<C> {
 
     fn stats(&self, peer: PeerId) -> Option<LinkStats> {
         let index = self.find(peer).ok()?;
-        self.peers[index].session.as_ref().map(|session| session.stats())
+        let stats = self.peers[index].session.as_ref().map(|session| session.stats())?;
+        Some(LinkStats { carrier_dropped: self.carrier.dropped(), ..stats })
     }
 
     fn packets_missed(&self, peer: PeerId) -> Option<u64> {

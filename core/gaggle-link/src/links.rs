@@ -33,6 +33,22 @@ pub trait Direct: Way {
 
     /// The next signal to send, and to whom.
     fn next_signal(&mut self) -> Option<(PeerId, Signal)>;
+
+    /// From now on these servers help: credentials count for a while only.
+    fn set_servers(&mut self, servers: &[IceServer]) {
+        let _ = servers;
+    }
+}
+
+/// A server that helps to find a way: STUN, or TURN with a name and a password.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IceServer {
+    /// For example `stun:example.org:3478`.
+    pub urls: Vec<String>,
+    /// Only for TURN.
+    pub username: Option<String>,
+    /// Only for TURN.
+    pub credential: Option<String>,
 }
 
 /// Settings of [`Links`].
@@ -169,6 +185,13 @@ impl Links {
         }
     }
 
+    /// From now on these servers help to find the direct way. What is connected stays so.
+    pub fn set_ice(&mut self, servers: &[IceServer]) {
+        if let Some(direct) = &self.direct {
+            direct.0.borrow_mut().set_servers(servers);
+        }
+    }
+
     /// How the link to a peer runs now.
     pub fn path(&self, peer: PeerId) -> Option<Path> {
         self.paths().path(peer)
@@ -289,5 +312,9 @@ impl Carrier for SharedDirect {
 
     fn close(&mut self, now: Micros, peer: PeerId) {
         self.0.borrow_mut().close(now, peer);
+    }
+
+    fn dropped(&self) -> u64 {
+        self.0.borrow().dropped()
     }
 }

@@ -389,6 +389,10 @@ impl Carrier for Paths {
         ways.chain(pairs).min().unwrap_or(Micros::MAX)
     }
 
+    fn dropped(&self) -> u64 {
+        self.ways.iter().flatten().map(|way| way.dropped()).sum()
+    }
+
     fn close(&mut self, now: Micros, peer: PeerId) {
         self.ways.iter_mut().flatten().for_each(|way| way.close(now, peer));
         self.pairs.retain(|pair| pair.peer != peer);

@@ -32,6 +32,9 @@ pub struct LinkStats {
     pub packets_resent: u64,
     /// Packets that were refused: repeated, too old, of another incarnation, or unreadable.
     pub packets_refused: u64,
+    /// Datagrams that came to this machine, of all peers together, and were thrown away before a link saw them: nobody polled, or
+    /// they were longer than any of ours.
+    pub carrier_dropped: u64,
     /// Unreliable messages waiting for the carrier.
     pub unreliable_queued: usize,
     /// Bytes of reliable messages not yet acknowledged as a whole.

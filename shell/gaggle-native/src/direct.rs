@@ -35,6 +35,7 @@ pub struct DirectWay {
     /// Ended, with something left to send.
     told: VecDeque<CarrierEvent>,
     messages: VecDeque<(PeerId, u32, Vec<u8>)>,
+    dropped: u64,
     finder: Finder,
     now: Micros,
 }
@@ -60,6 +61,7 @@ impl DirectWay {
             channels: BTreeMap::new(),
             told: VecDeque::new(),
             messages: VecDeque::new(),
+            dropped: 0,
             finder: Finder::new(servers),
             now: Micros::ZERO,
         })
@@ -167,6 +169,7 @@ impl DirectWay {
                 Out::Message(bytes) => {
                     if self.messages.len() == MESSAGES_MAX {
                         self.messages.pop_front();
+                        self.dropped += 1;
                     }
                     self.messages.push_back((peer, attempt, bytes));
                 }
@@ -287,6 +290,10 @@ impl Carrier for DirectWay {
 
     fn poll_timeout(&self) -> Micros {
         if self.channels.is_empty() { Micros::MAX } else { self.now + LOOK_AGAIN }
+    }
+
+    fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     fn close(&mut self, _: Micros, peer: PeerId) {

@@ -45,6 +45,9 @@ pub(crate) struct Session {
     label_out: Label,
     label_in: Label,
     next_number: u64,
+    /// When the way to the peer last changed, and the first packet since then: only from there on is anything learnt about it.
+    rerouted_at: Micros,
+    first_of_path: u64,
     received: Received,
     heard_at: Micros,
     sent_at: Micros,
@@ -109,6 +112,8 @@ impl Session {
             label_out,
             label_in,
             next_number: 0x1_0000 + u64::from(first_out),
+            rerouted_at: Micros::ZERO,
+            first_of_path: 0,
             received: Received::starting_at(first_in),
             heard_at: now,
             sent_at: now,
@@ -203,7 +208,8 @@ impl Session {
     }
 
     /// The way to the peer changed.
-    pub(crate) fn handle_reroute(&mut self) {
+    pub(crate) fn handle_reroute(&mut self, now: Micros) {
+        (self.rerouted_at, self.first_of_path) = (now, self.next_number);
         self.rtt = Rtt::default();
         self.congestion = Congestion::new();
         self.heartbeat.ask_now();
@@ -228,9 +234,11 @@ impl Session {
             return Silence::TooLong;
         }
         let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
-        let congestion = &mut self.congestion;
+        let (congestion, first_of_path) = (&mut self.congestion, self.first_of_path);
         self.sent.detect_lost(now, &self.rtt, |packet| {
-            congestion.lost(packet.bytes);
+            if packet.number >= first_of_path {
+                congestion.lost(packet.bytes);
+            }
             streams.lost(&packet.pieces);
             *resent += 1;
         });
@@ -421,6 +429,7 @@ impl Session {
             unreliable_dropped: self.queue.dropped(),
             packets_resent: self.packets_resent,
             packets_refused: self.packets_refused,
+            carrier_dropped: 0,
             unreliable_queued: self.queue.len(),
             reliable_queued_bytes: self.streams_out.held_bytes(),
             window_bytes: self.congestion.window() as usize,
@@ -445,16 +454,21 @@ impl Session {
         let newest = self.next_number - behind as u64;
         let hold = Micros::new(u64::from(ack.hold) * 8);
         let (streams, congestion, rtt) = (&mut self.streams_out, &mut self.congestion, &mut self.rtt);
+        let first_of_path = self.first_of_path;
         let mut acked_any = false;
         for range in ack.ranges(newest) {
             let rtt_before = rtt.clone();
             self.sent.acked(now, range, &rtt_before, |packet| {
                 acked_any = true;
+                streams.acked(&packet.pieces);
+                // What went another way says nothing about this one.
+                if packet.number < first_of_path {
+                    return;
+                }
                 if packet.number == newest && ack.hold != u16::MAX {
                     rtt.sample(now, now.since(packet.at).since(hold), false);
                 }
                 congestion.acked(now, packet.at, packet.bytes, &packet.mark, rtt);
-                streams.acked(&packet.pieces);
             });
         }
         if acked_any {
@@ -466,7 +480,8 @@ impl Session {
 
     fn handle_ping(&mut self, now: Micros, ping: &Ping) {
         self.loss_out = ping.loss;
-        if let Some(rtt) = self.heartbeat.handle(now, ping) {
+        let is_of_path = |rtt: &Micros| now >= self.rerouted_at.saturating_add(*rtt);
+        if let Some(rtt) = self.heartbeat.handle(now, ping).filter(is_of_path) {
             self.rtt.sample(now, rtt, self.sent.in_flight_bytes() == 0);
         }
     }

@@ -89,7 +89,7 @@ impl Pair {
     /// The other side answered a question asked this way.
     pub(super) fn answered(&mut self, path: Path, token: u32, now: Micros) {
         let way = &mut self.ways[path.index()];
-        if way.open && way.doubtful && way.probe == token {
+        if way.open && way.probe == token {
             way.doubtful = false;
             way.heard_at = now;
         }
@@ -225,18 +225,21 @@ impl Pair {
         Some(patient_until.max(retry_at))
     }
 
-    /// Asks whether a way that fell silent works again.
+    /// Asks whether a way that fell silent works again, or, where the one in use is silent, one that nothing went for a while.
     fn try_out(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
-        let path = self.open().find(|path| self.next_probe_at(*path, config).is_some_and(|at| at <= now))?;
+        let is_due = |path: &Path| self.next_probe_at(*path, now, config).is_some_and(|at| at <= now);
+        let path = self.open().find(is_due)?;
         let way = &mut self.ways[path.index()];
         way.probe = way.probe.wrapping_add(1);
         way.probed_at = now;
         Some(Step::Probe { path, token: way.probe })
     }
 
-    fn next_probe_at(&self, path: Path, config: &PathConfig) -> Option<Micros> {
+    fn next_probe_at(&self, path: Path, now: Micros, config: &PathConfig) -> Option<Micros> {
         let way = self.ways[path.index()];
-        (way.open && way.doubtful).then_some(way.probed_at + config.probe)
+        let is_needed = |active: Path| active != path && self.is_silent(active, now, config);
+        let is_asked = way.doubtful || self.active.is_some_and(is_needed);
+        (way.open && is_asked).then_some(way.probed_at + config.probe)
     }
 
     /// Leaves ways that are no longer needed, and peers that cannot be reached.
@@ -263,7 +266,7 @@ impl Pair {
         let silent = self.active.map(|path| self.ways[path.index()].heard_at + config.silent_after);
         let tries = self.usable().filter_map(|path| self.next_try_at(path, now, config));
         let give_up = self.lost_at.filter(|_| self.told).map(|at| at + config.give_up_after);
-        let probes = self.open().filter_map(|path| self.next_probe_at(path, config));
+        let probes = self.open().filter_map(|path| self.next_probe_at(path, now, config));
         let due = tries.chain(probes).chain(silent.filter(|at| *at > now)).chain(give_up).min();
         due.unwrap_or(Micros::MAX)
     }

@@ -7,13 +7,20 @@ use gaggle_kit::{FewMap, Micros, PeerId};
 use super::frame::{RelayFrame, RelayRefusal};
 use crate::CarrierEvent;
 
-/// The socket is given up if it does not open within this time.
-const OPEN_PATIENCE: Micros = Micros::from_secs(10);
+/// The socket is given up if it does not open within this time: a way that was dead when the attempt began may work by now, and
+/// what the attempt sent into it is repeated ever more rarely.
+const OPEN_PATIENCE: Micros = Micros::from_secs(5);
+/// A socket on which nothing was heard for so long is asked whether it still leads to the relay: one whose address changed on the
+/// way looks open for a quarter of an hour.
+const ASK_AFTER: Micros = Micros::from_secs(3);
+/// It is given up if no answer comes within this time, to a question or to the ticket. With the time before the question, for
+/// the first wait and to open another, it makes less than ten seconds.
+const ANSWER_PATIENCE: Micros = Micros::from_secs(3);
 /// A channel that does not open within this time is offered anew when it is asked for.
 const CHANNEL_PATIENCE: Micros = Micros::from_secs(10);
 /// The first wait after a lost connection; doubled each time, up to the longest.
 const RETRY_FIRST: Micros = Micros::from_millis(250);
-const RETRY_MAX: Micros = Micros::from_secs(5);
+const RETRY_MAX: Micros = Micros::from_secs(4);
 /// A peer is hung up on this long after it was left: what was sent before may go another way and take longer.
 const HANG_UP_AFTER: Micros = Micros::from_millis(250);
 /// Peers a relay may tell us of: more than any room has.
@@ -60,7 +67,7 @@ pub enum Order {
 enum Socket {
     Closed { retry_at: Micros },
     Opening { since: Micros },
-    Proving,
+    Proving { since: Micros },
     Proven,
 }
 
@@ -93,6 +100,9 @@ pub struct RelayClient {
     legs: [bool; 2],
     socket: Socket,
     channel: Channel,
+    /// When something came over the socket last, and when it was asked since.
+    heard_at: Micros,
+    asked_at: Option<Micros>,
     /// Connections lost in a row.
     failures: u32,
     instance: Option<u64>,
@@ -117,6 +127,8 @@ impl RelayClient {
             legs: Leg::ALL.map(|leg| legs.contains(&leg)),
             socket: Socket::Closed { retry_at: Micros::ZERO },
             channel: Channel::None,
+            heard_at: Micros::ZERO,
+            asked_at: None,
             failures: 0,
             instance: None,
             has_channels: false,
@@ -158,7 +170,7 @@ impl RelayClient {
         self.ticket = ticket.to_string();
         self.stopped = false;
         match &mut self.socket {
-            Socket::Proving | Socket::Proven => self.say(RelayFrame::Prove { ticket }),
+            Socket::Proving { .. } | Socket::Proven => self.say(RelayFrame::Prove { ticket }),
             Socket::Closed { retry_at } => *retry_at = now,
             Socket::Opening { .. } => {}
         }
@@ -179,7 +191,7 @@ impl RelayClient {
             self.offer_if_needed(now);
         }
         self.refresh(peer);
-        self.handle_timeout(now);
+        self.open_if_due(now);
     }
 
     /// No longer reach this peer over this leg.
@@ -211,9 +223,9 @@ impl RelayClient {
     }
 
     /// The socket is open.
-    pub fn socket_opened(&mut self) {
+    pub fn socket_opened(&mut self, now: Micros) {
         if matches!(self.socket, Socket::Opening { .. }) {
-            self.socket = Socket::Proving;
+            self.socket = Socket::Proving { since: now };
             let ticket = std::mem::take(&mut self.ticket);
             self.say(RelayFrame::Prove { ticket: &ticket });
             self.ticket = ticket;
@@ -224,6 +236,7 @@ impl RelayClient {
     pub fn socket_closed(&mut self, now: Micros) {
         let wait = RETRY_FIRST.get() << self.failures.min(8);
         self.failures += 1;
+        self.asked_at = None;
         self.socket = Socket::Closed { retry_at: now + Micros::new(wait.min(RETRY_MAX.get())) };
         if self.channel != Channel::Open {
             self.drop_channel();
@@ -259,6 +272,9 @@ impl RelayClient {
 
     /// A frame came over a leg. For a datagram: from whom, and where in the frame it begins.
     pub fn handle_frame(&mut self, now: Micros, leg: Leg, bytes: &[u8]) -> Option<(PeerId, usize)> {
+        if leg == Leg::Socket {
+            (self.heard_at, self.asked_at) = (now, None);
+        }
         let frame = RelayFrame::read(bytes).ok()?;
         if let RelayFrame::Data { peer, datagram } = frame {
             return self.is_open(leg, peer).then_some((peer, bytes.len() - datagram.len()));
@@ -326,17 +342,17 @@ impl RelayClient {
         self.note_idle(now);
     }
 
-    /// Lets time pass.
+    /// Lets time pass. Whatever came until now should have been handed over before.
     pub fn handle_timeout(&mut self, now: Micros) {
+        self.open_if_due(now);
         match self.socket {
-            Socket::Closed { retry_at } if retry_at <= now && !self.stopped && !self.peers.is_empty() => {
-                self.socket = Socket::Opening { since: now };
-                self.orders.push_back(Order::Open);
-            }
-            Socket::Opening { since } if now.since(since) >= OPEN_PATIENCE => {
-                self.orders.push_back(Order::Close);
-                self.socket_closed(now);
-            }
+            Socket::Opening { since } if now.since(since) >= OPEN_PATIENCE => self.give_up_socket(now),
+            Socket::Proving { since } if now.since(since) >= ANSWER_PATIENCE => self.give_up_socket(now),
+            Socket::Proven => match self.asked_at {
+                Some(asked) if now.since(asked) >= ANSWER_PATIENCE => self.give_up_socket(now),
+                None if now.since(self.heard_at) >= ASK_AFTER => self.ask(now),
+                _ => {}
+            },
             _ => {}
         }
         while let Some(index) = self.leaving.iter().position(|(at, _)| *at <= now) {
@@ -359,11 +375,38 @@ impl RelayClient {
     pub fn poll_timeout(&self) -> Micros {
         let socket = match self.socket {
             Socket::Closed { retry_at } if !self.stopped && !self.peers.is_empty() => retry_at,
+            Socket::Closed { .. } => Micros::MAX,
             Socket::Opening { since } => since + OPEN_PATIENCE,
-            _ => Micros::MAX,
+            Socket::Proving { since } => since + ANSWER_PATIENCE,
+            Socket::Proven if self.peers.is_empty() => Micros::MAX,
+            Socket::Proven => {
+                self.asked_at.map_or(self.heard_at + ASK_AFTER, |asked| asked + ANSWER_PATIENCE)
+            }
         };
         let leaving = self.leaving.iter().map(|(at, _)| *at).min().unwrap_or(Micros::MAX);
         self.idle_since.map_or(Micros::MAX, |since| since + IDLE_MAX).min(socket).min(leaving)
+    }
+
+    fn open_if_due(&mut self, now: Micros) {
+        let is_due = matches!(self.socket, Socket::Closed { retry_at } if retry_at <= now);
+        if is_due && !self.stopped && !self.peers.is_empty() {
+            self.socket = Socket::Opening { since: now };
+            self.orders.push_back(Order::Open);
+        }
+    }
+
+    /// Says something that is answered in any case: a call that is repeated, of a peer that is there if there is one.
+    fn ask(&mut self, now: Micros) {
+        let forwarded = self.peers.iter().find(|(_, reach)| reach.forwarded);
+        if let Some(peer) = forwarded.or_else(|| self.peers.iter().next()).map(|(peer, _)| *peer) {
+            self.asked_at = Some(now);
+            self.say(RelayFrame::Call { peer });
+        }
+    }
+
+    fn give_up_socket(&mut self, now: Micros) {
+        self.orders.push_back(Order::Close);
+        self.socket_closed(now);
     }
 
     fn offer_if_needed(&mut self, now: Micros) {
@@ -473,7 +516,7 @@ mod tests {
     fn proven(legs: &[Leg]) -> RelayClient {
         let mut client = RelayClient::new(ME, "ticket", legs);
         client.connect(T0, *legs.last().unwrap(), BEN);
-        client.socket_opened();
+        client.socket_opened(T0);
         hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
         orders(&mut client);
         client
@@ -486,7 +529,7 @@ mod tests {
         assert_eq!(orders(&mut client), []);
         client.connect(T0, Leg::Socket, BEN);
         assert_eq!(orders(&mut client), [Order::Open]);
-        client.socket_opened();
+        client.socket_opened(T0);
         assert_eq!(orders(&mut client), [say(RelayFrame::Prove { ticket: "ticket" })]);
         hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: false });
         assert_eq!(orders(&mut client), [say(RelayFrame::Call { peer: BEN })]);
@@ -500,7 +543,7 @@ mod tests {
     fn a_channel_is_offered_and_opens_the_better_leg() {
         let mut client = RelayClient::new(ME, "ticket", &Leg::ALL);
         client.connect(T0, Leg::Channel, BEN);
-        client.socket_opened();
+        client.socket_opened(T0);
         hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
         assert!(orders(&mut client).contains(&Order::Offer));
         client.described("v=0");
@@ -532,7 +575,7 @@ mod tests {
         assert_eq!(client.poll_timeout(), T0 + RETRY_FIRST);
         client.handle_timeout(T0 + RETRY_FIRST);
         assert_eq!(orders(&mut client), [Order::Open]);
-        client.socket_opened();
+        client.socket_opened(T0);
         hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
         assert!(orders(&mut client).contains(&say(RelayFrame::Call { peer: BEN })));
         assert!(client.is_open(Leg::Channel, BEN) && client.is_open(Leg::Socket, BEN));
@@ -546,7 +589,7 @@ mod tests {
         client.channel_opened();
         client.socket_closed(T0);
         client.handle_timeout(T0 + RETRY_MAX);
-        client.socket_opened();
+        client.socket_opened(T0);
         orders(&mut client);
         hear(&mut client, T0, RelayFrame::Proven { instance: 8, channels: true });
         let ordered = orders(&mut client);
@@ -580,6 +623,41 @@ mod tests {
         assert!(orders(&mut client).contains(&Order::Close));
         client.connect(at, Leg::Socket, BEN);
         assert_eq!(orders(&mut client), [Order::Open]);
+    }
+
+    #[test]
+    fn a_socket_that_fell_silent_is_asked_and_without_an_answer_opened_anew() {
+        let mut client = proven(&[Leg::Socket]);
+        hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
+        assert_eq!(client.poll_timeout(), T0 + ASK_AFTER);
+        client.handle_timeout(T0 + ASK_AFTER);
+        assert_eq!(orders(&mut client), [say(RelayFrame::Call { peer: BEN })]);
+        // An answer is enough for as long again.
+        let answered = T0 + ASK_AFTER + ANSWER_PATIENCE;
+        hear(&mut client, answered, RelayFrame::Opened { peer: BEN });
+        client.handle_timeout(answered);
+        assert_eq!((orders(&mut client), client.poll_timeout()), (vec![], answered + ASK_AFTER));
+        client.handle_timeout(answered + ASK_AFTER);
+        orders(&mut client);
+        let lost = answered + ASK_AFTER + ANSWER_PATIENCE;
+        assert_eq!(client.poll_timeout(), lost);
+        client.handle_timeout(lost);
+        assert_eq!(orders(&mut client), [Order::Close]);
+        assert!(!client.is_open(Leg::Socket, BEN));
+        client.handle_timeout(client.poll_timeout());
+        assert_eq!(orders(&mut client), [Order::Open]);
+    }
+
+    #[test]
+    fn a_ticket_that_is_never_answered_is_shown_on_another_socket() {
+        let mut client = RelayClient::new(ME, "ticket", &Leg::ALL);
+        client.connect(T0, Leg::Socket, BEN);
+        client.socket_opened(T0);
+        orders(&mut client);
+        assert_eq!(client.poll_timeout(), T0 + ANSWER_PATIENCE);
+        client.handle_timeout(T0 + ANSWER_PATIENCE);
+        client.handle_timeout(client.poll_timeout());
+        assert_eq!(orders(&mut client), [Order::Close, Order::Open]);
     }
 
     #[test]

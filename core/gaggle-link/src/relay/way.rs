@@ -44,6 +44,12 @@ pub trait Line {
 
     /// When to poll again even if nothing arrives.
     fn poll_timeout(&self) -> Micros;
+
+    /// Frames that came over this leg and were thrown away before they could be polled.
+    fn dropped(&self, leg: Leg) -> u64 {
+        let _ = leg;
+        0
+    }
 }
 
 /// What happened on a line.
@@ -68,6 +74,7 @@ struct Shared<L> {
     line: L,
     frame: Vec<u8>,
     waiting: [VecDeque<(PeerId, Vec<u8>)>; 2],
+    dropped: [u64; 2],
     spare: Vec<Vec<u8>>,
     now: Micros,
 }
@@ -90,8 +97,6 @@ impl<L: Line> Shared<L> {
     /// Takes what the line has, until there is something for this leg.
     fn poll(&mut self, now: Micros, leg: Leg, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
         self.now = now;
-        self.client.handle_timeout(now);
-        self.obey();
         loop {
             if let Some(event) = self.client.next_event(leg) {
                 return Some(event);
@@ -103,13 +108,18 @@ impl<L: Line> Shared<L> {
                     return Some(CarrierEvent::Datagram { peer });
                 }
             }
-            self.step(now)?;
+            if self.step(now).is_none() {
+                // Only now: what came while nobody looked must not count as silence.
+                self.client.handle_timeout(now);
+                self.obey();
+                return self.client.next_event(leg);
+            }
         }
     }
 
     fn step(&mut self, now: Micros) -> Option<()> {
         match self.line.poll(now, &mut self.frame)? {
-            LineEvent::Opened => self.client.socket_opened(),
+            LineEvent::Opened => self.client.socket_opened(now),
             LineEvent::Closed => self.client.socket_closed(now),
             LineEvent::Described(description) => self.client.described(&description),
             LineEvent::ChannelOpened => self.client.channel_opened(),
@@ -119,6 +129,7 @@ impl<L: Line> Shared<L> {
                     let waiting = &mut self.waiting[leg as usize];
                     if waiting.len() == WAITING_MAX {
                         waiting.pop_front();
+                        self.dropped[leg as usize] += 1;
                     }
                     let mut bytes = self.spare.pop().unwrap_or_default();
                     bytes.clear();
@@ -151,7 +162,8 @@ impl<L: Line> RelayHandle<L> {
     /// Puts the deciding and the waiting half together.
     pub fn new(client: RelayClient, line: L) -> RelayHandle<L> {
         let (frame, waiting, spare) = (Vec::new(), Default::default(), Vec::new());
-        RelayHandle(Rc::new(RefCell::new(Shared { client, line, frame, waiting, spare, now: Micros::ZERO })))
+        let (dropped, now) = ([0; 2], Micros::ZERO);
+        RelayHandle(Rc::new(RefCell::new(Shared { client, line, frame, waiting, dropped, spare, now })))
     }
 
     /// The way over one leg. It must be one the client was made for.
@@ -211,6 +223,11 @@ impl<L: Line> Carrier for RelayWay<L> {
     fn poll_timeout(&self) -> Micros {
         let shared = self.shared.0.borrow();
         shared.client.poll_timeout().min(shared.line.poll_timeout())
+    }
+
+    fn dropped(&self) -> u64 {
+        let shared = self.shared.0.borrow();
+        shared.dropped[self.leg as usize] + shared.line.dropped(self.leg)
     }
 
     fn close(&mut self, now: Micros, peer: PeerId) {

@@ -37,11 +37,9 @@ impl Member {
 
     /// Does what is due, and tells what was heard and from whom.
     pub(crate) fn poll(&mut self, now: Micros, mut heard: impl FnMut(PeerId, &[u8])) {
-        self.client.handle_timeout(now);
-        self.obey(now);
         while let Some(event) = self.line.poll(now, &mut self.frame) {
             match event {
-                LineEvent::Opened => self.client.socket_opened(),
+                LineEvent::Opened => self.client.socket_opened(now),
                 LineEvent::Closed => self.client.socket_closed(now),
                 LineEvent::Described(description) => self.client.described(&description),
                 LineEvent::ChannelOpened => self.client.channel_opened(),
@@ -54,6 +52,8 @@ impl Member {
             }
             self.obey(now);
         }
+        self.client.handle_timeout(now);
+        self.obey(now);
         while let Some(event) = self.client.next_event(Leg::Channel) {
             match event {
                 CarrierEvent::Opened { .. } => self.open += 1,

@@ -1,0 +1,265 @@
+//! Links over ways that come and go in the middle of a transfer: nothing is lost, doubled or out of order, and a game beside it
+//! misses no more than a round trip.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
+use gaggle_link::{
+    Busy, Carrier, CarrierEvent, Channel, Event, Link, LinkConfig, Path, PathConfig, PathReason, Paths,
+    Transport, Way,
+};
+
+const LARGE: Channel = Channel::Reliable(1);
+const SMALL: Channel = Channel::Reliable(2);
+/// A megabyte.
+const LARGE_COUNT: usize = 16;
+const LARGE_BYTES: usize = 64 * 1024;
+const DIRECT_RTT: Micros = Micros::from_millis(40);
+const RELAY_RTT: Micros = Micros::from_millis(100);
+/// Between two unreliable messages.
+const FRAME_MS: u64 = 16;
+
+/// 6 Mbit/s with some loss: a megabyte takes more than a second.
+fn conditions(rtt: Micros) -> Conditions {
+    Conditions {
+        latency: Micros::new(rtt.get() / 2),
+        loss: Chance::percent(1),
+        bytes_per_second: Some(750_000),
+        queue_bytes: 64 * 1024,
+        ..Conditions::PERFECT
+    }
+}
+
+/// A network on which connections open when the script says.
+struct Given(SimCarrier);
+
+impl Carrier for Given {
+    fn local_id(&self) -> PeerId {
+        self.0.local_id()
+    }
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        self.0.send(now, to, datagram)
+    }
+    fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        self.0.poll(now, datagram)
+    }
+    fn poll_timeout(&self) -> Micros {
+        self.0.poll_timeout()
+    }
+    fn close(&mut self, now: Micros, peer: PeerId) {
+        self.0.close(now, peer);
+    }
+}
+
+impl Way for Given {
+    fn connect(&mut self, _: Micros, _: PeerId) {}
+}
+
+/// The bytes of a large message, each another.
+fn large(nth: usize) -> Vec<u8> {
+    (0..LARGE_BYTES).map(|n| (n * 7 + n / 251 + nth * 13) as u8).collect()
+}
+
+/// Two links over two networks. The first sends, the second receives.
+struct Rig {
+    direct: World,
+    relay: World,
+    links: [Link<Paths>; 2],
+    now: Micros,
+    /// Nothing is sent but what the link sends by itself.
+    is_quiet: bool,
+    frames: u32,
+    smalls: u32,
+    got_large: Vec<Vec<u8>>,
+    got_small: Vec<u32>,
+    /// When each frame came.
+    got_frames: Vec<(Micros, u32)>,
+    joined: usize,
+    left: usize,
+    changes: Vec<(Micros, usize, Option<Path>, PathReason)>,
+}
+
+impl Rig {
+    /// Joined, by relay.
+    fn new(seed: u64) -> Rig {
+        let [direct, relay] = [seed, seed + 1].map(|seed| World::unconnected(2, seed));
+        direct.everywhere(conditions(DIRECT_RTT));
+        relay.everywhere(conditions(RELAY_RTT));
+        let links = [0, 1].map(|peer| {
+            let paths = Paths::new(direct.id(peer), PathConfig::default())
+                .add(Path::Direct, Given(direct.carrier(peer)))
+                .add(Path::Relay, Given(relay.carrier(peer)));
+            Link::new(paths, LinkConfig::default(), seed ^ (peer as u64) << 32)
+        });
+        let mut rig = Rig {
+            direct,
+            relay,
+            links,
+            now: Micros::ZERO,
+            is_quiet: false,
+            frames: 0,
+            smalls: 0,
+            got_large: Vec::new(),
+            got_small: Vec::new(),
+            got_frames: Vec::new(),
+            joined: 0,
+            left: 0,
+            changes: Vec::new(),
+        };
+        for peer in 0..2 {
+            let other = rig.direct.id(1 - peer);
+            rig.links[peer].carrier_mut().connect(Micros::ZERO, other);
+        }
+        rig.relay.apply(&Change::Connect(0, 1));
+        rig.run(1_000);
+        assert_eq!((rig.joined, rig.path()), (2, [Some(Path::Relay); 2]));
+        rig
+    }
+
+    fn path(&self) -> [Option<Path>; 2] {
+        [0, 1].map(|peer| self.links[peer].carrier().path(self.direct.id(1 - peer)))
+    }
+
+    fn hand_over_a_megabyte(&mut self) {
+        let other = self.direct.id(1);
+        (0..LARGE_COUNT).for_each(|nth| {
+            self.links[0].send(self.now, other, LARGE, &large(nth)).expect("there is room for all");
+        });
+    }
+
+    /// For so many milliseconds, in which the first also sends frames and small messages.
+    fn run(&mut self, millis: u64) {
+        for _ in 0..millis {
+            self.now += Micros::from_millis(1);
+            self.direct.advance(Micros::from_millis(1));
+            self.relay.advance(Micros::from_millis(1));
+            (0..2).for_each(|peer| self.poll(peer));
+            let other = self.direct.id(1);
+            if self.links[0].peers().contains(&other) && !self.is_quiet {
+                let millis = self.now.as_millis();
+                if millis.is_multiple_of(FRAME_MS) {
+                    let frame = self.frames.to_le_bytes();
+                    self.links[0].send(self.now, other, Channel::Unreliable, &frame).unwrap();
+                    self.frames += 1;
+                }
+                if millis.is_multiple_of(50) {
+                    let small = self.smalls.to_le_bytes();
+                    self.links[0].send(self.now, other, SMALL, &small).unwrap();
+                    self.smalls += 1;
+                }
+            }
+        }
+    }
+
+    fn poll(&mut self, peer: usize) {
+        let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+        while let Some(event) = self.links[peer].poll(self.now) {
+            match event {
+                Event::Joined { .. } => self.joined += 1,
+                Event::Left { .. } => self.left += 1,
+                Event::Message { channel: Channel::Unreliable, bytes, .. } => {
+                    self.got_frames.push((self.now, number(bytes)));
+                }
+                Event::Message { channel: SMALL, bytes, .. } => self.got_small.push(number(bytes)),
+                Event::Message { bytes, .. } => self.got_large.push(bytes.to_vec()),
+            }
+        }
+        while let Some(change) = self.links[peer].carrier_mut().next_change() {
+            self.changes.push((self.now, peer, change.path, change.reason));
+        }
+    }
+
+    /// Everything that was sent on streams came once, in order, within one life of the link.
+    fn expect_exactly_once(&mut self) {
+        for _ in 0..60 {
+            if self.got_large.len() >= LARGE_COUNT {
+                break;
+            }
+            self.run(500);
+        }
+        let sent = self.smalls;
+        self.run(3_000);
+        assert_eq!((self.joined, self.left), (2, 0), "it is one link all the time: {:?}", self.changes);
+        assert_eq!(self.got_large.len(), LARGE_COUNT, "{:?}", self.changes);
+        for (nth, got) in self.got_large.iter().enumerate() {
+            assert!(*got == large(nth), "the {nth}th of the large ones");
+        }
+        assert!(self.got_small.len() >= sent as usize, "{} of {sent}", self.got_small.len());
+        let in_order: Vec<u32> = (0..self.got_small.len() as u32).collect();
+        assert_eq!(self.got_small, in_order);
+        let mut frames: Vec<u32> = self.got_frames.iter().map(|(_, frame)| *frame).collect();
+        let all = frames.len();
+        frames.sort_unstable();
+        frames.dedup();
+        assert_eq!(frames.len(), all, "no frame comes twice");
+    }
+
+    /// The longest time without a new frame.
+    fn longest_gap(&self) -> Micros {
+        self.got_frames.windows(2).map(|pair| pair[1].0 - pair[0].0).max().unwrap_or_default()
+    }
+
+    fn took(&self, reason: PathReason) -> usize {
+        self.changes.iter().filter(|change| change.3 == reason).count()
+    }
+}
+
+#[test]
+fn a_transfer_survives_a_better_way_that_comes_and_goes() {
+    for seed in 0..8 {
+        let mut rig = Rig::new(10 * seed);
+        rig.hand_over_a_megabyte();
+        rig.run(150);
+        for _ in 0..3 {
+            assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is under way");
+            rig.direct.apply(&Change::Connect(0, 1));
+            rig.run(250);
+            assert_eq!(rig.path(), [Some(Path::Direct); 2]);
+            rig.direct.apply(&Change::Disconnect(0, 1));
+            rig.run(250);
+            assert_eq!(rig.path(), [Some(Path::Relay); 2]);
+        }
+        assert_eq!((rig.took(PathReason::Better), rig.took(PathReason::Closed)), (6, 6), "{:?}", rig.changes);
+        rig.expect_exactly_once();
+        assert!(rig.longest_gap() <= RELAY_RTT, "seed {seed}: {}", rig.longest_gap());
+    }
+}
+
+#[test]
+fn a_transfer_survives_a_way_that_dies_without_a_word() {
+    for seed in 0..4 {
+        let mut rig = Rig::new(100 + 10 * seed);
+        rig.direct.apply(&Change::Connect(0, 1));
+        rig.run(500);
+        assert_eq!(rig.path(), [Some(Path::Direct); 2]);
+        rig.hand_over_a_megabyte();
+        rig.run(300);
+        assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is under way");
+        rig.direct.everywhere(Conditions { cut: true, ..conditions(DIRECT_RTT) });
+        rig.run(2_500);
+        assert_eq!(rig.path(), [Some(Path::Relay); 2]);
+        assert!(rig.took(PathReason::Silent) >= 1, "{:?}", rig.changes);
+        rig.direct.everywhere(conditions(DIRECT_RTT));
+        rig.expect_exactly_once();
+        assert_eq!(rig.path(), [Some(Path::Direct); 2], "and goes back when it works again");
+        assert!(rig.longest_gap() <= Micros::from_millis(2_500), "seed {seed}: {}", rig.longest_gap());
+    }
+}
+
+#[test]
+fn what_was_known_of_the_old_way_is_not_believed_of_the_new_one() {
+    for is_quiet in [false, true] {
+        let mut rig = Rig::new(7);
+        rig.is_quiet = is_quiet;
+        rig.run(4_000);
+        let other = rig.direct.id(1);
+        let rtt = |rig: &Rig| rig.links[0].stats(other).unwrap().rtt.unwrap();
+        assert!(rtt(&rig) >= RELAY_RTT, "{}", rtt(&rig));
+        rig.direct.apply(&Change::Connect(0, 1));
+        // A question and its answer, and what was under way before.
+        rig.run(200);
+        let expected = DIRECT_RTT..DIRECT_RTT + Micros::from_millis(10);
+        assert!(expected.contains(&rtt(&rig)), "{}, {is_quiet}", rtt(&rig));
+    }
+}

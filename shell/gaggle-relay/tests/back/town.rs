@@ -1,0 +1,368 @@
+//! Two machines and a relay in virtual time: sockets and channels are letters with a delay, and any of them can fall silent.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::relay::{Leg, Line, LineEvent, RelayClient, RelayFrame, RelayHandle};
+use gaggle_link::{Busy, Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
+use gaggle_lobby::TicketSigner;
+use gaggle_relay::loopback::claims;
+use gaggle_relay::{ConnectionId, Out, Relay, RelayConfig, Request};
+
+/// How finely time passes.
+pub(crate) const TICK: Micros = Micros::from_millis(4);
+/// From a machine to the relay, or back.
+const HOP: Micros = Micros::from_millis(60);
+/// How often each says something to the other.
+const EVERY_TICKS: u64 = 4;
+const RELAY_EVERY_TICKS: u64 = 25;
+const UNIX_SECONDS: u64 = 1_000;
+const IDS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
+
+/// Under way, on a connection.
+enum Letter {
+    /// A machine opens a socket.
+    Knock,
+    /// A machine opens the channel that was agreed on over this socket.
+    Attach { socket: ConnectionId },
+    /// A machine says something.
+    Frame(Vec<u8>),
+    /// A machine is told something.
+    Told(LineEvent, Vec<u8>),
+}
+
+/// One machine's connections, as it sees them.
+#[derive(Default)]
+struct Machine {
+    socket: Option<ConnectionId>,
+    channel: Option<ConnectionId>,
+    told: VecDeque<(ConnectionId, LineEvent, Vec<u8>)>,
+    is_cut_off: bool,
+}
+
+/// Everything between the machines.
+struct Town {
+    signer: TicketSigner,
+    relay: Option<Relay>,
+    lives: u64,
+    now: Micros,
+    letters: BTreeMap<(Micros, u64), (ConnectionId, Letter)>,
+    count: u64,
+    machines: [Machine; 2],
+    /// Whose a connection is.
+    owners: BTreeMap<ConnectionId, (usize, Leg)>,
+    /// Connections that the relay knows.
+    known: BTreeSet<ConnectionId>,
+    /// Connections on which nothing arrives, and nobody is told.
+    silent: BTreeSet<ConnectionId>,
+}
+
+impl Town {
+    fn connection(&mut self, machine: usize, leg: Leg) -> ConnectionId {
+        self.count += 1;
+        let id = ConnectionId(self.count);
+        self.owners.insert(id, (machine, leg));
+        id
+    }
+
+    fn is_lost(&self, id: ConnectionId) -> bool {
+        self.silent.contains(&id) || self.machines[self.owners[&id].0].is_cut_off
+    }
+
+    fn post(&mut self, id: ConnectionId, letter: Letter) {
+        self.count += 1;
+        if !self.is_lost(id) {
+            self.letters.insert((self.now + HOP, self.count), (id, letter));
+        }
+    }
+
+    fn tell(&mut self, id: ConnectionId, event: LineEvent) {
+        self.post(id, Letter::Told(event, Vec::new()));
+    }
+
+    fn end(&mut self, id: ConnectionId) {
+        let ended = match self.owners[&id].1 {
+            Leg::Socket => LineEvent::Closed,
+            Leg::Channel => LineEvent::ChannelClosed,
+        };
+        if self.known.remove(&id) {
+            self.tell(id, ended);
+        }
+    }
+
+    fn pass(&mut self) {
+        self.now += TICK;
+        while let Some(entry) = self.letters.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let (id, letter) = entry.remove();
+            if !self.is_lost(id) {
+                self.deliver(id, letter);
+            }
+        }
+        let now = self.now;
+        if (now.get() / TICK.get()).is_multiple_of(RELAY_EVERY_TICKS) {
+            self.with_relay(|relay, out| relay.handle_timeout(now, UNIX_SECONDS, out));
+        }
+    }
+
+    fn deliver(&mut self, id: ConnectionId, letter: Letter) {
+        let now = self.now;
+        let (machine, leg) = self.owners[&id];
+        match letter {
+            Letter::Told(event, bytes) => {
+                let machine = &mut self.machines[machine];
+                if [machine.socket, machine.channel].contains(&Some(id)) {
+                    machine.told.push_back((id, event, bytes));
+                }
+            }
+            Letter::Knock => {
+                let from = [10, 0, 0, machine as u8].into();
+                let is_open = self.relay.as_mut().is_some_and(|relay| relay.socket_opened(now, id, from));
+                self.tell(id, if is_open { LineEvent::Opened } else { LineEvent::Closed });
+                if is_open {
+                    self.known.insert(id);
+                }
+            }
+            Letter::Attach { socket } => {
+                let opened = self.with_relay(|relay, out| relay.channel_opened(now, socket, id, out));
+                if opened == Some(true) {
+                    self.known.insert(id);
+                    self.tell(id, LineEvent::ChannelOpened);
+                }
+            }
+            Letter::Frame(_) if !self.known.contains(&id) => {}
+            Letter::Frame(frame) if leg == Leg::Channel => {
+                self.with_relay(|relay, out| relay.handle_channel(now, id, &frame, out));
+            }
+            Letter::Frame(frame) => {
+                let asked =
+                    self.with_relay(|relay, out| relay.handle_socket(now, UNIX_SECONDS, id, &frame, out));
+                if let Some(Some(Request::Channel(description))) = asked {
+                    let answer = RelayFrame::Answer { description: &description }.to_bytes();
+                    self.post(id, Letter::Told(LineEvent::Frame(Leg::Socket), answer));
+                }
+            }
+        }
+    }
+
+    fn with_relay<T>(
+        &mut self,
+        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
+    ) -> Option<T> {
+        let mut said = Vec::new();
+        let result = act(self.relay.as_mut()?, &mut |id, out| {
+            said.push((
+                id,
+                match out {
+                    Out::Data(frame) | Out::Word(frame) => Some(frame.to_vec()),
+                    Out::End => None,
+                },
+            ));
+        });
+        for (id, frame) in said {
+            let leg = self.owners[&id].1;
+            match frame {
+                Some(frame) => self.post(id, Letter::Told(LineEvent::Frame(leg), frame)),
+                None => self.end(id),
+            }
+        }
+        Some(result)
+    }
+}
+
+/// A machine's line to the relay.
+struct TownLine {
+    town: Rc<RefCell<Town>>,
+    machine: usize,
+}
+
+impl Line for TownLine {
+    fn open(&mut self, _: Micros) {
+        let mut town = self.town.borrow_mut();
+        let id = town.connection(self.machine, Leg::Socket);
+        town.machines[self.machine].socket = Some(id);
+        town.post(id, Letter::Knock);
+    }
+
+    fn close(&mut self) {
+        self.town.borrow_mut().machines[self.machine].socket = None;
+    }
+
+    fn say(&mut self, frame: &[u8]) {
+        let _ = self.send(Micros::ZERO, Leg::Socket, frame);
+    }
+
+    fn send(&mut self, _: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy> {
+        let mut town = self.town.borrow_mut();
+        let machine = &town.machines[self.machine];
+        let id = if leg == Leg::Socket { machine.socket } else { machine.channel };
+        id.into_iter().for_each(|id| town.post(id, Letter::Frame(frame.to_vec())));
+        Ok(())
+    }
+
+    fn offer(&mut self, _: Micros) {
+        let mut town = self.town.borrow_mut();
+        let id = town.connection(self.machine, Leg::Channel);
+        let machine = &mut town.machines[self.machine];
+        machine.channel = Some(id);
+        machine.told.push_back((id, LineEvent::Described("a channel".to_string()), Vec::new()));
+    }
+
+    fn accept(&mut self, _: Micros, _: &str) {
+        let mut town = self.town.borrow_mut();
+        let machine = &town.machines[self.machine];
+        if let (Some(socket), Some(id)) = (machine.socket, machine.channel) {
+            town.post(id, Letter::Attach { socket });
+        }
+    }
+
+    fn drop_channel(&mut self) {
+        self.town.borrow_mut().machines[self.machine].channel = None;
+    }
+
+    fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {
+        let machine = &mut self.town.borrow_mut().machines[self.machine];
+        loop {
+            let (id, event, bytes) = machine.told.pop_front()?;
+            if ![machine.socket, machine.channel].contains(&Some(id)) {
+                continue;
+            }
+            match event {
+                LineEvent::Closed => machine.socket = None,
+                LineEvent::ChannelClosed => machine.channel = None,
+                _ => *frame = bytes,
+            }
+            return Some(event);
+        }
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        Micros::MAX
+    }
+}
+
+/// Two who talk to each other.
+pub(crate) struct Company {
+    town: Rc<RefCell<Town>>,
+    links: [Links; 2],
+    asleep: [bool; 2],
+    /// When the newest of what each heard was said.
+    heard: [Micros; 2],
+}
+
+impl Company {
+    /// Two who may use this way, and the worse ones.
+    pub(crate) fn of(best: Path) -> Company {
+        let town = Rc::new(RefCell::new(Town {
+            signer: TicketSigner::from_secret(&[7; 32]),
+            relay: None,
+            lives: 0,
+            now: Micros::from_secs(100),
+            letters: BTreeMap::new(),
+            count: 0,
+            machines: Default::default(),
+            owners: BTreeMap::new(),
+            known: BTreeSet::new(),
+            silent: BTreeSet::new(),
+        }));
+        let allowed: Vec<Path> = Path::ALL.into_iter().filter(|path| *path >= best).collect();
+        let legs: Vec<Leg> =
+            Leg::ALL.into_iter().filter(|leg| *leg == Leg::Socket || best == Path::Relay).collect();
+        let links = [0, 1].map(|machine| {
+            let me = IDS[machine];
+            let ticket = town.borrow().signer.sign(&claims(1, me, 1, UNIX_SECONDS + 7_200));
+            let line = TownLine { town: Rc::clone(&town), machine };
+            let relay = RelayHandle::new(RelayClient::new(me, &ticket, &legs), line);
+            let paths = PathConfig { allowed: allowed.clone(), ..PathConfig::default() };
+            let config = LinksConfig { paths, ..LinksConfig::default() };
+            Links::new(me, config, machine as u64, None, Some(&relay))
+        });
+        let mut company = Company { town, links, asleep: [false; 2], heard: [Micros::ZERO; 2] };
+        company.start_relay();
+        for machine in 0..2 {
+            let now = company.now();
+            company.links[machine].peer_up(now, IDS[1 - machine]);
+        }
+        company
+    }
+
+    pub(crate) fn now(&self) -> Micros {
+        self.town.borrow().now
+    }
+
+    pub(crate) fn paths(&self) -> [Option<Path>; 2] {
+        [0, 1].map(|machine| self.links[machine].path(IDS[1 - machine]))
+    }
+
+    /// Whether each has heard something the other said after this.
+    pub(crate) fn have_heard_since(&self, since: Micros) -> bool {
+        self.heard.iter().all(|heard| *heard > since)
+    }
+
+    /// Connections there ever were.
+    pub(crate) fn connections(&self) -> usize {
+        self.town.borrow().owners.len()
+    }
+
+    /// Lets time pass.
+    pub(crate) fn run(&mut self, span: Micros) {
+        let end = self.now() + span;
+        while self.now() < end {
+            self.town.borrow_mut().pass();
+            let now = self.now();
+            for machine in (0..2).filter(|machine| !self.asleep[*machine]) {
+                let links = &mut self.links[machine];
+                while let Some(event) = links.poll(now) {
+                    if let Event::Message { bytes, .. } = event {
+                        let said = Micros::new(u64::from_le_bytes(bytes.try_into().unwrap()));
+                        self.heard[machine] = self.heard[machine].max(said);
+                    }
+                }
+                while links.next_signal().is_some() {}
+                if (now.get() / TICK.get()).is_multiple_of(EVERY_TICKS) {
+                    let message = now.get().to_le_bytes();
+                    let _ = links.send(now, IDS[1 - machine], Channel::Unreliable, &message);
+                }
+            }
+        }
+    }
+
+    /// The relay ends. Sockets are told, as a kernel does for a process that ended; channels are not.
+    pub(crate) fn stop_relay(&mut self) {
+        let mut town = self.town.borrow_mut();
+        town.relay = None;
+        let known: Vec<ConnectionId> = town.known.iter().copied().collect();
+        for id in known {
+            if town.owners[&id].1 == Leg::Channel {
+                town.silent.insert(id);
+            }
+            town.end(id);
+        }
+    }
+
+    /// A relay that knows nothing of an earlier one.
+    pub(crate) fn start_relay(&mut self) {
+        let mut town = self.town.borrow_mut();
+        town.lives += 1;
+        town.relay = Some(Relay::new(town.signer.key(), RelayConfig::default(), town.lives, true));
+    }
+
+    /// Nothing arrives any more on what a machine has open; nobody is told.
+    pub(crate) fn silence_connections(&mut self, machine: usize) {
+        let mut town = self.town.borrow_mut();
+        let theirs: Vec<ConnectionId> =
+            town.owners.iter().filter(|(_, owner)| owner.0 == machine).map(|(id, _)| *id).collect();
+        town.silent.extend(theirs);
+    }
+
+    /// Nothing gets to a machine or from it.
+    pub(crate) fn cut_off(&mut self, machine: usize, is_cut_off: bool) {
+        self.town.borrow_mut().machines[machine].is_cut_off = is_cut_off;
+    }
+
+    /// A machine does nothing; what comes for it waits.
+    pub(crate) fn sleep(&mut self, machine: usize, is_asleep: bool) {
+        self.asleep[machine] = is_asleep;
+    }
+}
