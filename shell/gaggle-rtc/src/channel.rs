@@ -14,11 +14,10 @@ use str0m::net::{Protocol, Receive};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 use thiserror::Error;
 
+use crate::contain::contain;
 use crate::gate::{Gate, guarding};
 use crate::stun::{self, TransactionId};
 
-/// Bytes that may wait to be acknowledged. More than that is a queue that only gets older.
-const BUFFERED_BYTES_MAX: usize = 64 * 1024;
 /// What a datagram on the wire may have: a relayed datagram of 1,117 bytes with SCTP's 28 and DTLS' 37 around it stays whole, for which
 /// str0m reckons with 88.
 const WIRE_BYTES_TARGET: usize = 1_220;
@@ -105,9 +104,13 @@ pub struct RtcChannel {
     gate: Arc<Gate>,
     open: bool,
     ended: bool,
+    crashed: bool,
 }
 
 impl RtcChannel {
+    /// Bytes that may wait to be acknowledged. More than that is a queue that only gets older.
+    pub const BUFFERED_BYTES_MAX: usize = 64 * 1024;
+
     /// A channel of which nothing is known yet.
     pub fn new(now: Instant, role: Role, certificate: &Certificate) -> RtcChannel {
         let config = RtcConfig::new()
@@ -118,7 +121,8 @@ impl RtcChannel {
             .clear_codecs();
         let gate = Gate::new(now);
         let rtc = gate.guard(|| config.build(now));
-        RtcChannel { rtc, pending: None, channel: None, other: None, gate, open: false, ended: false }
+        let (pending, channel, other) = (None, None, None);
+        RtcChannel { rtc, pending, channel, other, gate, open: false, ended: false, crashed: false }
     }
 
     /// An address of ours.
@@ -153,10 +157,12 @@ impl RtcChannel {
     /// If it cannot be read.
     pub fn add_remote(&mut self, candidate: &str) -> Result<(), RtcChannelError> {
         let text = candidate.trim_start_matches("a=");
-        let candidate = Candidate::from_sdp_string(text)
-            .map_err(|error| RtcChannelError::Candidate(error.to_string()))?;
-        self.rtc.add_remote_candidate(candidate);
-        Ok(())
+        self.contained(|channel| {
+            let candidate = Candidate::from_sdp_string(text)
+                .map_err(|error| RtcChannelError::Candidate(error.to_string()))?;
+            channel.rtc.add_remote_candidate(candidate);
+            Ok(())
+        })?
     }
 
     /// Describes our side, for the other to answer.
@@ -177,15 +183,18 @@ impl RtcChannel {
     /// # Errors
     /// If it cannot be used.
     pub fn answer(&mut self, offer: &str) -> Result<String, RtcChannelError> {
+        expect_one_channel(offer)?;
         let (name, password) = (line(offer, "a=ice-ufrag:"), line(offer, "a=ice-pwd:"));
         self.other = name.zip(password).map(|(name, password)| Other {
             names: format!("{name}:{}", self.local_name()),
             password: password.to_string(),
         });
-        let offer = SdpOffer::from_sdp_string(offer).map_err(description_error)?;
-        let answer = self.rtc.sdp_api().accept_offer(offer).map_err(description_error)?;
-        self.channel = Some(self.rtc.direct_api().create_data_channel(channel_config()));
-        Ok(answer.to_sdp_string())
+        self.contained(|channel| {
+            let offer = SdpOffer::from_sdp_string(offer).map_err(description_error)?;
+            let answer = channel.rtc.sdp_api().accept_offer(offer).map_err(description_error)?;
+            channel.channel = Some(channel.rtc.direct_api().create_data_channel(channel_config()));
+            Ok(answer.to_sdp_string())
+        })?
     }
 
     /// The other side's answer to our offer.
@@ -193,11 +202,14 @@ impl RtcChannel {
     /// # Errors
     /// If it cannot be used.
     pub fn accept(&mut self, answer: &str) -> Result<(), RtcChannelError> {
-        let answer = SdpAnswer::from_sdp_string(answer).map_err(description_error)?;
-        let pending = self.pending.take();
-        let pending =
-            pending.ok_or_else(|| RtcChannelError::Description("nothing was offered".to_string()))?;
-        self.rtc.sdp_api().accept_answer(pending, answer).map_err(description_error)
+        expect_one_channel(answer)?;
+        self.contained(|channel| {
+            let answer = SdpAnswer::from_sdp_string(answer).map_err(description_error)?;
+            let pending = channel.pending.take();
+            let pending =
+                pending.ok_or_else(|| RtcChannelError::Description("nothing was offered".to_string()))?;
+            channel.rtc.sdp_api().accept_answer(pending, answer).map_err(description_error)
+        })?
     }
 
     /// The name by which the other side calls for this channel in its first datagrams.
@@ -214,13 +226,19 @@ impl RtcChannel {
 
     /// Whether the other side of this channel wrote this answer. Servers that answer everybody cannot have.
     pub fn is_answer(&self, bytes: &[u8]) -> bool {
-        let (Some(other), Ok(message)) = (&self.other, StunMessage::parse(bytes)) else { return false };
-        message.is_successful_binding_response() && message.verify(other.password.as_bytes(), sign)
+        let Some(other) = &self.other else { return false };
+        let is_answer = contain(|| {
+            StunMessage::parse(bytes).is_ok_and(|message| {
+                message.is_successful_binding_response() && message.verify(other.password.as_bytes(), sign)
+            })
+        });
+        is_answer.unwrap_or(false)
     }
 
     /// Whether a datagram from there is for this channel.
     pub fn accepts(&self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> bool {
-        receive(now, from, to, bytes).is_some_and(|input| self.rtc.accepts(&input))
+        let accepts = || receive(now, from, to, bytes).is_some_and(|input| self.rtc.accepts(&input));
+        !self.crashed && contain(accepts).unwrap_or(false)
     }
 
     /// A datagram came. One that makes no sense is dropped.
@@ -235,10 +253,10 @@ impl RtcChannel {
         bytes: &[u8],
     ) -> Result<(), RtcChannelError> {
         self.gate.set_now(now);
-        match receive(now, from, to, bytes) {
-            Some(input) => self.rtc.handle_input(input).map_err(failed),
+        self.contained(|channel| match receive(now, from, to, bytes) {
+            Some(input) => channel.rtc.handle_input(input).map_err(failed),
             None => Ok(()),
-        }
+        })?
     }
 
     /// Time passed.
@@ -247,7 +265,7 @@ impl RtcChannel {
     /// If the connection is broken by it.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), RtcChannelError> {
         self.gate.set_now(now);
-        self.rtc.handle_input(Input::Timeout(now)).map_err(failed)
+        self.contained(|channel| channel.rtc.handle_input(Input::Timeout(now)).map_err(failed))?
     }
 
     /// Sends a message. What is written before the next poll goes out together.
@@ -255,16 +273,29 @@ impl RtcChannel {
     /// # Errors
     /// If there is no room for it at the moment. On a channel that is not open it goes nowhere.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Busy> {
+        self.contained(|held| held.write_now(bytes)).unwrap_or(Ok(()))
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> Result<(), Busy> {
         let Some(mut channel) = self.channel.filter(|_| self.open).and_then(|id| self.rtc.channel(id)) else {
             return Ok(());
         };
-        if channel.buffered_amount() + bytes.len() > BUFFERED_BYTES_MAX {
+        if channel.buffered_amount() + bytes.len() > RtcChannel::BUFFERED_BYTES_MAX {
             return Err(Busy);
         }
         match channel.write(true, bytes) {
             Ok(true) => Ok(()),
             Ok(false) | Err(_) => Err(Busy),
         }
+    }
+
+    /// Bytes that wait to be acknowledged, of [`RtcChannel::BUFFERED_BYTES_MAX`].
+    pub fn buffered_bytes(&mut self) -> usize {
+        let buffered = self.contained(|held| {
+            let id = held.channel.filter(|_| held.open);
+            id.and_then(|id| held.rtc.channel(id)).map_or(0, |mut channel| channel.buffered_amount())
+        });
+        buffered.unwrap_or(0)
     }
 
     /// Whether messages can be exchanged.
@@ -277,44 +308,65 @@ impl RtcChannel {
         self.gate.is_broken()
     }
 
+    /// Whether the library below failed at what the other side sent. The channel ended with that.
+    pub fn crashed(&self) -> bool {
+        self.crashed
+    }
+
     /// Says goodbye; what [`RtcChannel::poll`] gives afterwards tells the other side.
     pub fn close(&mut self) {
-        let _ = self.rtc.close();
+        let _ = self.contained(|channel| channel.rtc.close());
     }
 
     /// What is to be done next. Poll until it is [`Out::Timeout`] after everything that was done to a channel.
     pub fn poll(&mut self, now: Instant) -> Out {
         self.gate.set_now(now);
-        loop {
-            if self.ended || !self.rtc.is_alive() {
-                return match std::mem::replace(&mut self.ended, true) {
-                    false => Out::Closed,
-                    // Nothing will ever happen here again.
-                    true => Out::Timeout(now + std::time::Duration::from_secs(3_600)),
-                };
-            }
+        let out = self.contained(RtcChannel::poll_alive).ok().flatten();
+        out.unwrap_or_else(|| match std::mem::replace(&mut self.ended, true) {
+            false => Out::Closed,
+            // Nothing will ever happen here again.
+            true => Out::Timeout(now + std::time::Duration::from_secs(3_600)),
+        })
+    }
+
+    /// What is to be done next; none if the connection is over.
+    fn poll_alive(&mut self) -> Option<Out> {
+        while !self.ended && self.rtc.is_alive() {
             let output = self.rtc.poll_output();
             if self.broke_rules() {
                 self.rtc.disconnect();
                 continue;
             }
             match output {
-                Ok(Output::Timeout(at)) => return Out::Timeout(at),
+                Ok(Output::Timeout(at)) => return Some(Out::Timeout(at)),
                 Ok(Output::Transmit(transmit)) => {
-                    return Out::Transmit {
+                    return Some(Out::Transmit {
                         from: transmit.source,
                         to: transmit.destination,
                         bytes: transmit.contents.into(),
-                    };
+                    });
                 }
                 Ok(Output::Event(event)) => {
                     if let Some(out) = self.handle_event(event) {
-                        return out;
+                        return Some(out);
                     }
                 }
                 Err(_) => self.rtc.disconnect(),
             }
         }
+        None
+    }
+
+    /// Lets the library below do something. If it fails, this is the end of the channel and of nothing else.
+    fn contained<T>(&mut self, act: impl FnOnce(&mut RtcChannel) -> T) -> Result<T, RtcChannelError> {
+        let crash = || RtcChannelError::Failed("the library below failed".to_string());
+        if self.crashed {
+            return Err(crash());
+        }
+        let done = contain(|| act(self));
+        self.crashed = done.is_none();
+        self.open &= !self.crashed;
+        done.ok_or_else(crash)
     }
 
     fn handle_event(&mut self, event: Event) -> Option<Out> {
@@ -348,8 +400,21 @@ fn channel_config() -> ChannelConfig {
 }
 
 fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Option<Input<'_>> {
+    // STUN and DTLS, as RFC 7983 tells them apart. Media, which there is none of, would pass by everything that guards a channel.
+    if !matches!(bytes.first()?, 0..=3 | 20..=63) {
+        return None;
+    }
     let contents = bytes.try_into().ok()?;
     Some(Input::Receive(now, Receive { proto: Protocol::Udp, source: from, destination: to, contents }))
+}
+
+/// Descriptions of anything but one data channel are refused: what there is no use for need not be understood.
+fn expect_one_channel(description: &str) -> Result<(), RtcChannelError> {
+    let mut media = description.split(['\r', '\n']).filter_map(|line| line.trim_start().strip_prefix("m="));
+    let is_one =
+        media.next().is_some_and(|first| first.starts_with("application ")) && media.next().is_none();
+    let error = || RtcChannelError::Description("it is not of one data channel".to_string());
+    is_one.then_some(()).ok_or_else(error)
 }
 
 /// What comes after this in the first line that begins with it.
@@ -372,4 +437,68 @@ fn description_error(error: impl std::fmt::Display) -> RtcChannelError {
 
 fn failed(error: impl std::fmt::Display) -> RtcChannelError {
     RtcChannelError::Failed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channel(role: Role) -> RtcChannel {
+        let mut channel = RtcChannel::new(Instant::now(), role, &Certificate::generate().unwrap());
+        channel.add_host(([127, 0, 0, 1], 4_000).into()).unwrap();
+        channel
+    }
+
+    #[test]
+    fn a_crash_below_ends_the_channel_and_is_told_once() {
+        let (mut held, now) = (channel(Role::Server), Instant::now());
+        let crashed: Result<(), _> = held.contained(|_| panic!("on purpose"));
+        assert!(crashed.is_err() && held.crashed() && !held.is_open());
+        assert!(matches!(held.poll(now), Out::Closed));
+        assert!(matches!(held.poll(now), Out::Timeout(_)));
+        let (from, to) = (([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 4_000).into());
+        assert!(held.handle(now, from, to, &[1; 20]).is_err() && held.handle_timeout(now).is_err());
+        assert!(!held.accepts(now, from, to, &[1; 20]));
+        assert_eq!(held.write(b"honk"), Ok(()), "it goes nowhere");
+        held.close();
+    }
+
+    #[test]
+    fn media_never_gets_further_than_its_first_byte() {
+        let now = Instant::now();
+        let here: SocketAddr = ([127, 0, 0, 1], 4_000).into();
+        let is_taken = |first: u8| {
+            // Long enough to be anything.
+            let bytes = [&[first, 96][..], &[0; 60]].concat();
+            receive(now, here, here, &bytes).is_some()
+        };
+        for first in 0..=255 {
+            assert!(!is_taken(first) || matches!(first, 0..=3 | 20..=63), "{first}");
+        }
+        assert!(is_taken(22), "DTLS is");
+        assert!(receive(now, here, here, &[]).is_none());
+    }
+
+    #[test]
+    fn only_one_data_channel_is_talked_about() {
+        let offer = channel(Role::Peer).offer().unwrap();
+        assert!(channel(Role::Server).answer(&offer).is_ok());
+        let audio =
+            "m=audio 9 UDP/TLS/RTP/SAVPF 111\r\nc=IN IP4 0.0.0.0\r\na=mid:1\r\na=rtpmap:111 opus/48000/2\r\n";
+        let application = offer.find("m=application").unwrap();
+        for hostile in [
+            format!("{offer}{audio}"),
+            format!("{}{audio}{}", &offer[..application], &offer[application..]),
+            format!("{offer}{}", &offer[application..]),
+            offer.replace("m=application", "m=audio"),
+            offer.replace("a=mid", "a=x\rm=audio 9 UDP/TLS/RTP/SAVPF 0\ra=mid"),
+            offer[..application].to_string(),
+            String::new(),
+        ] {
+            assert!(channel(Role::Server).answer(&hostile).is_err(), "{hostile}");
+            let mut asking = channel(Role::Peer);
+            asking.offer().unwrap();
+            assert!(asking.accept(&hostile).is_err(), "{hostile}");
+        }
+    }
 }

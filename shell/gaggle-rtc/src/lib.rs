@@ -5,9 +5,11 @@
 
 mod acks;
 mod channel;
+mod contain;
 mod gate;
 mod intake;
 mod sctp;
 pub mod stun;
 
 pub use channel::{Certificate, Out, Role, RtcChannel, RtcChannelError};
+pub use contain::is_contained;
