@@ -18,6 +18,7 @@
 
 mod bucket;
 mod consent;
+mod fair;
 mod left;
 mod limiter;
 #[cfg(feature = "loopback")]
@@ -33,7 +34,8 @@ mod totals;
 mod udp;
 mod websocket;
 
-pub use machine::{ConnectionId, Out, Relay, RelayConfig, Request};
+pub use gaggle_rtc::is_contained;
+pub use machine::{ConnectionId, Epochs, Out, Relay, RelayConfig, Request};
 pub use server::{RelayServer, UnixClock};
 pub use totals::Totals;
 pub use udp::UdpPort;

@@ -45,6 +45,10 @@ pub struct RelayConfig {
     pub frames_per_second: u64,
     /// See [`RelayConfig::frames_per_second`].
     pub frames_burst: u64,
+    /// The same for all members of one network together: nobody is to have the whole relay by being many.
+    pub network_frames_per_second: u64,
+    /// See [`RelayConfig::network_frames_per_second`].
+    pub network_frames_burst: u64,
     /// Bytes a member may hand in per second, and at once.
     pub bytes_per_second: u64,
     /// See [`RelayConfig::bytes_per_second`].
@@ -68,9 +72,12 @@ impl Default for RelayConfig {
             prove_within: Micros::from_secs(5),
             epoch_grace: Micros::from_secs(5),
             silent_max: Micros::from_secs(30),
-            // A full room at 60 Hz, and the same again for acknowledgements and transfers.
-            frames_per_second: 8_000,
-            frames_burst: 4_000,
+            // A full room at 60 Hz is 63 others sixty times, 3,780; what else there is to say to them fits beside it.
+            frames_per_second: 4_000,
+            frames_burst: 2_000,
+            // Less than half of what a core forwards, and 44 players in rooms of four.
+            network_frames_per_second: 8_000,
+            network_frames_burst: 4_000,
             // Game traffic is far below this; snapshots for those who join need it now and then.
             bytes_per_second: 2 << 20,
             bytes_burst: 2 << 20,
@@ -113,13 +120,16 @@ struct Room {
     members: BTreeMap<PeerId, MemberId>,
 }
 
+/// The epoch of a room, by whoever makes the tickets; none of a room it does not know.
+pub type Epochs = Box<dyn Fn(RoomId) -> Option<u32> + Send + Sync>;
+
 /// Takes what goes out, and over which connection.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Out<'_>);
 
 /// The relay.
-#[derive(Debug)]
 pub struct Relay {
     key: TicketKey,
+    epochs: Option<Epochs>,
     config: RelayConfig,
     instance: u64,
     has_channels: bool,
@@ -131,6 +141,8 @@ pub struct Relay {
     unproven_by_network: Places,
     members_by_network: Places,
     comings: Rates,
+    frames: Rates,
+    offers: Rates,
     left: Left,
     /// The time, as it was last told.
     now: Micros,
@@ -138,14 +150,25 @@ pub struct Relay {
     frame: Vec<u8>,
 }
 
+impl std::fmt::Debug for Relay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relay").field("totals", &self.totals()).finish_non_exhaustive()
+    }
+}
+
 impl Relay {
     /// A relay for tickets of this key. The instance is a number no earlier life of it had.
     pub fn new(key: TicketKey, config: RelayConfig, instance: u64, has_channels: bool) -> Relay {
         let sockets = config.sockets_per_network as u64;
+        let comings = || Rates::new(sockets.div_ceil(COMING_SECONDS), sockets);
         Relay {
-            comings: Rates::new(sockets.div_ceil(COMING_SECONDS), sockets),
+            comings: comings(),
+            frames: Rates::new(config.network_frames_per_second, config.network_frames_burst),
+            // Each who comes may want one.
+            offers: comings(),
             left: Left::new(config.members_max),
             key,
+            epochs: None,
             config,
             instance,
             has_channels,
@@ -160,6 +183,11 @@ impl Relay {
             totals: Totals::default(),
             frame: Vec::new(),
         }
+    }
+
+    /// From now on nobody is let in with a ticket of an earlier epoch than this says: members show newer ones only by and by.
+    pub fn set_epochs(&mut self, epochs: Epochs) {
+        self.epochs = Some(epochs);
     }
 
     /// What happened so far.
@@ -309,6 +337,14 @@ impl Relay {
         }
     }
 
+    /// There are no channels from now on: whoever asks is told so, and the members' are gone.
+    pub fn lose_channels(&mut self, out: Sink<'_>) {
+        self.has_channels = false;
+        let channels = self.connections.iter().filter(|(_, connection)| connection.leg == Leg::Channel);
+        let channels: Vec<ConnectionId> = channels.map(|(id, _)| *id).collect();
+        channels.into_iter().for_each(|channel| self.closed(channel, out));
+    }
+
     /// Ends everything, and tells everybody.
     pub fn stop(&mut self, out: Sink<'_>) {
         for index in 0..self.members.len() {
@@ -369,7 +405,9 @@ impl Relay {
         out: Sink<'_>,
     ) -> Result<MemberId, RelayRefusal> {
         let room = self.rooms.get(&claims.room);
-        if room.is_some_and(|room| claims.admit(claims.room, room.epoch).is_err()) {
+        let told = self.epochs.as_ref().and_then(|epochs| epochs(claims.room));
+        let epoch = room.map(|room| room.epoch).max(told);
+        if epoch.is_some_and(|epoch| claims.admit(claims.room, epoch).is_err()) {
             return Err(RelayRefusal::OldEpoch);
         }
         let known = room.and_then(|room| room.members.get(&claims.peer).copied());
@@ -450,9 +488,14 @@ impl Relay {
             RelayFrame::Call { peer } => self.call(id, peer, out),
             RelayFrame::HangUp { peer } => self.hang_up(id, peer, out),
             RelayFrame::Offer { description } => {
-                if self.has_channels && self.member(id).limits.offers.take(now, 1) {
+                let member = self.members[id].as_mut().expect("connections name members that are here");
+                if self.has_channels
+                    && member.limits.offers.take(now, 1)
+                    && self.offers.take(member.network, now)
+                {
                     return Ok(Some(Request::Channel(description.to_string())));
                 }
+                self.totals.offers_refused += 1;
             }
             // A member does not say these.
             _ => return Err(RelayRefusal::Malformed),
@@ -560,7 +603,7 @@ impl Relay {
                 self.totals.dropped_nobody += 1;
                 continue;
             };
-            if !sender.may_send(now, datagram.len()) {
+            if !sender.may_send(now, datagram.len()) || !self.frames.take(sender.network, now) {
                 self.totals.dropped_rate += 1;
                 continue;
             }

@@ -1,10 +1,12 @@
-//! What waits to go out over one socket: bounded, and of datagrams the oldest goes first when it is full.
+//! What waits to go out over one socket: bounded. When it is full, the oldest datagram goes of whoever has most there.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use gaggle_kit::PeerId;
 use tokio::sync::Notify;
 
+use crate::fair::sender_of;
 use crate::machine::Out;
 
 /// Bytes of datagrams that may wait: more is only older.
@@ -22,8 +24,11 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    frames: VecDeque<(bool, Vec<u8>)>,
+    /// Each with the sender of its datagram, if it is one.
+    frames: VecDeque<(Option<PeerId>, Vec<u8>)>,
     data_bytes: usize,
+    /// The same by sender.
+    sender_bytes: BTreeMap<PeerId, usize>,
     words: usize,
     ended: bool,
     spare: Vec<Vec<u8>>,
@@ -41,7 +46,7 @@ impl Outbox {
             Out::Word(bytes) => {
                 state.words += 1;
                 state.ended = state.words > WORDS_MAX;
-                state.frames.push_back((false, bytes.to_vec()));
+                state.frames.push_back((None, bytes.to_vec()));
                 0
             }
             Out::End => {
@@ -72,11 +77,10 @@ impl Outbox {
         let mut state = self.lock();
         let mut bytes = 0;
         while bytes < bytes_max {
-            let Some((is_data, frame)) = state.frames.pop_front() else { return !state.ended };
-            if is_data {
-                state.data_bytes -= frame.len();
-            } else {
-                state.words -= 1;
+            let Some((sender, frame)) = state.frames.pop_front() else { return !state.ended };
+            match sender {
+                Some(sender) => state.take_out(sender, frame.len()),
+                None => state.words -= 1,
             }
             bytes += frame.len();
             take(&frame);
@@ -97,23 +101,39 @@ impl State {
     fn push_data(&mut self, bytes: &[u8]) -> u64 {
         let mut dropped = 0;
         while self.data_bytes + bytes.len() > DATA_BYTES_MAX {
-            let Some(oldest) = self.frames.iter().position(|(is_data, _)| *is_data) else { break };
+            let most = self.sender_bytes.iter().max_by_key(|(_, bytes)| **bytes).map(|(sender, _)| *sender);
+            let oldest = self.frames.iter().position(|(sender, _)| sender.is_some() && *sender == most);
+            let Some((most, oldest)) = most.zip(oldest) else { break };
             let (_, frame) = self.frames.remove(oldest).expect("it was just found");
-            self.data_bytes -= frame.len();
+            self.take_out(most, frame.len());
             self.spare.push(frame);
             dropped += 1;
         }
+        let sender = sender_of(bytes);
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.clear();
         frame.extend_from_slice(bytes);
         self.data_bytes += frame.len();
-        self.frames.push_back((true, frame));
+        *self.sender_bytes.entry(sender).or_default() += frame.len();
+        self.frames.push_back((Some(sender), frame));
         dropped
+    }
+
+    fn take_out(&mut self, sender: PeerId, bytes: usize) {
+        self.data_bytes -= bytes;
+        if let Some(held) = self.sender_bytes.get_mut(&sender) {
+            *held -= bytes;
+            if *held == 0 {
+                self.sender_bytes.remove(&sender);
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use gaggle_link::relay::RelayFrame;
+
     use super::*;
 
     fn drained(outbox: &Outbox) -> Vec<Vec<u8>> {
@@ -127,14 +147,33 @@ mod tests {
     fn of_datagrams_the_oldest_is_dropped_and_words_never_are() {
         let outbox = Outbox::default();
         outbox.push(Out::Word(b"first"));
-        let dropped: u64 = (0..200u8).map(|n| outbox.push(Out::Data(&[n; 1_000]))).sum();
+        let frame = |n: u8| [&[0][..], &[n; 999]].concat();
+        let dropped: u64 = (0..200u8).map(|n| outbox.push(Out::Data(&frame(n)))).sum();
         outbox.push(Out::Word(b"last"));
         let frames = drained(&outbox);
         assert_eq!(dropped, 200 - (DATA_BYTES_MAX / 1_000) as u64);
         assert_eq!(frames.first().map(Vec::as_slice), Some(&b"first"[..]));
         assert_eq!(frames.last().map(Vec::as_slice), Some(&b"last"[..]));
-        assert_eq!(frames[1][0], dropped as u8, "the newest are kept, in order");
+        assert_eq!(frames[1][1], dropped as u8, "the newest are kept, in order");
         assert_eq!(frames.len() as u64, 202 - dropped);
+    }
+
+    #[test]
+    fn whoever_sends_much_loses_its_own() {
+        let outbox = Outbox::default();
+        let frame = |peer, bytes: usize| {
+            RelayFrame::Data { peer: PeerId::from_u128(peer), datagram: &[7; 1_000][..bytes] }.to_bytes()
+        };
+        let mut lost = 0;
+        for nth in 0..10_000 {
+            lost += outbox.push(Out::Data(&frame(1, 1_000)));
+            if nth % 100 == 0 {
+                lost += outbox.push(Out::Data(&frame(2, 100)));
+            }
+        }
+        let little = frame(2, 100);
+        assert_eq!(drained(&outbox).iter().filter(|frame| **frame == little).count(), 100);
+        assert!(lost > 9_000 && outbox.lock().sender_bytes.is_empty() && outbox.lock().data_bytes == 0);
     }
 
     #[test]

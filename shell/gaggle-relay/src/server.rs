@@ -16,18 +16,19 @@ use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::machine::{ConnectionId, Out, Relay, RelayConfig, Request};
+use crate::machine::{ConnectionId, Epochs, Out, Relay, RelayConfig, Request};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
 use crate::places::{Places, network};
+use crate::rates::Rates;
 use crate::totals::Totals;
-use crate::udp::{Job, Port, Stray, UdpPort, micros};
-use crate::websocket;
+use crate::udp::{Job, Offer, Port, Stray, UdpPort, micros};
+use crate::websocket::{self, Ended};
 
 /// How often time is passed on to the machine. Nothing in it is finer.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Datagrams that wait for the UDP port; one more drops the oldest.
+/// Datagrams that wait for the UDP port; what comes on top is dropped.
 const JOBS_MAX: usize = 16_384;
 
 /// A relay that runs until it is dropped.
@@ -85,6 +86,7 @@ impl RelayServer {
         let instance = getrandom::u64().map_err(io::Error::other)?;
         let has_udp = udp.is_some();
         let opening = Opening::new(config.unproven_max, config.unproven_share());
+        let networks = Port::networks(&config);
         let relay = Relay::new(key, config, instance, has_udp);
         let (sockets, by_network, jobs) = (BTreeMap::new(), Places::default(), VecDeque::new());
         let state = State { relay, sockets, by_network, connections: 0, has_udp, jobs };
@@ -98,7 +100,8 @@ impl RelayServer {
             began: Instant::now(),
             unix_seconds,
         });
-        let port = udp.map(|udp| run_port(udp, opening, Arc::downgrade(&server), news)).transpose()?;
+        let port =
+            udp.map(|udp| run_port(udp, opening, networks, Arc::downgrade(&server), news)).transpose()?;
         *server.port.lock().unwrap_or_else(PoisonError::into_inner) = port;
         let clock = tokio::spawn(tick(Arc::downgrade(&server)));
         *server.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(clock);
@@ -112,8 +115,16 @@ impl RelayServer {
         address: IpAddr,
     ) {
         let Some((id, outbox)) = self.open_socket(address) else { return };
-        websocket::serve(stream, &outbox, |frame| self.handle_socket(id, address, frame)).await;
+        let ended = websocket::serve(stream, &outbox, |frame| self.handle_socket(id, address, frame)).await;
+        if ended == Ended::Malformed {
+            self.lock().relay.totals_mut().malformed += 1;
+        }
         self.close_socket(id, address);
+    }
+
+    /// See [`Relay::set_epochs`].
+    pub fn set_epochs(&self, epochs: Epochs) {
+        self.lock().relay.set_epochs(epochs);
     }
 
     /// What happened so far.
@@ -159,16 +170,25 @@ impl RelayServer {
         Some((id, outbox))
     }
 
-    fn handle_socket(&self, id: ConnectionId, address: IpAddr, frame: &[u8]) {
+    /// Whether there may be more of it now.
+    fn handle_socket(&self, id: ConnectionId, address: IpAddr, frame: &[u8]) -> bool {
         let (now, unix_seconds) = (self.now(), (self.unix_seconds)());
-        let request = self.with_relay(|relay, out| relay.handle_socket(now, unix_seconds, id, frame, out));
+        let (request, is_within) = self.with_relay(|relay, out| {
+            let dropped = relay.totals_mut().dropped_rate;
+            let request = relay.handle_socket(now, unix_seconds, id, frame, out);
+            (request, relay.totals_mut().dropped_rate == dropped)
+        });
         if let Some(Request::Channel(description)) = request {
+            let offer = Offer { socket: id, network: network(address), description };
             let mut state = self.lock();
-            if state.jobs.len() < JOBS_MAX {
-                state.jobs.push_back(Job::Offer { socket: id, network: network(address), description });
+            if state.jobs.len() < JOBS_MAX && state.has_udp {
+                state.jobs.push_back(Job::Offer(offer));
                 self.news.notify_one();
+            } else {
+                state.relay.totals_mut().offers_refused += 1;
             }
         }
+        is_within
     }
 
     fn close_socket(&self, id: ConnectionId, address: IpAddr) {
@@ -246,8 +266,23 @@ impl RelayServer {
         }
     }
 
-    pub(crate) fn count_full(&self) {
-        self.lock().relay.totals_mut().refused_full += 1;
+    /// Counts something that happened at the port.
+    pub(crate) fn count(&self, count: impl FnOnce(&mut Totals)) {
+        count(self.lock().relay.totals_mut());
+    }
+
+    /// Without the thread at the port there are no channels: nothing is to be promised, or to wait for it.
+    fn look_at_port(&self) {
+        let is_gone = {
+            let port = self.port.lock().unwrap_or_else(PoisonError::into_inner);
+            port.as_ref().is_some_and(std::thread::JoinHandle::is_finished) && !self.is_stopping()
+        };
+        if is_gone && self.lock().has_udp {
+            self.with_relay(|relay, out| relay.lose_channels(out));
+            let mut state = self.lock();
+            state.has_udp = false;
+            state.jobs.clear();
+        }
     }
 
     pub(crate) fn count_slow(&self, datagrams: u64) {
@@ -287,13 +322,14 @@ impl Drop for RelayServer {
 fn run_port(
     udp: UdpPort,
     opening: Opening,
+    networks: Rates,
     server: Weak<RelayServer>,
     news: Arc<Notify>,
 ) -> io::Result<std::thread::JoinHandle<()>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let port = {
         let _inside = runtime.enter();
-        Port::new(udp, opening)?
+        Port::new(udp, opening, networks)?
     };
     let run = move || runtime.block_on(port.run(server, news));
     std::thread::Builder::new().name("relay-port".into()).spawn(run)
@@ -305,6 +341,7 @@ async fn tick(server: Weak<RelayServer>) {
         let Some(server) = server.upgrade() else { return };
         let (now, unix_seconds) = (server.now(), (server.unix_seconds)());
         server.with_relay(|relay, out| relay.handle_timeout(now, unix_seconds, out));
+        server.look_at_port();
     }
 }
 

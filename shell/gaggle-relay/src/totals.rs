@@ -37,6 +37,10 @@ pub struct Totals {
     pub dropped_slow: u64,
     /// Calls and ends of calls that a member said too often.
     pub words_ignored: u64,
+    /// Offers of channels that came too often, cannot be used, or are for a port that is busy or gone.
+    pub offers_refused: u64,
+    /// Channels that ended because the library below failed at what came over them.
+    pub channels_crashed: u64,
     /// Questions at the UDP port where somebody is seen from, answered.
     pub questions: u64,
     /// Datagrams at the UDP port that were damaged, forged, of no meaning, or questions beyond the limit.
@@ -58,7 +62,7 @@ impl Totals {
     }
 
     /// Each count that only rises, by name and meaning, for metrics.
-    pub fn counters(&self) -> [(&'static str, &'static str, u64); 17] {
+    pub fn counters(&self) -> [(&'static str, &'static str, u64); 19] {
         [
             ("connections", "Connections that came.", self.connections),
             ("proven", "Connections that proved who they are.", self.proven),
@@ -74,6 +78,8 @@ impl Totals {
             ("dropped_nobody", "Datagrams dropped because nobody is there.", self.dropped_nobody),
             ("dropped_slow", "Datagrams dropped because their receiver is slow.", self.dropped_slow),
             ("words_ignored", "Calls that members said too often.", self.words_ignored),
+            ("offers_refused", "Offers of channels beyond the rate, or of no use.", self.offers_refused),
+            ("channels_crashed", "Channels ended by a fault of their library.", self.channels_crashed),
             ("questions", "STUN questions answered.", self.questions),
             ("strays_refused", "Datagrams refused at the UDP port.", self.strays_refused),
             ("strays_unknown", "Datagrams from unknown addresses at the UDP port.", self.strays_unknown),

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io;
-use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket as StdUdpSocket};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,11 @@ use tokio::net::UdpSocket;
 
 use crate::bucket::Bucket;
 use crate::consent::Consent;
+use crate::fair::{Fair, sender_of};
 use crate::limiter::Limiter;
-use crate::machine::{ConnectionId, Relay, Sink};
+use crate::machine::{ConnectionId, Relay, RelayConfig, Sink};
 use crate::opening::Opening;
+use crate::rates::Rates;
 use crate::server::RelayServer;
 
 /// Longer than any datagram we understand.
@@ -30,6 +32,8 @@ const DATAGRAM_BYTES_MAX: usize = 2_048;
 const KERNEL_BYTES: usize = 1 << 20;
 /// Datagrams taken in one look at the socket: what they bring leaves before more are taken, so that none waits for long.
 const DATAGRAMS_PER_TURN: usize = 64;
+/// Channels made in one turn: each costs as much as a hundred datagrams.
+const OFFERS_PER_TURN: usize = 2;
 /// A channel must open within this time.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
 /// Bytes of a question that say which channel asks; the others are drawn.
@@ -59,7 +63,7 @@ impl UdpPort {
         let _ = buffers.set_send_buffer_size(KERNEL_BYTES);
         let bound = socket.local_addr()?;
         let addresses = match told {
-            [] if bound.ip().is_unspecified() => vec![SocketAddr::new(outward(bound), bound.port())],
+            [] if bound.ip().is_unspecified() => outward(bound),
             [] => vec![bound],
             told => told.to_vec(),
         };
@@ -72,26 +76,55 @@ impl UdpPort {
     }
 }
 
-/// The address this machine uses towards others; nothing is sent to find out.
-fn outward(bound: SocketAddr) -> std::net::IpAddr {
-    let far: SocketAddr = if bound.is_ipv4() {
-        ([192, 0, 2, 1], 9).into()
-    } else {
-        ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into()
+/// The addresses this machine uses towards others, which for a port of IPv6 are of both kinds; nothing is sent to find out.
+fn outward(bound: SocketAddr) -> Vec<SocketAddr> {
+    let v6 = (Ipv6Addr::UNSPECIFIED.into(), ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into());
+    let v4 = (std::net::Ipv4Addr::UNSPECIFIED.into(), ([192, 0, 2, 1], 9).into());
+    let kinds: &[(IpAddr, SocketAddr)] = if bound.is_ipv4() { &[v4] } else { &[v6, v4] };
+    let find = |(here, far): &(IpAddr, SocketAddr)| {
+        let socket = StdUdpSocket::bind((*here, 0)).ok()?;
+        socket.connect(far).ok()?;
+        Some(SocketAddr::new(socket.local_addr().ok()?.ip(), bound.port()))
     };
-    let here: SocketAddr = (if bound.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" }).parse().expect("it is one");
-    let found = StdUdpSocket::bind(here).and_then(|socket| {
-        socket.connect(far)?;
-        socket.local_addr()
-    });
-    found.map_or(std::net::Ipv4Addr::LOCALHOST.into(), |address| address.ip())
+    let found: Vec<SocketAddr> = kinds.iter().filter_map(find).collect();
+    if found.is_empty() {
+        return vec![SocketAddr::new(std::net::Ipv4Addr::LOCALHOST.into(), bound.port())];
+    }
+    found
+}
+
+/// The port's socket. One of IPv6 may be spoken to by IPv4, too; whoever does so goes by the address everybody knows it by.
+struct Socket {
+    socket: UdpSocket,
+    is_ipv6: bool,
+}
+
+impl Socket {
+    fn new(socket: StdUdpSocket) -> io::Result<Socket> {
+        let is_ipv6 = socket.local_addr()?.is_ipv6();
+        Ok(Socket { socket: UdpSocket::from_std(socket)?, is_ipv6 })
+    }
+
+    fn try_receive(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        let (length, from) = self.socket.try_recv_from(buffer)?;
+        Ok((length, SocketAddr::new(from.ip().to_canonical(), from.port())))
+    }
+
+    /// If the kernel has no room it is lost, like anything on the way.
+    fn send(&self, bytes: &[u8], to: SocketAddr) {
+        let to = match to.ip() {
+            IpAddr::V4(ip) if self.is_ipv6 => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
+            _ => to,
+        };
+        let _ = self.socket.try_send_to(bytes, to);
+    }
 }
 
 /// What the rest of the relay wants of the port.
 #[derive(Debug)]
 pub(crate) enum Job {
-    /// Make a channel for the member on this socket.
-    Offer { socket: ConnectionId, network: u64, description: String },
+    /// Make a channel.
+    Offer(Offer),
     /// A socket has ended, and with it the channel it asked for, if that is not open.
     Closed { socket: ConnectionId },
     /// Send this over a channel.
@@ -100,11 +133,20 @@ pub(crate) enum Job {
     End { channel: ConnectionId },
 }
 
+/// A channel that a member on this socket asks for.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(crate) socket: ConnectionId,
+    pub(crate) network: u64,
+    pub(crate) description: String,
+}
+
 /// One channel.
 struct Held {
     channel: RtcChannel,
-    /// The socket over which it was asked for.
+    /// The socket over which it was asked for, and where that comes from.
     socket: ConnectionId,
+    network: u64,
     name: String,
     consent: Consent,
     since: Instant,
@@ -118,15 +160,21 @@ struct Held {
     datagrams: Bucket,
     /// What goes out at the end of this turn.
     frames: Vec<Vec<u8>>,
+    /// How senders share what waits for it.
+    fair: Fair,
 }
 
 /// The port while it runs.
 pub(crate) struct Port {
-    socket: UdpSocket,
+    socket: Socket,
     addresses: Vec<SocketAddr>,
     certificate: Certificate,
     channels: BTreeMap<ConnectionId, Held>,
     opening: Opening,
+    /// Datagrams by network, as [`Held::datagrams`] for one channel.
+    networks: Rates,
+    /// Channels that were asked for and wait for their turn.
+    offers: VecDeque<Offer>,
     by_name: HashMap<String, ConnectionId>,
     by_address: HashMap<SocketAddr, ConnectionId>,
     alarms: BTreeSet<(Instant, ConnectionId)>,
@@ -137,13 +185,23 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(crate) fn new(port: UdpPort, opening: Opening) -> io::Result<Port> {
+    /// How many datagrams each network may bring.
+    pub(crate) fn networks(config: &RelayConfig) -> Rates {
+        Rates::new(
+            config.network_frames_per_second.saturating_mul(DATAGRAMS_PER_FRAME),
+            config.network_frames_burst.saturating_mul(DATAGRAMS_PER_FRAME),
+        )
+    }
+
+    pub(crate) fn new(port: UdpPort, opening: Opening, networks: Rates) -> io::Result<Port> {
         Ok(Port {
-            socket: UdpSocket::from_std(port.socket)?,
+            socket: Socket::new(port.socket)?,
             addresses: port.addresses,
             certificate: Certificate::generate().map_err(io::Error::other)?,
             channels: BTreeMap::new(),
             opening,
+            networks,
+            offers: VecDeque::new(),
             by_name: HashMap::new(),
             by_address: HashMap::new(),
             alarms: BTreeSet::new(),
@@ -163,9 +221,10 @@ impl Port {
                 sleep.as_mut().reset(next);
             }
             tokio::select! {
-                _ = self.socket.readable() => {}
+                _ = self.socket.socket.readable() => {}
                 () = news.notified() => {}
                 () = &mut sleep, if next.is_some() => {}
+                () = tokio::task::yield_now(), if !self.offers.is_empty() => {}
             }
             let Some(server) = server.upgrade() else { return };
             let is_last = server.is_stopping();
@@ -200,11 +259,15 @@ impl Port {
         server.swap_jobs(&mut jobs);
         for job in jobs.drain(..) {
             match job {
-                Job::Offer { socket, network, description } => {
-                    self.give_up(socket, now, server);
-                    self.offer(socket, network, &description, now, server);
+                Job::Offer(offer) => {
+                    // The last one counts.
+                    self.offers.retain(|waiting| waiting.socket != offer.socket);
+                    self.offers.push_back(offer);
                 }
-                Job::Closed { socket } => self.give_up(socket, now, server),
+                Job::Closed { socket } => {
+                    self.offers.retain(|waiting| waiting.socket != socket);
+                    self.give_up(socket, now, server);
+                }
                 Job::End { channel } => self.end(channel, now, server),
                 Job::Data { channel, frame } => {
                     if let Some(held) = self.channels.get_mut(&channel) {
@@ -218,20 +281,26 @@ impl Port {
         for id in touched {
             self.send(id, now, server);
         }
+        for _ in 0..OFFERS_PER_TURN {
+            let Some(offer) = self.offers.pop_front() else { break };
+            self.give_up(offer.socket, now, server);
+            self.offer(&offer, now, server);
+        }
     }
 
     fn receive(&mut self, now: Instant, server: &RelayServer) {
         for _ in 0..DATAGRAMS_PER_TURN {
-            let (length, from) = match self.socket.try_recv_from(&mut self.buffer) {
+            let (length, from) = match self.socket.try_receive(&mut self.buffer) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 // Some systems report here that an earlier datagram could not be delivered.
                 Err(_) => continue,
             };
             let Some((id, length)) = self.owner(now, from, length, server) else { continue };
-            let to = self.addresses[0];
+            let to = self.local(from);
             let Some(held) = self.channels.get_mut(&id) else { continue };
-            if !held.datagrams.take(server.now(), 1) {
+            let at = server.now();
+            if !held.datagrams.take(at, 1) || !self.networks.take(held.network, at) {
                 server.count_datagram(Stray::Beyond);
                 continue;
             }
@@ -241,6 +310,12 @@ impl Port {
                 self.drain(id, now, server);
             }
         }
+    }
+
+    /// Which of our addresses whoever is there talks to.
+    fn local(&self, from: SocketAddr) -> SocketAddr {
+        let alike = self.addresses.iter().find(|address| address.is_ipv4() == from.is_ipv4());
+        *alike.unwrap_or(&self.addresses[0])
     }
 
     /// Whose datagram it is, and how long. A question is answered here, an answer brings what waited for it, and what belongs
@@ -265,7 +340,7 @@ impl Port {
             Some(Stun::Question(question)) => {
                 let answer = stun::answer(question, from);
                 if self.questions.allows(from.ip(), length, answer.len(), server.now()) {
-                    let _ = self.socket.try_send_to(&answer, from);
+                    self.socket.send(&answer, from);
                     server.count_datagram(Stray::Question);
                 } else {
                     server.count_datagram(Stray::Refused);
@@ -275,7 +350,7 @@ impl Port {
             Some(Stun::Check { name }) => {
                 let id = self.by_name.get(name).copied().filter(|id| {
                     // Only who knows the channel's password is asked anything, or gets an answer.
-                    self.channels[id].channel.accepts(now, from, self.addresses[0], bytes)
+                    self.channels[id].channel.accepts(now, from, self.local(from), bytes)
                 });
                 let Some(id) = id else {
                     server.count_datagram(Stray::Refused);
@@ -306,7 +381,7 @@ impl Port {
         let question = judged.question.and_then(|question| held.channel.question(question));
         // Nobody is sent more than came from there. No honest check is shorter: it has in it all that ours has.
         if let Some(question) = question.filter(|question| question.len() <= length) {
-            let _ = self.socket.try_send_to(&question, from);
+            self.socket.send(&question, from);
         }
         if judged.is_taken {
             // Whoever had the address may be gone.
@@ -352,22 +427,15 @@ impl Port {
         }
     }
 
-    fn offer(
-        &mut self,
-        socket: ConnectionId,
-        network: u64,
-        description: &str,
-        now: Instant,
-        server: &RelayServer,
-    ) {
-        let id = server.next_connection();
-        if !self.opening.begin(socket, id, network) {
-            server.count_full();
+    fn offer(&mut self, offer: &Offer, now: Instant, server: &RelayServer) {
+        let (id, socket) = (server.next_connection(), offer.socket);
+        if !self.opening.begin(socket, id, offer.network) {
+            server.count(|totals| totals.refused_full += 1);
             return;
         }
-        let Some((channel, answer)) = self.describe(description, now) else {
+        let Some((channel, answer)) = self.describe(&offer.description, now) else {
             self.opening.end(socket, id);
-            server.count_datagram(Stray::Refused);
+            server.count(|totals| totals.offers_refused += 1);
             return;
         };
         let (per_second, burst) = server.frames_limit();
@@ -376,7 +444,7 @@ impl Port {
             burst.saturating_mul(DATAGRAMS_PER_FRAME),
             server.now(),
         );
-        self.hold(id, socket, channel, datagrams, now);
+        self.hold(id, offer, channel, datagrams, now);
         server.say(socket, RelayFrame::Answer { description: &answer });
         self.drain(id, now, server);
     }
@@ -394,7 +462,7 @@ impl Port {
     fn hold(
         &mut self,
         id: ConnectionId,
-        socket: ConnectionId,
+        offer: &Offer,
         mut channel: RtcChannel,
         datagrams: Bucket,
         now: Instant,
@@ -403,7 +471,8 @@ impl Port {
         self.by_name.insert(name.clone(), id);
         let held = Held {
             channel,
-            socket,
+            socket: offer.socket,
+            network: offer.network,
             name,
             consent: Consent::default(),
             since: now,
@@ -412,6 +481,7 @@ impl Port {
             open: false,
             datagrams,
             frames: Vec::new(),
+            fair: Fair::default(),
         };
         self.channels.insert(id, held);
     }
@@ -420,7 +490,17 @@ impl Port {
     fn send(&mut self, id: ConnectionId, now: Instant, server: &RelayServer) {
         let Some(held) = self.channels.get_mut(&id) else { return };
         let mut frames = std::mem::take(&mut held.frames);
-        let dropped = frames.drain(..).filter(|frame| held.channel.write(frame).is_err()).count();
+        let mut buffered = held.channel.buffered_bytes();
+        let mut is_dropped = |frame: &[u8]| {
+            let is_admitted =
+                held.fair.admits(buffered, RtcChannel::BUFFERED_BYTES_MAX, sender_of(frame), frame.len());
+            if !is_admitted || held.channel.write(frame).is_err() {
+                return true;
+            }
+            buffered += frame.len();
+            false
+        };
+        let dropped = frames.drain(..).filter(|frame| is_dropped(frame)).count();
         held.frames = frames;
         server.count_slow(dropped as u64);
         self.drain(id, now, server);
@@ -490,6 +570,9 @@ impl Port {
 
     fn forget(&mut self, id: ConnectionId, server: &RelayServer) {
         let Some(held) = self.channels.remove(&id) else { return };
+        if held.channel.crashed() {
+            server.count(|totals| totals.channels_crashed += 1);
+        }
         if let Some(alarm) = held.alarm {
             self.alarms.remove(&(alarm, id));
         }
@@ -502,10 +585,10 @@ impl Port {
     }
 }
 
-/// Sends to who agreed to it. If the kernel has no room it is lost, like anything on the way.
-fn transmit(socket: &UdpSocket, consent: &Consent, now: Instant, to: SocketAddr, bytes: &[u8]) {
+/// Sends to who agreed to it.
+fn transmit(socket: &Socket, consent: &Consent, now: Instant, to: SocketAddr, bytes: &[u8]) {
     if consent.allows(now, to) {
-        let _ = socket.try_send_to(bytes, to);
+        socket.send(bytes, to);
     }
 }
 

@@ -29,25 +29,35 @@ const LINGER: Duration = Duration::from_secs(2);
 /// What of its unread words is taken for that.
 const LINGER_BYTES: usize = 1 << 20;
 
-/// Serves a WebSocket until it ends: what comes goes to `handle`, what is in the outbox goes out.
+/// Why a socket was not served any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The other side left, or was sent away.
+    Gone,
+    /// It said something that is no message of ours: too long, or text.
+    Malformed,
+}
+
+/// Serves a WebSocket until it ends: what comes goes to `handle`, what is in the outbox goes out. Where `handle` says that it was too
+/// much, nothing more is read for a moment.
 pub(crate) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     outbox: &Outbox,
-    handle: impl Fn(&[u8]),
-) {
+    handle: impl Fn(&[u8]) -> bool,
+) -> Ended {
     let (mut input, mut output) = tokio::io::split(stream);
     let mut frames = Frames::new();
     let mut clock = tokio::time::interval(PING_AFTER);
     let (mut heard, mut asked) = (true, false);
     let mut read = vec![0; READ_AT_ONCE];
     let (mut left, mut since) = (READ_IN_A_WHILE, Instant::now());
-    let mut serving = true;
+    let (mut serving, mut ended) = (true, Ended::Gone);
     while serving {
         let written = frames.pipe.output.len();
         tokio::select! {
             // A full outbox does not keep us from reading, but answers to pings that nobody takes do.
             came = input.read(&mut read), if written < UNREAD_MAX && left > 0 => match came {
-                Ok(0) | Err(_) => return,
+                Ok(0) | Err(_) => return ended,
                 Ok(count) => {
                     heard = true;
                     let now = Instant::now();
@@ -55,11 +65,16 @@ pub(crate) async fn serve(
                         (left, since) = (READ_IN_A_WHILE, now);
                     }
                     left = left.saturating_sub(count);
-                    serving = frames.take(&read[..count], &handle);
+                    match frames.take(&read[..count], &handle) {
+                        Taken::Fine => {}
+                        Taken::TooMuch => left = 0,
+                        Taken::Over => serving = false,
+                        Taken::Malformed => (serving, ended) = (false, Ended::Malformed),
+                    }
                 }
             },
             done = output.write(&frames.pipe.output), if written > 0 => match done {
-                Ok(0) | Err(_) => return,
+                Ok(0) | Err(_) => return ended,
                 Ok(count) => drop(frames.pipe.output.drain(..count)),
             },
             () = outbox.wait(), if written < WRITE_AT_ONCE => {
@@ -72,7 +87,7 @@ pub(crate) async fn serve(
             () = outbox.ended() => serving = false,
             _ = clock.tick() => {
                 if !heard && asked {
-                    return;
+                    return ended;
                 }
                 asked = !heard;
                 heard = false;
@@ -99,6 +114,15 @@ pub(crate) async fn serve(
         }
     };
     let _ = tokio::time::timeout(LINGER, last_words).await;
+    ended
+}
+
+/// What became of bytes that came.
+enum Taken {
+    Fine,
+    TooMuch,
+    Over,
+    Malformed,
 }
 
 /// The frames of a WebSocket between two buffers.
@@ -124,21 +148,27 @@ impl Frames {
         Frames { context: WebSocketContext::new(Role::Server, Some(config)), pipe: Pipe::default() }
     }
 
-    /// Passes on what is in these bytes. False when it is over.
-    fn take(&mut self, bytes: &[u8], handle: &impl Fn(&[u8])) -> bool {
+    /// Passes on what is in these bytes.
+    fn take(&mut self, bytes: &[u8], handle: &impl Fn(&[u8]) -> bool) -> Taken {
         self.pipe.input.extend_from_slice(bytes);
+        let mut taken = Taken::Fine;
         loop {
             match self.context.read(&mut self.pipe) {
-                Ok(Message::Binary(frame)) => handle(&frame),
+                Ok(Message::Binary(frame)) => {
+                    if !handle(&frame) {
+                        taken = Taken::TooMuch;
+                    }
+                }
                 // The library answers pings itself.
                 Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => {}
-                Ok(Message::Text(_)) => return false,
+                Ok(Message::Text(_)) => return Taken::Malformed,
                 Ok(Message::Close(_)) => {}
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                     let _ = self.context.flush(&mut self.pipe);
-                    return true;
+                    return taken;
                 }
-                Err(_) => return false,
+                Err(Error::Capacity(_) | Error::Protocol(_) | Error::Utf8(_)) => return Taken::Malformed,
+                Err(_) => return Taken::Over,
             }
         }
     }
@@ -199,7 +229,7 @@ mod tests {
         let (mut client, stream) = duplex(16 * 1024);
         let outbox = Arc::new(Outbox::default());
         let served = Arc::clone(&outbox);
-        let server = tokio::spawn(async move { serve(stream, &served, |_| {}).await });
+        let server = tokio::spawn(async move { serve(stream, &served, |_| true).await });
         // A masked ping of 125 bytes; its mask is zero.
         let ping = [&[0x89, 0x80 | 125, 0, 0, 0, 0][..], &[b'x'; 125]].concat();
         let mut sent = 0;
@@ -217,7 +247,7 @@ mod tests {
     #[tokio::test]
     async fn who_sends_without_end_waits() {
         let (mut client, stream) = duplex(16 * 1024);
-        let server = tokio::spawn(async move { serve(stream, &Outbox::default(), |_| {}).await });
+        let server = tokio::spawn(async move { serve(stream, &Outbox::default(), |_| true).await });
         // A message of pieces in which there is nothing.
         client.write_all(&[0x02, 0x80, 0, 0, 0, 0]).await.expect("the connection is open");
         let pieces = [0x00, 0x80, 0, 0, 0, 0].repeat(1_000);
@@ -229,5 +259,41 @@ mod tests {
         let took = began.elapsed();
         assert!(took >= WHILE, "{sent} bytes were taken in {took:?}");
         server.abort();
+    }
+
+    #[tokio::test]
+    async fn who_says_too_much_is_not_read_for_a_moment() {
+        let (mut client, stream) = duplex(1 << 20);
+        let server = tokio::spawn(async move { serve(stream, &Outbox::default(), |_| false).await });
+        // Binary messages of one byte, as many as are read in two looks at most.
+        let messages = [0x82, 0x81, 0, 0, 0, 0, 7].repeat(3 * READ_AT_ONCE / 7);
+        let began = Instant::now();
+        for _ in 0..3 {
+            client.write_all(&messages).await.expect("the connection stays open");
+        }
+        client.shutdown().await.expect("it can be shut");
+        let ended =
+            tokio::time::timeout(PATIENCE, server).await.expect("it ends").expect("it does not panic");
+        assert_eq!(ended, Ended::Gone);
+        assert!(began.elapsed() >= 4 * WHILE, "nine looks in {:?}", began.elapsed());
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_of_ours_is_told_apart() {
+        let long = (MESSAGE_BYTES_MAX as u16 + 1).to_be_bytes();
+        for (bytes, expected) in [
+            (vec![0x81, 0x81, 0, 0, 0, 0, b'x'], Ended::Malformed),
+            (vec![0x82, 0xfe, long[0], long[1], 0, 0, 0, 0], Ended::Malformed),
+            (vec![0x83, 0x80, 0, 0, 0, 0], Ended::Malformed),
+            (vec![0x82, 0x81, 0, 0, 0, 0, 7], Ended::Gone),
+        ] {
+            let (mut client, stream) = duplex(16 * 1024);
+            let server = tokio::spawn(async move { serve(stream, &Outbox::default(), |_| true).await });
+            client.write_all(&bytes).await.expect("the connection is open");
+            client.shutdown().await.expect("it can be shut");
+            let ended =
+                tokio::time::timeout(PATIENCE, server).await.expect("it ends").expect("it does not panic");
+            assert_eq!(ended, expected, "{bytes:?}");
+        }
     }
 }

@@ -20,7 +20,10 @@ use gaggle_rtc::stun::{self, Stun};
 use gaggle_rtc::{Certificate, Role, RtcChannel};
 use tungstenite::{Message, WebSocket};
 
-use hostile::{PATIENCE, prove, say};
+use hostile::{Hostile, PATIENCE, prove, prove_from, say};
+
+/// Where floods come from: another network than everybody else's.
+const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
 
 /// A socket that asks the relay's UDP port things.
 struct Stranger {
@@ -275,6 +278,91 @@ fn members_do_not_notice_a_flood_of_strangers() {
     assert!(arrived >= 200, "{arrived}");
     assert_eq!(pair.path(), Some(Path::Relay));
     assert!(relay.server().totals().strays_unknown >= 1_000);
+}
+
+/// A member that sends all it can to others, over its channel.
+fn flood_channel(mut flooder: Hostile, victims: &[PeerId], stop: &AtomicBool) {
+    flooder.run_until("a channel", |flooder| !flooder.open.is_empty());
+    victims.iter().for_each(|victim| say(&mut flooder.words, RelayFrame::Call { peer: *victim }));
+    while !stop.load(Ordering::Relaxed) {
+        for victim in victims.iter().cycle().take(100) {
+            let frame = RelayFrame::Data { peer: *victim, datagram: &[7; 1_000] }.to_bytes();
+            let id = flooder.open[0];
+            flooder.rtc.channel(id).into_iter().for_each(|mut channel| _ = channel.write(true, &frame));
+        }
+        flooder.step();
+    }
+}
+
+/// The same over its socket.
+fn flood_socket(mut words: WebSocket<TcpStream>, victims: &[PeerId], stop: &AtomicBool) {
+    victims.iter().for_each(|victim| say(&mut words, RelayFrame::Call { peer: *victim }));
+    words.get_ref().set_write_timeout(Some(Duration::from_millis(100))).unwrap();
+    while !stop.load(Ordering::Relaxed) {
+        for victim in victims {
+            let frame = RelayFrame::Data { peer: *victim, datagram: &[7; 1_000] }.to_bytes();
+            // The relay reads no more than it wants.
+            let _ = words.write(Message::Binary(frame.into()));
+        }
+        let _ = words.flush();
+    }
+}
+
+#[test]
+fn members_who_send_all_they_can_do_not_stop_others() {
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    for path in [Path::Relay, Path::Socket] {
+        let mut pair = Pair::at(&relay, &[path]);
+        assert_eq!(pair.poll_until(50, PATIENCE), 50);
+        let (stop, victims, before) = (AtomicBool::new(false), pair.ids, relay.server().totals());
+        let channels = [0, 1].map(|_| Hostile::come_from(ELSEWHERE, &relay, &[0]));
+        let talker = random_peer().unwrap();
+        let words = prove_from(ELSEWHERE, &relay, talker);
+        // They are of the room, and nobody hangs up on them.
+        for flooder in channels.iter().map(|flooder| flooder.peer).chain([talker]) {
+            let now = pair.clock.now();
+            pair.links.iter_mut().for_each(|links| links.peer_up(now, flooder));
+        }
+        let arrived = std::thread::scope(|scope| {
+            let (relay, stop) = (&relay, &stop);
+            for flooder in channels {
+                scope.spawn(move || flood_channel(flooder, &victims, stop));
+            }
+            scope.spawn(move || flood_socket(words, &victims, stop));
+            let (began, mut arrived) = (Instant::now(), 0);
+            let flooded = || relay.server().totals().dropped_rate - before.dropped_rate;
+            while (arrived < 300 || flooded() < 2_000) && began.elapsed() < PATIENCE {
+                arrived += pair.poll_until(1, PATIENCE);
+            }
+            stop.store(true, Ordering::Relaxed);
+            arrived
+        });
+        let totals = relay.server().totals();
+        assert!(totals.dropped_rate - before.dropped_rate >= 2_000, "it was a flood: {totals:?}");
+        assert!(arrived >= 300, "{arrived} of {path}: {totals:?}");
+        assert_eq!(pair.path(), Some(path));
+    }
+}
+
+#[test]
+fn a_port_for_both_kinds_of_addresses_tells_each_what_it_knows() {
+    let Ok(relay) =
+        Loopback::at("[::]:0".parse().unwrap(), RelayConfig::default(), TicketSigner::from_secret(&[9; 32]))
+    else {
+        let _ =
+            writeln!(std::io::stderr(), "not tried: a relay for both kinds of addresses: there is no IPv6");
+        return;
+    };
+    for here in ["127.0.0.1", "::1"] {
+        let here: std::net::IpAddr = here.parse().unwrap();
+        let socket = UdpSocket::bind((here, 0)).unwrap();
+        socket.connect((here, relay.address().port())).unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let mut stranger = Stranger { socket, sent: 0 };
+        stranger.send(&stun::question([7; 12]));
+        let seen = stranger.socket.local_addr().unwrap();
+        assert_eq!(stun::read(&stranger.answer()), Some(Stun::Answer([7; 12], seen)));
+    }
 }
 
 #[test]

@@ -70,6 +70,15 @@ impl Rig {
         connection
     }
 
+    fn prove_from(&mut self, from: IpAddr, room: u64, peer: PeerId) -> ConnectionId {
+        self.connections += 1;
+        let connection = ConnectionId(self.connections);
+        assert!(self.relay.socket_opened(self.now, connection, from));
+        let ticket = self.signer.sign(&claims(room, peer, 1, NOW + 100));
+        self.say(connection, RelayFrame::Prove { ticket: &ticket });
+        connection
+    }
+
     fn wait(&mut self, span: Micros) {
         self.now += span;
         let now = self.now;
@@ -234,6 +243,84 @@ fn a_flood_is_cut_to_the_rate_and_costs_nobody_else_anything() {
     (0..100).for_each(|_| _ = rig.say(ada, RelayFrame::Data { peer: BEN, datagram: &[0; 1_000] }));
     assert_eq!(rig.heard(ben).len(), 50);
     assert_eq!(rig.relay.totals().dropped_rate, 9_950 + 50);
+}
+
+#[test]
+fn a_network_has_its_rate_however_many_its_members_are() {
+    let config =
+        RelayConfig { network_frames_per_second: 100, network_frames_burst: 50, ..RelayConfig::default() };
+    let mut rig = Rig::new(config);
+    let (ada, ben) = rig.pair();
+    let here = IpAddr::from([192, 0, 2, 1]);
+    let flooders: Vec<ConnectionId> =
+        (10..20).map(|peer| rig.prove_from(here, 1, PeerId::from_u128(peer))).collect();
+    let to_ben = RelayFrame::Data { peer: BEN, datagram: b"flood" };
+    flooders.iter().for_each(|flooder| _ = rig.say(*flooder, RelayFrame::Call { peer: BEN }));
+    rig.heard(ben);
+    for _ in 0..1_000 {
+        flooders.iter().for_each(|flooder| _ = rig.say(*flooder, to_ben));
+    }
+    assert_eq!(rig.heard(ben).len(), 50, "of all of them together");
+    rig.wait(Micros::from_millis(300));
+    flooders.iter().for_each(|flooder| (0..100).for_each(|_| _ = rig.say(*flooder, to_ben)));
+    assert_eq!(rig.heard(ben).len(), 30);
+    (0..40).for_each(|_| _ = rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"fine" }));
+    assert_eq!(rig.heard(ben).len(), 40, "others have theirs");
+}
+
+#[test]
+fn a_full_room_at_60_hz_is_within_what_everybody_may() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let here = rig.prove(1, ADA, 1);
+    let others: Vec<ConnectionId> = (10..73).map(|peer| rig.prove(1, PeerId::from_u128(peer), 1)).collect();
+    (10..73).for_each(|peer| _ = rig.say(here, RelayFrame::Call { peer: PeerId::from_u128(peer) }));
+    others.iter().for_each(|other| _ = rig.heard(*other));
+    for _ in 0..600 {
+        rig.wait(Micros::new(16_667));
+        (10..73).for_each(|peer| {
+            _ = rig.say(here, RelayFrame::Data { peer: PeerId::from_u128(peer), datagram: b"frame" });
+        });
+    }
+    assert_eq!(rig.relay.totals().dropped_rate, 0);
+    others.iter().for_each(|other| assert_eq!(rig.heard(*other).len(), 600));
+}
+
+#[test]
+fn offers_beyond_the_rate_of_a_member_or_a_network_are_counted_and_left() {
+    let mut rig = Rig::new(RelayConfig { sockets_per_network: 20, ..RelayConfig::default() });
+    let here = IpAddr::from([192, 0, 2, 1]);
+    let members: Vec<ConnectionId> =
+        (10..14).map(|peer| rig.prove_from(here, 1, PeerId::from_u128(peer))).collect();
+    let offer = RelayFrame::Offer { description: "v=0" };
+    let taken = |rig: &mut Rig| {
+        let all = members.iter().flat_map(|member| std::iter::repeat_n(*member, 10));
+        all.filter(|member| rig.say(*member, offer).is_some()).count()
+    };
+    assert_eq!(taken(&mut rig), 20, "of the eight of each, what the network may");
+    assert_eq!(rig.relay.totals().offers_refused, 20);
+    rig.wait(Micros::from_secs(2));
+    assert_eq!(taken(&mut rig), 4);
+    let (ada, _) = rig.pair();
+    assert!(rig.say(ada, offer).is_some(), "others have theirs");
+    rig.act(Relay::lose_channels);
+    assert!(rig.say(ada, offer).is_none());
+    let eve = rig.prove(1, EVE, 1);
+    rig.expect(eve, &[RelayFrame::Proven { instance: 42, channels: false }]);
+}
+
+#[test]
+fn whoever_makes_the_tickets_says_which_are_old() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let room = claims(1, ADA, 1, NOW).room;
+    rig.relay.set_epochs(Box::new(move |asked| (asked == room).then_some(3)));
+    let old = rig.prove(1, ADA, 2);
+    rig.expect(old, &[refused(RelayRefusal::OldEpoch)]);
+    for (room, epoch) in [(1, 3), (1, 4), (2, 1)] {
+        let fine = rig.prove(room, BEN, epoch);
+        assert_eq!(rig.heard(fine).first(), Some(&PROVEN.to_bytes()), "{room} {epoch}");
+    }
+    let older = rig.prove(1, EVE, 3);
+    rig.expect(older, &[refused(RelayRefusal::OldEpoch)]);
 }
 
 #[test]

@@ -25,11 +25,14 @@ fn main() -> ExitCode {
     if let Err(text) = log(&config) {
         return fail(&text);
     }
-    // A machine that panicked cannot be trusted, and clients find their rooms again in a new process.
+    // A machine that panicked cannot be trusted, and clients find their rooms again in a new process. What ends one channel of the
+    // relay is no reason: whoever found out how to do that could end everything.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         report(panic);
-        std::process::abort();
+        if !gaggle_relay::is_contained() {
+            std::process::abort();
+        }
     }));
     allow_many_connections();
     let threads = match config.threads {

@@ -12,7 +12,7 @@ use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::extensions::{Extensions, Upgrade, UpgradedStream};
+use crate::extensions::{Extensions, Lobby, Upgrade, UpgradedStream};
 use crate::metrics::{Figures, MetricsSource, counter, gauge};
 use crate::server::StartError;
 
@@ -71,6 +71,10 @@ impl fmt::Debug for Mount {
 impl Upgrade for Mount {
     fn path(&self) -> &str {
         PATH
+    }
+
+    fn started(&self, lobby: Lobby) {
+        self.0.set_epochs(Box::new(move |room| lobby.epoch_of(room)));
     }
 
     fn serve(

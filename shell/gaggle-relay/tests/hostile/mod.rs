@@ -19,9 +19,20 @@ use tungstenite::{Message, WebSocket};
 /// How long anything may take on the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Where most come from.
+const HERE: [u8; 4] = [127, 0, 0, 1];
+
 /// A socket to the relay, of a member of its first room.
 pub(crate) fn prove(relay: &Loopback, peer: PeerId) -> WebSocket<TcpStream> {
-    let stream = TcpStream::connect(relay.address()).unwrap();
+    prove_from(HERE, relay, peer)
+}
+
+/// The same from another address of this machine.
+pub(crate) fn prove_from(from: [u8; 4], relay: &Loopback, peer: PeerId) -> WebSocket<TcpStream> {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
+    socket.connect(&relay.address().into()).unwrap();
+    let stream = TcpStream::from(socket);
     let (mut words, _) = tungstenite::client(relay.url(), stream).unwrap();
     say(&mut words, RelayFrame::Prove { ticket: &relay.ticket(1, peer) });
     words
@@ -57,9 +68,14 @@ pub(crate) struct Hostile {
 impl Hostile {
     /// One whose offer has these streams and is answered; nothing was sent by UDP yet.
     pub(crate) fn come(relay: &Loopback, streams: &[u16]) -> Hostile {
+        Hostile::come_from(HERE, relay, streams)
+    }
+
+    /// The same from another address of this machine.
+    pub(crate) fn come_from(from: [u8; 4], relay: &Loopback, streams: &[u16]) -> Hostile {
         let peer = random_peer().unwrap();
-        let mut words = prove(relay, peer);
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut words = prove_from(from, relay, peer);
+        let socket = UdpSocket::bind(SocketAddr::from((from, 0))).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
         let mut rtc = RtcConfig::new().clear_codecs().build(Instant::now());
         rtc.add_local_candidate(Candidate::host(socket.local_addr().unwrap(), "udp").unwrap());
