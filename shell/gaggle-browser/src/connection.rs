@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gaggle_kit::PeerId;
+use gaggle_link::relay::RELAY_FRAME_BYTES_MAX;
 use gaggle_link::{Busy, Candidate};
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -39,12 +40,17 @@ pub(crate) struct Inbox {
     pub(crate) datagrams: VecDeque<(PeerId, u32, Vec<u8>)>,
     /// Buffers to use again.
     pub(crate) spare: Vec<Vec<u8>>,
-    /// Datagrams that came while nobody polled.
+    /// Datagrams that came while nobody polled, or were longer than any of ours.
     pub(crate) dropped: u64,
 }
 
 impl Inbox {
     fn push_datagram(&mut self, peer: PeerId, attempt: u32, bytes: &Uint8Array) {
+        // Browsers take a quarter of a megabyte from anybody: it is not to end up in our memory.
+        if bytes.length() as usize > RELAY_FRAME_BYTES_MAX {
+            self.dropped += 1;
+            return;
+        }
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.clear();
         buffer.resize(bytes.length() as usize, 0);

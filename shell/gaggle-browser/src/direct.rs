@@ -5,23 +5,12 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gaggle_kit::{DecodeError, FewMap, Micros, PeerId};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Command, Direct, Rendezvous, Signal, Way};
+use gaggle_link::{Busy, Carrier, CarrierEvent, Command, Direct, IceServer, Rendezvous, Signal, Way};
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::{RtcConfiguration, RtcIceServer, RtcPeerConnection};
 
 use crate::connection::{Connection, Inbox, Report, Task};
-
-/// A server that helps to find a way: STUN, or TURN with a name and a password.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IceServer {
-    /// For example `stun:example.org:3478`.
-    pub urls: Vec<String>,
-    /// Only for TURN.
-    pub username: Option<String>,
-    /// Only for TURN.
-    pub credential: Option<String>,
-}
 
 /// WebRTC data channels as a way to other peers.
 ///
@@ -51,26 +40,30 @@ fn wake_browser() {
     }
 }
 
+fn configuration(servers: &[IceServer]) -> RtcConfiguration {
+    let list = Array::new();
+    for server in servers {
+        let entry = RtcIceServer::new();
+        let urls: Array = server.urls.iter().map(|url| JsValue::from_str(url)).collect();
+        entry.set_urls(&urls);
+        if let (Some(username), Some(credential)) = (&server.username, &server.credential) {
+            entry.set_username(username);
+            entry.set_credential(credential);
+        }
+        list.push(&entry);
+    }
+    let configuration = RtcConfiguration::new();
+    configuration.set_ice_servers(&list);
+    configuration
+}
+
 impl DirectWay {
     /// For this machine, with these servers. The seed should be random.
     pub fn new(local: PeerId, servers: &[IceServer], seed: u64) -> DirectWay {
-        let list = Array::new();
-        for server in servers {
-            let entry = RtcIceServer::new();
-            let urls: Array = server.urls.iter().map(|url| JsValue::from_str(url)).collect();
-            entry.set_urls(&urls);
-            if let (Some(username), Some(credential)) = (&server.username, &server.credential) {
-                entry.set_username(username);
-                entry.set_credential(credential);
-            }
-            list.push(&entry);
-        }
-        let configuration = RtcConfiguration::new();
-        configuration.set_ice_servers(&list);
         wake_browser();
         DirectWay {
             local,
-            configuration,
+            configuration: configuration(servers),
             rendezvous: Rendezvous::new(local, seed),
             inbox: Rc::default(),
             connections: FewMap::new(),
@@ -146,6 +139,10 @@ impl Direct for DirectWay {
         self.take_reports();
         self.rendezvous.next_signal()
     }
+
+    fn set_servers(&mut self, servers: &[IceServer]) {
+        self.configuration = configuration(servers);
+    }
 }
 
 impl Way for DirectWay {
@@ -184,6 +181,10 @@ impl Carrier for DirectWay {
     fn poll_timeout(&self) -> Micros {
         // The browser calls back; a page polls with every frame anyway.
         Micros::MAX
+    }
+
+    fn dropped(&self) -> u64 {
+        self.inbox.borrow().dropped
     }
 
     fn close(&mut self, _: Micros, peer: PeerId) {

@@ -28,9 +28,11 @@ mod page;
 mod relay;
 
 #[cfg(target_arch = "wasm32")]
+pub use gaggle_link::IceServer;
+#[cfg(target_arch = "wasm32")]
 pub use {
     clock::now,
-    direct::{DirectWay, IceServer},
+    direct::DirectWay,
     links::{Servers, links},
     lobby::LobbySocket,
     online::{has_direct_way, online, online_at, online_with, random_seed},

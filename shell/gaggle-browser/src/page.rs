@@ -4,11 +4,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gaggle::{Game, Online, Room, RoomConfig, SharedRoom, Wish};
+use gaggle::link::sim::Conditions;
+use gaggle::{Game, Online, OnlineConfig, Room, RoomConfig, SharedRoom, Wish};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
-use crate::{LobbySocket, now, online, random_seed};
+use crate::{LobbySocket, now, online_with, random_seed};
 
 /// How often the room is looked after while nobody sees the page.
 const HIDDEN_EVERY_MS: i32 = 250;
@@ -72,8 +73,9 @@ struct Table<G: Game> {
 }
 
 /// Plays a game in this page, alone at once and with whoever comes: asks for the input of the keys that are held, draws every
-/// frame the screen shows, and says at the lower edge what happens online. `?room=CODE` in the address joins that room. Words
-/// instead of a game if it cannot be.
+/// frame the screen shows, and says at the lower edge what happens online. `?room=CODE` in the address joins that room, and
+/// `latency`, `jitter`, `loss` and `burst` make the network feel worse ([`Conditions::from_settings`]). Words instead of a game
+/// if it cannot be.
 pub fn play<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
@@ -109,19 +111,25 @@ fn begin<G: Game + Clone + 'static>(
     config.client.key = kept(&window, &name, "key", true);
     config.client.seat = Some(seat(&window, &name));
     let address = window.location().search().unwrap_or_default();
-    let asked = address.trim_start_matches('?').split('&').find_map(|pair| pair.strip_prefix("room="));
+    let settings = address.trim_start_matches('?').split('&').filter_map(|pair| pair.split_once('='));
+    let asked = settings.clone().find_map(|(name, value)| (name == "room").then_some(value));
+    let (conditions, said) = match Conditions::from_settings(settings) {
+        Ok(conditions) => (conditions, String::new()),
+        Err(error) => (Conditions::default(), error.to_string()),
+    };
     let before = kept(&window, &name, "room", false);
     if let Some(code) = asked.or(before.as_deref()).and_then(|code| code.parse().ok()) {
         config.wish = Wish::Code(code);
     }
-    let room = Room::open(now(), config, online(), game, random_seed()).map_err(|error| error.to_string())?;
+    let outside = online_with(OnlineConfig { conditions, ..OnlineConfig::default() });
+    let room = Room::open(now(), config, outside, game, random_seed()).map_err(|error| error.to_string())?;
     let table = Table {
         room,
         keys: Keys::default(),
         picture: Picture { context },
         input,
         draw,
-        said: String::new(),
+        said,
         game: name,
         window,
         document,

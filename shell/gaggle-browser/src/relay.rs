@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::Busy;
-use gaggle_link::relay::{Leg, Line, LineEvent};
+use gaggle_link::relay::{Leg, Line, LineEvent, RELAY_TEXT_BYTES_MAX};
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{BinaryType, MessageEvent, RtcConfiguration, WebSocket};
@@ -17,6 +17,8 @@ use crate::connection::{Connection, Inbox, Report, Task};
 const BUFFERED_BYTES_MAX: u32 = 64 * 1024;
 /// Frames that wait to be polled; one more drops the oldest datagram.
 const FRAMES_MAX: usize = 2_048;
+/// The longest frame there is: a kind and a text.
+const FRAME_BYTES_MAX: usize = RELAY_TEXT_BYTES_MAX + 1;
 
 /// What a socket reported.
 enum Said {
@@ -25,11 +27,39 @@ enum Said {
     Frame(Vec<u8>),
 }
 
+/// What sockets reported and nobody has fetched yet.
+#[derive(Default)]
+struct Words {
+    said: VecDeque<(u32, Said)>,
+    /// Frames thrown away: nobody polled, or they were longer than any there is.
+    dropped: u64,
+}
+
+impl Words {
+    fn push(&mut self, number: u32, said: Said) {
+        self.said.push_back((number, said));
+    }
+
+    fn push_frame(&mut self, number: u32, bytes: &Uint8Array) {
+        if bytes.length() as usize > FRAME_BYTES_MAX {
+            self.dropped += 1;
+            return;
+        }
+        if self.said.len() >= FRAMES_MAX
+            && let Some(oldest) = self.said.iter().position(|(_, said)| is_datagram(said))
+        {
+            self.said.remove(oldest);
+            self.dropped += 1;
+        }
+        self.push(number, Said::Frame(bytes.to_vec()));
+    }
+}
+
 /// A relay's address, the socket to it, and the channel beside it.
 pub struct RelayLine {
     url: String,
     socket: Option<Socket>,
-    said: Rc<RefCell<VecDeque<(u32, Said)>>>,
+    said: Rc<RefCell<Words>>,
     sockets: u32,
     channel: Option<Connection>,
     channels: u32,
@@ -70,7 +100,7 @@ impl RelayLine {
 
     fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
         loop {
-            let (number, said) = self.said.borrow_mut().pop_front()?;
+            let (number, said) = self.said.borrow_mut().said.pop_front()?;
             // What an earlier socket said is of no interest.
             if number != self.sockets || self.socket.is_none() {
                 continue;
@@ -125,7 +155,7 @@ impl Line for RelayLine {
         self.socket = Socket::open(&self.url, self.sockets, &self.said);
         if self.socket.is_none() {
             // An address the page may not use: told like any other failure, and tried again.
-            self.said.borrow_mut().push_back((self.sockets, Said::Closed));
+            self.said.borrow_mut().push(self.sockets, Said::Closed);
         }
     }
 
@@ -178,29 +208,30 @@ impl Line for RelayLine {
         // The browser calls back; a page polls with every frame anyway.
         Micros::MAX
     }
+
+    fn dropped(&self, leg: Leg) -> u64 {
+        match leg {
+            Leg::Channel => self.inbox.borrow().dropped,
+            Leg::Socket => self.said.borrow().dropped,
+        }
+    }
 }
 
 impl Socket {
-    fn open(url: &str, number: u32, said: &Rc<RefCell<VecDeque<(u32, Said)>>>) -> Option<Socket> {
+    fn open(url: &str, number: u32, said: &Rc<RefCell<Words>>) -> Option<Socket> {
         let socket = WebSocket::new(url).ok()?;
         socket.set_binary_type(BinaryType::Arraybuffer);
         let on = Rc::clone(said);
-        let opened = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push_back((number, Said::Opened)));
+        let opened = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push(number, Said::Opened));
         socket.set_onopen(Some(opened.as_ref().unchecked_ref()));
         // An error is always followed by this.
         let on = Rc::clone(said);
-        let closed = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push_back((number, Said::Closed)));
+        let closed = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push(number, Said::Closed));
         socket.set_onclose(Some(closed.as_ref().unchecked_ref()));
         let on = Rc::clone(said);
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
             if let Ok(buffer) = event.data().dyn_into::<ArrayBuffer>() {
-                let mut said = on.borrow_mut();
-                if said.len() >= FRAMES_MAX
-                    && let Some(oldest) = said.iter().position(|(_, said)| is_datagram(said))
-                {
-                    said.remove(oldest);
-                }
-                said.push_back((number, Said::Frame(Uint8Array::new(&buffer).to_vec())));
+                on.borrow_mut().push_frame(number, &Uint8Array::new(&buffer));
             }
         });
         socket.set_onmessage(Some(message.as_ref().unchecked_ref()));
