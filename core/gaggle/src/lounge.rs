@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use gaggle_kit::{FewMap, Micros, PeerId, Prng};
 use gaggle_link::{SendError, Transport};
-use gaggle_lobby::client::Client;
+use gaggle_lobby::client::{Client, RequestId};
 use gaggle_lobby::message::client::{Leave, Profile};
 use gaggle_lobby::{DisplayName, Label, RoomId};
 
@@ -53,6 +53,9 @@ pub(crate) struct Lounge<S, O> {
     /// Those who left the room, and when to let go of them.
     leaving: Vec<(Micros, PeerId)>,
     names: FewMap<PeerId, String>,
+    /// When to ask for servers that help to find a way again, if their credentials end, and the question that is under way.
+    ice_due: Option<Micros>,
+    ice_asked: Option<RequestId>,
     events: VecDeque<Event>,
     pub(crate) now: Micros,
 }
@@ -78,6 +81,8 @@ impl<S, O: Outside> Lounge<S, O> {
             back_at: None,
             leaving: Vec::new(),
             names: FewMap::new(),
+            ice_due: None,
+            ice_asked: None,
             events: VecDeque::new(),
             now,
         }
@@ -141,6 +146,9 @@ impl<S, O: Outside> Lounge<S, O> {
             relay: client.relay(),
             seed: self.rng.next_u64(),
         };
+        // How long these count is told with the next ones only.
+        let has_credentials = setup.ice.iter().any(|server| server.credential.is_some());
+        self.ice_due = has_credentials.then_some(self.now);
         self.outside.open_links(self.now, &setup);
         self.leaving.clear();
         self.connect_to_all();

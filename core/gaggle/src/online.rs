@@ -6,6 +6,7 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_link::sim::Conditions;
 use gaggle_link::{LinkStats, Links, LinksConfig, Path, PathConfig, Transport};
 use gaggle_lobby::client::{Socket, SocketEvent};
+use gaggle_lobby::message::server::IceServer;
 
 use crate::outside::{LinksSetup, LobbyNews, Outside};
 
@@ -95,6 +96,17 @@ impl<S: Socket> Outside for Online<S> {
     fn set_ticket(&mut self, now: Micros, ticket: &str) {
         if let Some(links) = &mut self.links {
             links.set_ticket(now, ticket);
+        }
+    }
+
+    fn set_ice(&mut self, _now: Micros, servers: &[IceServer]) {
+        let server = |server: &IceServer| gaggle_link::IceServer {
+            urls: server.urls.clone(),
+            username: server.username.clone(),
+            credential: server.credential.clone(),
+        };
+        if let Some(links) = &mut self.links {
+            links.set_ice(&servers.iter().map(server).collect::<Vec<_>>());
         }
     }
 

@@ -48,6 +48,20 @@ fn one_plays_at_once_and_is_found_by_others() {
 }
 
 #[test]
+fn credentials_are_renewed_before_they_end() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000).open(1).run_ms(3_000);
+    for _ in 0..100 {
+        town.run_ms(2_000);
+        for house in 0..2 {
+            assert!(town.ice_age(house) <= town::ICE_TTL, "{} in house {house}", town.ice_age(house));
+        }
+    }
+    let asked = |event: &Event| matches!(event, Event::Answer { .. } | Event::Refused(_));
+    assert_eq!(count(&town, 0, asked), 0, "nobody who plays is bothered with it");
+}
+
+#[test]
 fn what_one_had_alone_is_what_others_come_into() {
     let mut town = Town::of(2);
     town.open(0).run_ms(5_000);

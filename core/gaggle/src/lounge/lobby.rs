@@ -1,10 +1,10 @@
 //! What the lobby says, and what follows from it.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_lobby::RefusalCode;
 use gaggle_lobby::client::{Client, Event as LobbyEvent, Output};
-use gaggle_lobby::message::client::{Create, Find, Join, Leave};
+use gaggle_lobby::message::client::{Create, Find, Ice, Join, Leave};
 use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
+use gaggle_lobby::{RefusalCode, ServerMessage};
 
 use super::{Errand, Lounge};
 use crate::config::Wish;
@@ -17,6 +17,9 @@ const FAREWELL: Micros = Micros::from_millis(400);
 /// match never stopped.
 const JUST_BACK: Micros = Micros::from_secs(2);
 const COME_BACK_WITHIN: Micros = Micros::from_secs(60);
+
+/// No sooner are servers that help to find a way asked for again.
+const ICE_AGAIN: Micros = Micros::from_secs(30);
 
 impl<S, O: Outside> Lounge<S, O> {
     /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing waits for the answer.
@@ -67,6 +70,10 @@ impl<S, O: Outside> Lounge<S, O> {
             }
         }
         client.handle_timeout(now);
+        if self.seat.is_some() && self.ice_due.is_some_and(|at| at <= now) {
+            self.ice_due = Some(now + ICE_AGAIN);
+            self.ice_asked = Some(client.refresh_ice(Ice {}));
+        }
         while let Some((peer, text)) = self.outside.next_signal() {
             client.signal(peer, Json::string(&text));
         }
@@ -119,6 +126,10 @@ impl<S, O: Outside> Lounge<S, O> {
                 self.push(Event::Elsewhere);
                 return errand;
             }
+            // Nobody asked for that but us, and we will again.
+            LobbyEvent::Refused { request, .. } if self.ice_asked == Some(request) => {
+                self.ice_asked = None;
+            }
             LobbyEvent::Closed(refusal) | LobbyEvent::Refused { refusal, .. } => {
                 self.push(Event::Refused(refusal));
             }
@@ -140,6 +151,14 @@ impl<S, O: Outside> Lounge<S, O> {
                 }
             }
             LobbyEvent::Rooms => self.push(Event::Rooms),
+            LobbyEvent::Done { request, answer } if self.ice_asked == Some(request) => {
+                self.ice_asked = None;
+                if let ServerMessage::IceServers(ice) = answer {
+                    // Half of the time they count, so that one answer may get lost.
+                    self.ice_due = Some(self.now + ICE_AGAIN.max(Micros::from_secs(ice.ttl / 2)));
+                    self.outside.set_ice(self.now, &ice.servers);
+                }
+            }
             LobbyEvent::Done { request, answer } => {
                 self.push(Event::Answer { request, answer: Box::new(answer) });
             }

@@ -15,9 +15,10 @@ use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
 use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig, LinkStats, Path, Transport};
 use gaggle_lobby::client::ClientConfig;
 use gaggle_lobby::directory::{Directory, Request};
-use gaggle_lobby::node::{ConnectionId, NoIce, Node, NodeConfig, Output};
+use gaggle_lobby::message::server::IceServer;
+use gaggle_lobby::node::{ConnectionId, IceSource, Node, NodeConfig, Output};
 use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::{NodeId, TicketSigner};
+use gaggle_lobby::{NodeId, PlayerId, TicketSigner};
 
 /// 2027-01-15, so that tickets have believable times.
 const EPOCH: Micros = Micros::from_secs(1_800_000_000);
@@ -38,6 +39,25 @@ pub(crate) trait Resident: Sized {
     fn next_told(&mut self) -> Option<Event>;
     fn where_it_is(&self) -> Stage;
     fn describe(&mut self) -> String;
+}
+
+/// A TURN server whose credentials end soon. Their name is when they were made.
+#[derive(Debug)]
+struct TownIce;
+
+/// How long credentials count.
+pub(crate) const ICE_TTL: Micros = Micros::from_secs(80);
+
+impl IceSource for TownIce {
+    fn servers(&self, now: Micros, _player: PlayerId) -> Vec<IceServer> {
+        let made = (now - EPOCH).get().to_string();
+        let urls = vec!["turn:town:3478".to_string()];
+        vec![IceServer { urls, username: Some(made), credential: Some("secret".to_string()) }]
+    }
+
+    fn ttl_seconds(&self) -> u64 {
+        ICE_TTL.get() / 1_000_000
+    }
 }
 
 /// What all houses share.
@@ -64,6 +84,8 @@ struct Shared {
     deaf: BTreeSet<usize>,
     /// Links that did not open because of that.
     in_vain: BTreeSet<(usize, usize)>,
+    /// When the credentials each house would use were made.
+    ice_made: BTreeMap<usize, Micros>,
 }
 
 impl Shared {
@@ -73,7 +95,7 @@ impl Shared {
             secret: [3; 32],
             signer: TicketSigner::from_secret(&[7; 32]),
             server_name: "town".into(),
-            ice: Box::new(NoIce),
+            ice: Box::new(TownIce),
             lease: Micros::MAX,
         };
         Node::new(EPOCH + now, rules.clone(), config)
@@ -263,9 +285,10 @@ impl Outside for Doorstep {
         if is_due { inbox.pop_front().map(|(_, news)| news) } else { None }
     }
 
-    fn open_links(&mut self, _now: Micros, setup: &LinksSetup<'_>) {
+    fn open_links(&mut self, now: Micros, setup: &LinksSetup<'_>) {
         self.shared.borrow_mut().houses.retain(|_, house| *house != self.house);
         self.shared.borrow_mut().houses.insert(setup.local, self.house);
+        self.set_ice(now, setup.ice);
         let renamed = Renamed {
             local: setup.local,
             inner: self.world.borrow().restarted_carrier(self.house),
@@ -273,6 +296,12 @@ impl Outside for Doorstep {
             ids: Rc::clone(&self.ids),
         };
         self.links = Some(Link::new(renamed, LinkConfig::default(), setup.seed));
+    }
+
+    fn set_ice(&mut self, _now: Micros, servers: &[IceServer]) {
+        let made = servers.iter().find_map(|server| server.username.as_ref()?.parse().ok());
+        let made = Micros::new(made.expect("the lobby has a TURN server"));
+        self.shared.borrow_mut().ice_made.insert(self.house, made);
     }
 
     fn links(&mut self) -> Option<&mut Link<Renamed>> {
@@ -370,6 +399,7 @@ impl<R: Resident> Town<R> {
             closing: Vec::new(),
             deaf: BTreeSet::new(),
             in_vain: BTreeSet::new(),
+            ice_made: BTreeMap::new(),
         };
         Town {
             shared: Rc::new(RefCell::new(shared)),
@@ -420,6 +450,12 @@ impl<R: Resident> Town<R> {
     pub(crate) fn set_lobby_up(&mut self, up: bool) -> &mut Town<R> {
         self.shared.borrow_mut().set_lobby_up(up);
         self
+    }
+
+    /// How old the credentials are with which a house would look for a way now.
+    pub(crate) fn ice_age(&self, house: usize) -> Micros {
+        let shared = self.shared.borrow();
+        shared.now.since(shared.ice_made[&house])
     }
 
     /// No link ever opens to or from this house.
