@@ -1,12 +1,21 @@
 //! What whoever leads sees to: what was brought, the sluice, and that there is always enough on the water.
 
 use crate::ledger::{
-    DAY_FRAMES, JETTY_REACH, Ledger, PADDLE_FRAMES, PADDLE_REACH, PADDLES, SLUICE_FRAMES, WISHES,
+    BELL, DAY_FRAMES, JETTY_REACH, Ledger, PADDLE_FRAMES, PADDLE_REACH, PADDLES, SLUICE_FRAMES, WISHES,
 };
 use crate::mark::{Mark, NOBODY, What};
-use crate::pond::{Floating, Hands, Pond, free_place};
+use crate::pond::{Floating, Hands, LITTER, Pond, free_place};
 use crate::thing::{Sort, Thing};
 use crate::water::{self, Vector};
+
+/// Something a keeper goes by, and may have to doubt.
+#[derive(Debug, Clone, Copy)]
+pub enum Word<'a> {
+    /// That a thing is what and where it seems to be.
+    Thing(&'a Floating),
+    /// That the boat of a seat is where it seems to be.
+    Boat(usize),
+}
 
 /// What the keeper remembers. Not told: the next one begins to count anew.
 #[derive(Debug, Clone, Default)]
@@ -17,10 +26,10 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// One frame. `honest` says of something whether it came to where it is as things do.
-    pub fn step(&mut self, pond: &mut Pond, hands: &mut impl Hands, honest: impl Fn(&Floating) -> bool) {
-        self.sluice(pond);
-        self.deliveries(pond, hands, honest);
+    /// One frame. `honest` says whether something came to where it is as things and boats do.
+    pub fn step(&mut self, pond: &mut Pond, hands: &mut impl Hands, honest: impl Fn(Word<'_>) -> bool) {
+        self.sluice(pond, &honest);
+        self.deliveries(pond, hands, &honest);
         if pond.ledger.complete() && !pond.ledger.done {
             pond.ledger.done = true;
             self.done = 0;
@@ -40,10 +49,11 @@ impl Keeper {
     }
 
     /// Two paddles, two boats, a second.
-    fn sluice(&mut self, pond: &mut Pond) {
+    fn sluice(&mut self, pond: &mut Pond, honest: &impl Fn(Word<'_>) -> bool) {
         let held = |paddle: (i32, i32)| {
             let at = water::at(paddle.0, paddle.1);
-            pond.boats.iter().flatten().any(|boat| water::near(boat.place, at, PADDLE_REACH))
+            let mut boats = pond.boats.iter().enumerate().filter_map(|(seat, boat)| Some((seat, (*boat)?)));
+            boats.any(|(seat, boat)| water::near(boat.place, at, PADDLE_REACH) && honest(Word::Boat(seat)))
         };
         let both = PADDLES.iter().all(|paddle| held(*paddle));
         self.paddles = if both { self.paddles.saturating_add(1) } else { 0 };
@@ -58,7 +68,7 @@ impl Keeper {
         }
     }
 
-    fn deliveries(&mut self, pond: &mut Pond, hands: &mut impl Hands, honest: impl Fn(&Floating) -> bool) {
+    fn deliveries(&mut self, pond: &mut Pond, hands: &mut impl Hands, honest: &impl Fn(Word<'_>) -> bool) {
         for (number, wish) in WISHES.iter().enumerate() {
             if pond.ledger.wanted(number) == 0 {
                 continue;
@@ -67,7 +77,7 @@ impl Keeper {
                 floating.thing.sort == wish.sort
                     && !floating.held
                     && water::near(floating.thing.place, wish.place(), JETTY_REACH)
-                    && honest(floating)
+                    && honest(Word::Thing(floating))
             });
             let Some(Floating { id, thing, holder, .. }) = brought.copied() else { continue };
             if !hands.delete(id) {
@@ -87,6 +97,21 @@ impl Keeper {
                     more(pond, thing.sort, hands);
                 }
             }
+        }
+    }
+
+    /// One of what is wanted and too few of are afloat, if any is: what a world that was split lost comes drifting in again.
+    pub fn restock(&self, pond: &mut Pond, hands: &mut impl Hands) {
+        let afloat = |sort: Sort| {
+            let all = pond.floating.iter().filter(|floating| floating.thing.sort == sort);
+            all.map(|floating| usize::from(floating.thing.count)).sum::<usize>()
+        };
+        let bell = usize::from(pond.ledger.wanted(BELL) > 0);
+        let stock = LITTER.into_iter().filter(|(sort, _)| WISHES.iter().any(|wish| wish.sort == *sort));
+        let wanted = stock.map(|(sort, count)| (sort, if sort == Sort::Bell { bell } else { count }));
+        let missing = wanted.filter(|(sort, count)| afloat(*sort) < *count).map(|(sort, _)| sort).next();
+        if let Some(sort) = missing {
+            more(pond, sort, hands);
         }
     }
 

@@ -30,6 +30,9 @@ pub const WISHES: [Wish; 4] = [
     Wish { who: "Chapel", sort: Sort::Bell, count: 1, x: 930, y: 500, gift: Sort::Lantern },
 ];
 
+/// Which of them is the chapel's.
+pub(crate) const BELL: usize = 3;
+
 /// Pixels from a jetty at which something counts as brought.
 pub const JETTY_REACH: i32 = 34;
 /// The two paddles of the sluice, on either side of the race.

@@ -8,6 +8,7 @@
 mod mill;
 mod nearness;
 mod rules;
+mod watch;
 
 use gaggle_kit::{Micros, State};
 use gaggle_replica::{Kinds, Policy, SessionConfig, SignalRules, Writer};
@@ -17,6 +18,7 @@ use crate::ledger::Ledger;
 use crate::mark::Mark;
 use crate::pad::Pad;
 use crate::thing::Thing;
+use crate::water::SEATS;
 
 pub use mill::Mill;
 pub use nearness::Nearness;
@@ -50,14 +52,19 @@ pub fn policy() -> Policy {
     Policy::Custom(std::sync::Arc::new(Rules))
 }
 
+/// Things one peer may tell of first, those included that were deleted lately. A pond has four hundred.
+const THINGS_PER_PEER_MAX: usize = 2_000;
+
 /// The settings of a session: twenty updates a second, and 5,000 bytes of them to each receiver, so that four players hear 120 kbit/s
-/// at most.
+/// at most. There is room for as many things as all together may bring: nobody can fill the pond for the others.
 pub fn config() -> SessionConfig {
     SessionConfig {
         game_fingerprint: crate::FINGERPRINT,
         policy: policy(),
         bytes_per_second: 5_000,
         inherit_after: Micros::from_millis(400),
+        objects_per_peer_max: THINGS_PER_PEER_MAX,
+        objects_max: THINGS_PER_PEER_MAX * SEATS,
         ..SessionConfig::default()
     }
 }

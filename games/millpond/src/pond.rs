@@ -12,6 +12,17 @@ use crate::water::{self, HEIGHT, SEATS, SHORE, Vector, WIDTH};
 
 /// Things on a pond at the beginning.
 pub const THINGS: usize = 400;
+/// How many of what they are.
+pub(crate) const LITTER: [(Sort, usize); 8] = [
+    (Sort::Lily, 150),
+    (Sort::Log, 80),
+    (Sort::Crate, 60),
+    (Sort::Barrel, 50),
+    (Sort::Decoy, 30),
+    (Sort::Lantern, 19),
+    (Sort::Cheese, 10),
+    (Sort::Bell, 1),
+];
 /// Pixels behind a boat within which it can take something in tow.
 const TOW_REACH: i32 = 26;
 /// Pixels of rope.
@@ -112,18 +123,8 @@ impl Pond {
 
     /// What a pond begins with, scattered.
     pub fn litter(random: &mut Prng) -> Vec<Thing> {
-        let sorts = [
-            (Sort::Lily, 150),
-            (Sort::Log, 80),
-            (Sort::Crate, 60),
-            (Sort::Barrel, 50),
-            (Sort::Decoy, 30),
-            (Sort::Lantern, 19),
-            (Sort::Cheese, 10),
-            (Sort::Bell, 1),
-        ];
         let mut things: Vec<Thing> = Vec::with_capacity(THINGS);
-        for (sort, count) in sorts.into_iter().rev() {
+        for (sort, count) in LITTER.into_iter().rev() {
             for _ in 0..count {
                 things.push(Thing::new(sort, free_place(&things, sort, random)));
             }

@@ -95,8 +95,8 @@ const DRAG: Fixed16 = Fixed16::lit("0.965");
 const STUCK: Fixed16 = Fixed16::lit("0.6");
 /// Slower than this, in pixels a second, is at rest.
 const REST: Fixed16 = Fixed16::lit("1.2");
-/// Nothing floats faster.
-const SPEED_MAX: Fixed16 = Fixed16::from_int(110);
+/// Nothing floats faster, in pixels a second.
+pub(crate) const SPEED_MAX: i32 = 110;
 
 /// Something afloat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
@@ -145,7 +145,7 @@ impl Thing {
         if self.sort == Sort::Bell && hands < 2 {
             self.velocity = self.velocity.map(|part| part * STUCK);
         }
-        self.velocity = water::slowed_to(self.velocity, SPEED_MAX);
+        self.velocity = water::slowed_to(self.velocity, Fixed16::from_int(SPEED_MAX));
         let still = wind == [Fixed16::ZERO; 2] || self.weight() > 2;
         if !running && !pulled && still && water::length(self.velocity) < REST {
             self.velocity = [Fixed16::ZERO; 2];

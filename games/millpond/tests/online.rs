@@ -113,3 +113,112 @@ fn what_leaps_to_a_jetty_is_not_brought() {
     assert!(leapt > 0, "the leap was seen");
     assert_eq!(company.pond(0).ledger.brought, before.brought);
 }
+
+/// Machines that see the whole pond and leave it alone.
+fn quiet(seed: u64) -> Company {
+    let mut company = Company::of(3, seed, Conditions::latency_ms(20));
+    company.run_until(|company| (1..3).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+    company.press_all(Some(Pad::NONE));
+    company.run_secs(2);
+    company
+}
+
+/// How many of a sort there are, stacks counted out.
+fn units(company: &Company, sort: Sort) -> u32 {
+    let all = company.things(0).into_iter().filter(|(_, thing)| thing.sort == sort);
+    all.map(|(_, thing)| u32::from(thing.count)).sum()
+}
+
+#[test]
+fn what_somebody_makes_at_a_jetty_is_not_brought_and_goes_again() {
+    let mut company = quiet(43);
+    let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
+    company.cheat = Some((1, |session| {
+        let mine = session.mine::<Thing>().count();
+        if mine < 20 {
+            let stack = Thing { count: 4, ..Thing::new(Sort::Crate, WISHES[0].place()) };
+            session.spawn(&stack).unwrap();
+            // Before the bow of who leads, who will bump into it, and so have it.
+            session.spawn(&Thing { place: water::at(480, 280), ..stack }).unwrap();
+        }
+    }));
+    company.machine(0).pressed = Some(Pad { up: true, ..Pad::NONE });
+    company.run_secs(4);
+    company.cheat = None;
+    company.run_secs(6);
+    let after = company.pond(0).ledger;
+    assert_eq!((after.brought, after.credit), (before.brought, before.credit));
+    assert!(company.undone() >= 20);
+    assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
+}
+
+#[test]
+fn neither_small_hops_nor_a_taller_stack_are_brought() {
+    let mut company = quiet(47);
+    let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
+    company.cheat = Some((1, |session| {
+        let all: Vec<_> = session.objects::<Thing>().filter(|(_, thing)| thing.sort == Sort::Crate).collect();
+        for (id, crate_) in all.into_iter().take(6) {
+            if !session.is_mine(id) && session.touch(id).is_err() {
+                continue;
+            }
+            // Four pixels in every frame, which is twice as fast as anything floats; and four high.
+            let way = water::way(crate_.place, WISHES[0].place());
+            let hop = water::along(water::direction(way), Fixed16::from_int(4).min(water::length(way)));
+            _ = session.set(id, &Thing { place: water::add(crate_.place, hop), count: 4, ..crate_ });
+        }
+    }));
+    company.run_secs(12);
+    company.cheat = None;
+    company.run_secs(6);
+    assert_eq!(company.pond(0).ledger.brought, before.brought);
+    assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
+}
+
+#[test]
+fn what_honest_players_bring_counts_and_nothing_is_undone() {
+    let mut brought = 0;
+    for seed in [53, 54, 55] {
+        let mut company = Company::of(4, seed, bad_wifi());
+        company.run_secs(45);
+        assert_eq!(company.undone(), 0);
+        let (things, crates) = (company.things(0).len(), units(&company, Sort::Crate));
+        assert!(things < THINGS + 20 && (59..64).contains(&crates), "{things} things, {crates} crates");
+        // By somebody other than who leads.
+        brought += company.pond(0).ledger.credit[1..4].iter().map(|credit| u32::from(*credit)).sum::<u32>();
+    }
+    assert!(brought >= 2, "{brought}");
+}
+
+#[test]
+fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
+    let mut company = Company::of(3, 59, Conditions::latency_ms(20));
+    company.run_until(|company| (1..3).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+    company.cheat = Some((2, |session| {
+        if session.objects::<Thing>().count() < 3_000 {
+            (0..40).for_each(|at| _ = session.spawn(&Thing::new(Sort::Log, water::at(40 + at * 20, 400))));
+        }
+    }));
+    company.run_until(|company| (0..2).all(|me| company.session(me).roster().len() == 2));
+    let rowed = company.pond(0).boats[1].map(|boat| boat.place);
+    company.run_secs(4);
+    assert!(company.session(0).roster().of_player(Player::at(1)).is_some(), "the other is still there");
+    assert_ne!(company.pond(0).boats[1].map(|boat| boat.place), rowed, "and rows");
+    company
+        .run_until(|company| (0..2).all(|me| company.session(me).objects::<Thing>().count() < THINGS + 20));
+}
+
+#[test]
+fn after_a_split_there_is_one_pond_and_enough_in_it() {
+    let mut company = Company::of(4, 61, bad_wifi());
+    company.run_until(|company| (1..4).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+    company.split(Some(vec![vec![0, 1], vec![2, 3]]));
+    company.run_secs(30);
+    company.split(None);
+    company.run_until(|company| (0..4).all(|me| company.session(me).roster().len() == 4));
+    company.run_secs(20);
+    let (things, crates) = (company.things(0).len(), units(&company, Sort::Crate));
+    assert!((THINGS - 20..THINGS + 20).contains(&things), "{things} things");
+    assert!((58..66).contains(&crates), "{crates} crates");
+    company.run_until(|company| (1..4).all(|me| company.things(me).len() == company.things(0).len()));
+}

@@ -1,29 +1,29 @@
 //! One machine's part in the game.
 
-use std::collections::BTreeMap;
-
 use gaggle_replica::{ObjectId, Player, Session, Signal, To};
 
+use super::watch::{Said, Watch};
 use super::{Happening, Nearness, Noise};
 use crate::boat::Boat;
 use crate::bots::Bot;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, Word};
 use crate::ledger::Ledger;
 use crate::mark::{NOBODY, What};
 use crate::pad::Pad;
 use crate::pond::{Floating, Hands, Pond};
 use crate::thing::Thing;
-use crate::water::{self, SEATS, Vector};
+use crate::water::SEATS;
 
 /// Whose value the ledger is: everybody's.
 const ALL: Player = Player::at(0);
 /// Boats on the water at least: alone, one would never get the bell anywhere.
 const BOATS_MIN: usize = 3;
-/// Pixels a thing can be further in the next frame than in this one, whoever has it, on the worst of lines. What leaps further does not
-/// count as brought for a while.
-const LEAP: i32 = 70;
-/// Frames for which it does not.
-const DOUBT: u16 = 900;
+/// Frames after this machine begins to lead in which what it did not know may still turn up: others knew it.
+const ARRIVALS: u32 = 600;
+/// Things undone in a frame at most: somebody could send thousands.
+const UNDONE_MAX: usize = 64;
+/// Frames between two looks at whether enough is afloat.
+const RESTOCK_EVERY: u32 = 60;
 
 /// The hands of a machine among others.
 struct Reach<'a>(&'a mut Session);
@@ -57,8 +57,11 @@ pub struct Mill {
     pond: Pond,
     keeper: Keeper,
     bots: [Bot; SEATS],
-    /// Where things were, and for how long they are doubted: only the keeper asks.
-    doubts: BTreeMap<ObjectId, (Vector, u16)>,
+    /// What is believed of all that is said: only the keeper asks.
+    watch: Watch,
+    /// Since when this machine leads, if it does.
+    leads_since: Option<u32>,
+    undone: u32,
     told: Option<Ledger>,
     nearness: Nearness,
 }
@@ -70,7 +73,9 @@ impl Mill {
             pond: Pond::new(seed),
             keeper: Keeper::default(),
             bots: std::array::from_fn(|seat| Bot::new(seat, seed)),
-            doubts: BTreeMap::new(),
+            watch: Watch::default(),
+            leads_since: None,
+            undone: 0,
             told: None,
             nearness: Nearness::default(),
         }
@@ -84,6 +89,11 @@ impl Mill {
     /// What matters to whom.
     pub fn nearness(&mut self) -> &mut Nearness {
         &mut self.nearness
+    }
+
+    /// Things this machine did not believe and put right, while it led.
+    pub fn undone(&self) -> u32 {
+        self.undone
     }
 
     /// A pond begins: whoever is first fills it.
@@ -125,6 +135,8 @@ impl Mill {
         self.pond.float(&mut Reach(session));
         if leads {
             self.keep(session);
+        } else if self.leads_since.take().is_some() {
+            self.watch.forget();
         }
         self.tell(session, &rowed, leads);
         self.nearness = Nearness::of(&self.pond);
@@ -166,15 +178,55 @@ impl Mill {
 
     /// What the lead sees to.
     fn keep(&mut self, session: &mut Session) {
-        let doubts = &mut self.doubts;
-        doubts.retain(|id, _| self.pond.find(*id).is_some());
-        for Floating { id, thing, mine, .. } in &self.pond.floating {
-            let doubt = doubts.entry(*id).or_insert((thing.place, 0));
-            let leapt = !mine && !water::near(doubt.0, thing.place, LEAP);
-            *doubt = (thing.place, if leapt { DOUBT } else { doubt.1.saturating_sub(1) });
-        }
-        let honest = |floating: &Floating| doubts.get(&floating.id).is_none_or(|doubt| doubt.1 == 0);
+        let since = *self.leads_since.get_or_insert(self.pond.frame);
+        let led = self.pond.frame.wrapping_sub(since);
+        let all = self.pond.floating.iter().map(|Floating { id, thing, mine, .. }| Said {
+            id: *id,
+            // Where it was said to be: what is shown is behind, and hides a leap.
+            thing: if *mine { *thing } else { session.get::<Thing>(*id).unwrap_or(*thing) },
+            here: *mine,
+            known: led == 0
+                || *mine && id.creator() == session.member().tag
+                || led < ARRIVALS && is_left_behind(session, *id),
+        });
+        let all: Vec<Said> = all.collect();
+        self.watch.step(&all, &self.boats_said(session));
+        self.undo(session);
+        let watch = &self.watch;
+        let honest = |word: Word<'_>| match word {
+            Word::Thing(floating) => watch.believes(floating.id),
+            Word::Boat(seat) => watch.believes_boat(seat),
+        };
         self.keeper.step(&mut self.pond, &mut Reach(session), honest);
+        if led > ARRIVALS && led.is_multiple_of(RESTOCK_EVERY) {
+            self.keeper.restock(&mut self.pond, &mut Reach(session));
+        }
+        // What the keeper took is nobody's to find.
+        all.iter().filter(|said| self.pond.find(said.id).is_none()).for_each(|said| self.watch.drop(said.id));
+    }
+
+    /// Takes away what nobody believes, and puts back what should be there.
+    fn undo(&mut self, session: &mut Session) {
+        for (id, instead) in self.watch.wrongs().into_iter().take(UNDONE_MAX) {
+            if session.delete(id).is_err() {
+                continue;
+            }
+            self.undone += 1;
+            self.watch.drop(id);
+            self.pond.floating.retain(|floating| floating.id != id);
+            if let Some(thing) = instead {
+                self.pond.put(thing, &mut Reach(session));
+            }
+        }
+    }
+
+    /// Where boats are said to be: those rowed here are where they are.
+    fn boats_said(&self, session: &Session) -> [Option<Boat>; SEATS] {
+        std::array::from_fn(|seat| {
+            let here = self.pond.boats[seat]?;
+            let told = boat_of(session, seat).filter(|id| !session.is_mine(*id));
+            Some(told.and_then(|id| session.get::<Boat>(id)).unwrap_or(here))
+        })
     }
 
     fn tell(&mut self, session: &mut Session, rowed: &[usize], leads: bool) {
@@ -237,6 +289,11 @@ impl Mill {
     }
 }
 
+/// Whether something was made by somebody who is not here any more, as far as its number says.
+fn is_left_behind(session: &Session, id: ObjectId) -> bool {
+    session.roster().iter().all(|present| present.member.tag != id.creator())
+}
+
 /// What boats do by themselves, as opposed to what is counted.
 fn is_small(what: What) -> bool {
     matches!(
@@ -245,13 +302,15 @@ fn is_small(what: What) -> bool {
     )
 }
 
-/// The boat of a seat: of several that say they are, his own, or the lead's, never a stranger's.
+/// The boat of a seat: of several that were made in its name his own, or the lead's, never a stranger's.
 fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
-    let lead = session.roster().lead().map(|lead| lead.player);
-    let boats = session.objects::<Boat>().filter(|(_, boat)| usize::from(boat.seat) == seat);
+    let (player, lead) = (Player::at(seat as u8), session.roster().lead().map(|lead| lead.player));
+    let boats = session
+        .objects::<Boat>()
+        .filter(|(id, boat)| usize::from(boat.seat) == seat && session.owner(*id) == Some(player));
     let trusted = boats.filter_map(|(id, _)| {
         let holder = session.holder(id);
-        let own = holder == Some(Player::at(seat as u8));
+        let own = holder == Some(player);
         (own || holder == lead).then_some((!own, id))
     });
     trusted.min().map(|(_, id)| id)

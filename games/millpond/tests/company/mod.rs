@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Chance, Conditions, SimCarrier, World};
+use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
 use gaggle_link::{Link, LinkConfig};
 use gaggle_replica::{Entry, Exchange, ObjectId, Player, Session};
 use millpond::bots::Bot;
@@ -119,6 +119,16 @@ impl Company {
 
     pub(crate) fn pond(&self, me: usize) -> &Pond {
         self.machines[me].as_ref().expect("it is alive").mill.pond()
+    }
+
+    /// Things that whoever leads put right.
+    pub(crate) fn undone(&self) -> u32 {
+        self.machines.iter().flatten().map(|machine| machine.mill.undone()).sum()
+    }
+
+    /// Nobody hears anything of the other side, or everybody of everybody again.
+    pub(crate) fn split(&mut self, sides: Option<Vec<Vec<usize>>>) {
+        self.world.apply(&sides.map_or(Change::Heal, Change::Partition));
     }
 
     pub(crate) fn press_all(&mut self, pad: Option<Pad>) {
