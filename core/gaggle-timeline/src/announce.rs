@@ -2,6 +2,7 @@
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId, SlotSet};
 
+use crate::membership::codec;
 use crate::roster::Incarnation;
 
 /// Version of everything the timeline puts on the wire.
@@ -114,7 +115,7 @@ impl Message {
                 })
             }
             KIND_FINDINGS => Message::Findings(Findings::decode(&mut r)?),
-            KIND_RECOVERED => Message::Recovered { through: Frame::new(r.u32("frame")?) },
+            KIND_RECOVERED => Message::Recovered { through: codec::frame(&mut r, "frame")? },
             kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
         };
         r.finish("message")?;
@@ -124,8 +125,8 @@ impl Message {
 
 impl Findings {
     fn decode(r: &mut ByteReader<'_>) -> Result<Findings, DecodeError> {
-        let from = Frame::new(r.u32("first frame")?);
-        let to = Frame::new(r.u32("last frame")?);
+        let from = codec::frame(r, "first frame")?;
+        let to = codec::frame(r, "last frame")?;
         let live_hash = r.u32("live hash")?;
         let count = r.u16("hashes")?;
         let length = u64::from(to.since(from));
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn absurd_stretches_are_refused_before_anything_is_allocated() {
         let mut bytes = vec![KIND_FINDINGS, 0, 0, 0, 0];
-        bytes.extend_from_slice(&u32::MAX.to_le_bytes());
+        bytes.extend_from_slice(&codec::FRAME_MAX.number().to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&u16::MAX.to_le_bytes());
         assert!(matches!(Message::decode(&bytes), Err(DecodeError::TooMany { what: "frames", .. })));

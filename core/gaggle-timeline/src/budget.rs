@@ -25,12 +25,19 @@ impl Budget {
     /// Spends one. False if there is none left; then nothing is spent.
     #[inline]
     pub(crate) fn spend(&mut self, now: Micros, allowance: Allowance) -> bool {
+        self.spend_many(now, 1, allowance)
+    }
+
+    /// Spends so many, or nothing.
+    #[inline]
+    pub(crate) fn spend_many(&mut self, now: Micros, count: u32, allowance: Allowance) -> bool {
+        let cost = u64::from(count) * WHOLE;
         let made_up = now.since(self.at).get().saturating_mul(allowance.per_second.into());
         self.at = self.at.max(now);
         self.spent = self.spent.saturating_sub(made_up);
-        let enough = self.spent + WHOLE <= u64::from(allowance.burst) * WHOLE;
+        let enough = self.spent + cost <= u64::from(allowance.burst) * WHOLE;
         if enough {
-            self.spent += WHOLE;
+            self.spent += cost;
         }
         enough
     }
@@ -49,6 +56,7 @@ mod tests {
         assert_eq!(spent(&mut budget, Micros::from_secs(1)), 4);
         assert_eq!(spent(&mut budget, Micros::from_millis(1_500)), 2);
         assert_eq!(spent(&mut budget, Micros::from_secs(100)), 10, "no more than a burst is saved up");
+        assert!(!Budget::default().spend_many(Micros::ZERO, 11, allowance), "more than there ever is");
         assert_eq!(
             spent(&mut budget, Micros::from_secs(50)),
             0,

@@ -214,6 +214,11 @@ pub enum PeerFault {
     /// It gave somebody slots the game does not have.
     #[error("gave somebody slots the game does not have")]
     NoSuchSlots,
+    /// Asked what it holds, it left out somebody who is present, or had confirmed frames without us.
+    #[error(
+        "said it holds what cannot be: somebody who is present is left out, or frames are confirmed without us"
+    )]
+    ReportFalse,
     /// It told a view with us in it that it had never asked us about.
     #[error("told a view made at ballot {number}, although it never asked what we hold")]
     ViewUnasked {

@@ -267,7 +267,7 @@ impl<I: Input> Ledger<I> {
         for slot in row.slots {
             let known = have.max(row.first.previous());
             let guess = if have < row.first { I::default() } else { self.table.cell(have, slot).repeat() };
-            for number in known.number() + 1..=self.current.number().min(row.last.number()) {
+            for number in known.next().number()..=self.current.number().min(row.last.number()) {
                 let frame = Frame::new(number);
                 let cell = self.table.cell_mut(frame, slot);
                 if *cell == guess {
@@ -295,7 +295,7 @@ impl<I: Input> Ledger<I> {
         confirmed: Frame,
         held: impl Fn(StreamId) -> Option<(Frame, Frame)>,
     ) {
-        let frames = confirmed.number() + 1..=self.current.number();
+        let frames = confirmed.next().number()..=self.current.number();
         let mut before = std::mem::take(&mut self.scratch);
         before.clear();
         before.extend(frames.clone().map(|number| self.present_at(Frame::new(number))));

@@ -119,6 +119,8 @@ pub(crate) enum Fault {
     ViewUnasked { number: u32 },
     /// Somebody is to sit in slots the game does not have.
     NoSuchSlots,
+    /// What it says it holds cannot be.
+    ReportFalse,
     /// It has another number of players than it said before.
     PlayersChanged { players: u8, seats: u8 },
 }

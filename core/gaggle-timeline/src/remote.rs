@@ -99,6 +99,8 @@ pub(crate) struct Remote {
     /// As told when the link came up.
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) handshake: Handshake,
+    /// There is a link to it, whatever is thought of it.
+    pub(crate) is_up: bool,
     pub(crate) liveness: Liveness,
     /// The companies told to each other when the link came up, 0 for none: theirs and ours.
     pub(crate) companies: (u64, u64),
@@ -114,8 +116,8 @@ pub(crate) struct Remote {
     /// The last frame it said it confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) heard_at: Micros,
-    /// Since when it is heard without an interruption.
-    pub(crate) heard_since: Micros,
+    /// Since when it can be talked to, if it can.
+    pub(crate) reachable_since: Micros,
     /// When somebody who hears it last told so.
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     pub(crate) clock: EchoClock,
@@ -165,11 +167,16 @@ pub(crate) struct Allowed {
     pub(crate) changes: Budget,
     /// Wishes for a state or a feed.
     pub(crate) asks: Budget,
+    /// States it says it took from others.
+    pub(crate) recoveries: Budget,
     /// Its highest attempt so far.
     pub(crate) ballot: u32,
     /// Promises it says it made to others, and the highest of these.
     pub(crate) promises: Budget,
     pub(crate) promise_ballot: u32,
+    /// Bytes of letters that are passed on for it, and to it.
+    pub(crate) letter_bytes_from: Budget,
+    pub(crate) letter_bytes_to: Budget,
     /// Attempts it brings letters about, and the highest of these.
     pub(crate) letters: Budget,
     pub(crate) letter_ballot: u32,
@@ -247,6 +254,7 @@ impl Remote {
             peer,
             incarnation: None,
             handshake: Handshake::Unlinked,
+            is_up: false,
             liveness: Liveness::Heard,
             companies: (0, 0),
             is_open: false,
@@ -256,7 +264,7 @@ impl Remote {
             acked: None,
             confirmed: Frame::START,
             heard_at: Micros::ZERO,
-            heard_since: Micros::ZERO,
+            reachable_since: Micros::ZERO,
             heard_via: None,
             clock: EchoClock::new(),
             advantage: Advantage::default(),
@@ -322,11 +330,6 @@ impl Remote {
     pub(crate) fn told_check(&self, frame: Frame) -> Option<(u32, u32)> {
         let told = self.told_checks.iter().flatten().find(|check| check.frame == frame)?;
         Some((told.block.inputs_hash, told.block.state_hash))
-    }
-
-    /// Its stream in the ledger, if it is in the roster.
-    pub(crate) fn track(&self) -> Option<usize> {
-        self.meaning.and_then(|meaning| meaning.track)
     }
 
     /// Whether packets should be exchanged with it.

@@ -260,6 +260,9 @@ impl<I: Input> Session<I> {
     /// If there are too many.
     pub fn handle_linked(&mut self, now: Micros, peer: PeerId) -> Result<(), SessionError> {
         self.now = self.now.max(now);
+        if self.remotes.len() >= LINKS_MAX && self.remote_index(peer).is_none() {
+            self.forget_refused();
+        }
         let index = match self.remotes.binary_search_by(|remote| remote.peer.cmp(&peer)) {
             Ok(index) => index,
             Err(_) if self.remotes.len() >= LINKS_MAX || peer == self.local_peer => {
@@ -272,6 +275,7 @@ impl<I: Input> Session<I> {
             }
         };
         let remote = &mut self.remotes[index];
+        remote.is_up = true;
         if remote.handshake == Handshake::Refused {
             return Ok(());
         }
@@ -292,6 +296,7 @@ impl<I: Input> Session<I> {
         self.now = self.now.max(now);
         let Some(index) = self.remote_index(peer) else { return };
         let remote = &mut self.remotes[index];
+        remote.is_up = false;
         if remote.handshake != Handshake::Refused {
             remote.handshake = Handshake::Unlinked;
         }

@@ -3,7 +3,7 @@
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
 
-use crate::membership::{Feed, History, Tidings};
+use crate::membership::{Feed, History, Tidings, codec};
 
 /// Largest state that is sent: beyond this nobody waits for it anyway.
 pub(crate) const STATE_BYTES_MAX: u64 = 256 << 20;
@@ -164,7 +164,7 @@ impl<'a> Message<'a> {
             }),
             FEED => Message::Feed(Box::new(Feed::decode(&mut r)?)),
             ASK_FEED => Message::AskFeed {
-                from: Frame::new(r.u32("frame")?),
+                from: codec::frame(&mut r, "frame")?,
                 known: History(r.u64("history")?),
                 depth: r.u32("depth")?,
             },

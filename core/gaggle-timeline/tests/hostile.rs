@@ -1,5 +1,7 @@
 //! A peer can end the trust in itself, never the game of the others.
 
+#[path = "../../../fuzz/src/timeline.rs"]
+pub mod timeline;
 mod world;
 
 use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
@@ -60,25 +62,90 @@ fn damaged_packets_never_harm_anybody_but_their_sender() {
 }
 
 #[test]
-fn any_bytes_at_any_time_are_survived() {
+fn any_lie_at_any_time_is_survived() {
+    // Each begins at a table that plays, and anew whenever somebody is found out: what is said is heard.
     let mut rng = Prng::new(3);
-    let mut session =
-        Session::<u32>::new(SessionConfig::default(), peer(0), &two_seats(), Incarnation(1)).unwrap();
-    session.handle_linked(Micros::ZERO, peer(1)).unwrap();
-    for round in 0..50_000u64 {
-        let bytes: Vec<u8> = (0..rng.below(60)).map(|_| rng.below(256) as u8).collect();
-        let from = if rng.below(10) == 0 { PeerId::from_u128(99) } else { peer(1) };
-        let now = Micros::from_millis(round);
-        session.handle_packet(now, from, &bytes);
-        session.handle_message(now, from, &bytes);
-        if round % 10 == 0 {
-            session.tick(now);
-            while session.next_request().is_some() {}
-            while session.next_packet().is_some() {}
-            while session.next_event().is_some() {}
+    let mut all = timeline::Tally::default();
+    for round in 0..400 {
+        let length = 40 + rng.below(400) as usize;
+        // Mostly true words with a lie among them, or mostly lies.
+        let script: Vec<u8> = (0..length)
+            .map(|_| if round % 4 > 0 && rng.below(12) > 0 { 0 } else { rng.below(256) as u8 })
+            .collect();
+        let timeline::Tally { lies, faults, frames } = timeline::play(&script);
+        all = timeline::Tally {
+            lies: all.lies + lies,
+            faults: all.faults + faults,
+            frames: all.frames + frames,
+        };
+    }
+    assert!(all.lies > 2_000 && all.faults > 1_000 && all.frames > 10_000, "{all:?}");
+}
+
+#[test]
+fn a_state_that_cannot_be_written_is_declined() {
+    let seats = two_seats();
+    let mut sessions = [0, 1].map(|index| {
+        let config = SessionConfig::default();
+        let mut session = Session::<u8>::new(config, peer(index), &seats, Incarnation(9)).unwrap();
+        session.handle_linked(Micros::ZERO, peer(1 - index)).unwrap();
+        session
+    });
+    let mut declined = 0;
+    for tick in 1..=120u64 {
+        let now = Micros::from_millis(tick * 16);
+        if tick == 60 {
+            assert!(sessions[0].is_member());
+            sessions[0].handle_message(now, peer(1), &[0x1a]);
+        }
+        for from in 0..2 {
+            sessions[from].tick(now);
+            // Nothing is ever written: that is a game's good right.
+            let requests = (0..1_000).take_while(|_| sessions[from].next_request().is_some()).count();
+            assert!(requests < 1_000, "it is asked for again and again");
+            let mut packets = vec![];
+            while let Some(packet) = sessions[from].next_packet() {
+                packets.push((packet.is_reliable(), packet.bytes.to_vec()));
+            }
+            for (reliable, bytes) in packets {
+                declined += u32::from(reliable && bytes == [0x23, 0]);
+                match reliable {
+                    true => sessions[1 - from].handle_message(now, peer(from), &bytes),
+                    false => sessions[1 - from].handle_packet(now, peer(from), &bytes),
+                }
+            }
         }
     }
-    assert!(!session.is_running(), "nothing of that is a hand-shake");
+    assert_eq!(declined, 1, "whoever asked is told");
+    assert!(sessions[0].confirmed_frame().number() > 80, "and they play on");
+}
+
+#[test]
+fn those_who_were_refused_make_room_for_others() {
+    let mut session =
+        Session::<u8>::new(SessionConfig::default(), peer(0), &two_seats(), Incarnation(1)).unwrap();
+    let outdated = SessionConfig { game_fingerprint: 5, slots: 4, ..SessionConfig::default() };
+    let stranger = |number: u128| PeerId::from_u128(1_000 + number);
+    let refuse = |session: &mut Session<u8>, number: u128| {
+        let now = Micros::from_millis(number as u64);
+        session.handle_linked(now, stranger(number))?;
+        let mut theirs = Session::<u8>::join(outdated.clone(), stranger(number), 1, Incarnation(2))?;
+        theirs.handle_linked(now, peer(0))?;
+        let announce = theirs.next_packet().expect("it says who it is").bytes.to_vec();
+        session.handle_message(now, stranger(number), &announce);
+        let (refused, _) = session.next_refused().expect("it is refused");
+        assert_eq!(refused, stranger(number));
+        Ok::<(), SessionError>(())
+    };
+    for number in 0..600 {
+        refuse(&mut session, number).unwrap_or_else(|error| panic!("{number}: {error}"));
+        session.handle_unlinked(Micros::from_millis(number as u64), stranger(number));
+    }
+    // One that was refused lately is remembered, links that are up take their places.
+    session.handle_linked(Micros::from_secs(1), stranger(599)).unwrap();
+    assert!(session.next_packet().is_none_or(|packet| packet.to != stranger(599)), "nothing is said to it");
+    let full = (1_000..2_000).find(|number| refuse(&mut session, *number).is_err());
+    assert!(full.is_some(), "links that are up are not forgotten");
 }
 
 #[test]

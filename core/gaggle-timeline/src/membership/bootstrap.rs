@@ -106,6 +106,25 @@ impl Membership {
         }
     }
 
+    /// Whether a donor's match can be taken part in at all: nothing of it may be found wrong once its state is taken.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn judge(
+        &self,
+        tidings: &Tidings,
+        read: impl Fn(&[u8], Option<usize>) -> Result<(), DecodeError>,
+    ) -> Result<(), Fault> {
+        if !self.has_slots_of(tidings.rows.iter().chain(&tidings.told.view.rows)) {
+            return Err(Fault::NoSuchSlots);
+        }
+        for tail in &tidings.tails {
+            let players = rows::row_of(&tidings.rows, tail.stream).map(|row| row.slots.len());
+            tail.values().try_for_each(|value| read(value, players)).map_err(Fault::Value)?;
+        }
+        Ok(())
+    }
+
     /// Begins anew as an observer of the donor's match, under a name never used before.
     pub(crate) fn adopt(
         &mut self,

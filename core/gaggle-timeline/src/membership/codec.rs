@@ -14,6 +14,12 @@ use crate::roster::{Incarnation, StreamId};
 /// Tails a message may have: two for each stream in the roster, when pieces of it overlap.
 pub(crate) const TAILS_MAX: usize = 2 * ROWS_MAX + 32;
 
+/// The last frame anybody may speak of. No match gets there: at 60 frames a second it takes more than a year. Whatever is
+/// counted on from a frame a peer made up has as many frames again before numbers run out.
+pub(crate) const FRAME_MAX: Frame = Frame::new(u32::MAX / 2);
+/// The same for views: ever so many changes a second never get there.
+pub(crate) const DEPTH_MAX: u32 = u32::MAX / 2;
+
 const EXTRAS_END: u8 = 1;
 const EXTRAS_JOIN: u8 = 2;
 
@@ -32,7 +38,20 @@ pub(crate) fn put_frame(out: &mut Vec<u8>, frame: Frame) {
 }
 
 pub(crate) fn frame(r: &mut ByteReader<'_>, what: &'static str) -> Result<Frame, DecodeError> {
-    r.u32(what).map(Frame::new)
+    let number = r.u32(what)?;
+    if number > FRAME_MAX.number() {
+        return Err(DecodeError::out_of_range(what, number, 0, FRAME_MAX.number()));
+    }
+    Ok(Frame::new(number))
+}
+
+/// The last frame of a row: one that can be, or none yet.
+fn last_frame(r: &mut ByteReader<'_>) -> Result<Frame, DecodeError> {
+    let number = r.u32("last frame")?;
+    if number > FRAME_MAX.number() && number != Frame::NEVER.number() {
+        return Err(DecodeError::out_of_range("last frame", number, 0, FRAME_MAX.number()));
+    }
+    Ok(Frame::new(number))
 }
 
 pub(crate) fn put_slots(out: &mut Vec<u8>, slots: SlotSet) {
@@ -86,7 +105,7 @@ pub(crate) fn rows(r: &mut ByteReader<'_>) -> Result<Vec<Row>, DecodeError> {
     let count = bounded("rows", r.u8("rows")?.into(), ROWS_MAX)?;
     let row = |_| {
         let (stream, slots) = (stream(r)?, slots(r)?);
-        let (first, last) = (frame(r, "first frame")?, frame(r, "last frame")?);
+        let (first, last) = (frame(r, "first frame")?, last_frame(r)?);
         if first == Frame::START || last < first.previous() {
             let (value, min) = (last.number().into(), first.previous().number().into());
             return Err(DecodeError::OutOfRange { what: "last frame", value, min, max: i64::MAX });
@@ -134,6 +153,9 @@ pub(crate) fn put_tip(out: &mut Vec<u8>, tip: &Tip) {
 pub(crate) fn tip(r: &mut ByteReader<'_>) -> Result<Tip, DecodeError> {
     let game = MatchId { born: r.u64("birth of a match")?, number: r.u64("match")? };
     let depth = r.u32("depth")?;
+    if depth > DEPTH_MAX {
+        return Err(DecodeError::out_of_range("depth", depth, 0, DEPTH_MAX));
+    }
     let count = r.count("ancestors", LINKS_MAX)?;
     if count == 0 || count as u64 > u64::from(depth) + 1 {
         let max = i64::from(depth) + 1;

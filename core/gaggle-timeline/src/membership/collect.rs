@@ -264,7 +264,9 @@ impl Membership {
             }
             _ => {}
         }
-        if !circle.contains(&self.me) {
+        // Whoever asks has a seat itself, and everybody it may ask knows that: whom it may ask came after it.
+        let seated = relation != Relation::Same || rows::is_open(&self.known, ballot.by);
+        if !circle.contains(&self.me) || ballot.by.peer != from || !seated {
             return Ok(());
         }
         self.see_number(ballot.number)?;
@@ -323,15 +325,39 @@ impl Membership {
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
         let stream = StreamId { peer: from, incarnation: report.incarnation };
+        let possible = self.own().map_or(self.confirmed, |own| own.through.max(self.confirmed));
+        let is_false = self.is_false(&report, possible);
         if let Some(collection) = &mut self.collection
             && collection.ballot == report.ballot
             && collection.circle.contains(&stream)
             && collection.proposal.is_none()
         {
+            if is_false {
+                return Err(Fault::ReportFalse);
+            }
             collection.reports.insert(stream, report);
             self.conclude(now, entries)?;
         }
         Ok(())
+    }
+
+    /// Whether a report cannot be: it denies somebody's presence that we have confirmed, or confirms frames without us.
+    ///
+    /// Rows are forgotten three reaches after they ended, and nobody is more than one reach ahead of us: whose row is open
+    /// here cannot be forgotten there. Ours ends for nobody, wherever we have a seat. Nor is a frame confirmed without our
+    /// entry, so nobody is further than `possible`.
+    fn is_false(&self, report: &Report, possible: Frame) -> bool {
+        let told = |stream: StreamId| rows::row_of(&report.rows, stream);
+        if report.told.view.history != self.view.history {
+            let seated = report.told.view.is_open(self.me);
+            return seated && !told(self.me).is_some_and(Row::is_open);
+        }
+        let denied = |row: &Row| match told(row.stream) {
+            Some(told) if row.stream == self.me => !told.is_open(),
+            Some(told) => told.last <= self.confirmed,
+            None => report.confirmed >= row.first,
+        };
+        report.confirmed > possible || self.rows.iter().any(|row| row.is_open() && denied(row))
     }
 
     /// Makes the next view once everybody in the circle has reported.

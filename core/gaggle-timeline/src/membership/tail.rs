@@ -96,6 +96,11 @@ impl Tail {
         &self.values[nth * self.value_bytes..(nth + 1) * self.value_bytes]
     }
 
+    /// Every value once for as long as it repeats, in order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).map(|nth| &self.values[nth * self.value_bytes..(nth + 1) * self.value_bytes])
+    }
+
     pub(crate) fn extras(&self, frame: Frame) -> Extras {
         self.extras.iter().find(|(at, _)| *at == frame).map_or(Extras::NONE, |(_, extras)| *extras)
     }
@@ -144,9 +149,6 @@ impl Tail {
         let stream = codec::stream(r)?;
         let mut tail = Tail::from(stream, codec::frame(r, "first frame of a tail")?);
         tail.count = r.count("entries of a tail", TAIL_ENTRIES_MAX)? as u32;
-        if tail.from.number().checked_add(tail.count).is_none_or(|end| end == u32::MAX) {
-            return Err(DecodeError::out_of_range("first frame of a tail", tail.from.number(), 0, u32::MAX));
-        }
         if tail.count == 0 {
             return Ok(tail);
         }

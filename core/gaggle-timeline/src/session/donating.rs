@@ -89,6 +89,13 @@ impl Donations {
         })
     }
 
+    /// Somebody who is being sent a state, and the transfer's number.
+    #[cfg(test)]
+    pub(super) fn sending(&self) -> Option<(PeerId, u32)> {
+        let sending = self.all.iter().find(|donation| matches!(donation.parcel, Parcel::Sending { .. }))?;
+        Some((sending.to, sending.number))
+    }
+
     /// How many are sent a state and have not got it.
     #[cfg(test)]
     pub(super) fn unfinished(&self) -> usize {
@@ -165,19 +172,20 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The state of `frame` is written: whoever waits for it gets it.
+    /// The state of `frame` is written, or could not be: whoever waits for it gets it, or is told.
     pub(super) fn export_done(&mut self, frame: Frame, state: &[u8]) {
         self.sync_held();
         let tidings = self.membership.tidings(frame, &self.ledger);
         let inputs_hash = self.checks.inputs_at(frame);
+        let (Some(tidings), Some(inputs_hash), false) = (tidings, inputs_hash, state.is_empty()) else {
+            self.decline_wanted();
+            return;
+        };
         for nth in 0..self.donations.all.len() {
             let Donation { to, number, parcel: Parcel::Wanted, .. } = &self.donations.all[nth] else {
                 continue;
             };
             let (to, number) = (*to, *number);
-            let (Some(tidings), Some(inputs_hash), false) = (&tidings, inputs_hash, state.is_empty()) else {
-                continue;
-            };
             let offer = Offer {
                 number,
                 state_bytes: state.len() as u64,
@@ -196,6 +204,15 @@ impl<I: Input> Session<I> {
                 at: self.now,
             });
         }
+    }
+
+    /// The state could not be written. It would be asked for again for ever if anybody went on waiting for it.
+    fn decline_wanted(&mut self) {
+        let all = std::mem::take(&mut self.donations.all);
+        let (wanted, others) = all.into_iter().partition(|d| matches!(d.parcel, Parcel::Wanted));
+        self.donations.all = others;
+        let wanted: Vec<Donation> = wanted;
+        wanted.iter().for_each(|donation| self.decline(donation.to, Decline::Unable));
     }
 
     pub(super) fn tend_donations(&mut self) {

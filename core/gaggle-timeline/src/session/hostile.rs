@@ -17,7 +17,7 @@ use super::Session;
 use crate::config::{Seat, SessionConfig};
 use crate::event::{Event, PeerFault};
 use crate::packet::{Packet, RunsWriter, TAG_MAX};
-use crate::roster::Incarnation;
+use crate::roster::{Incarnation, MatchId};
 use crate::{Game, Inputs, Tick, Timeline};
 
 /// A game in which everything depends on everything.
@@ -75,8 +75,9 @@ pub(super) fn peer(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
 }
 
-fn config() -> SessionConfig {
-    SessionConfig { slots: 8, ..SessionConfig::default() }
+pub(super) fn config() -> SessionConfig {
+    let match_id = MatchId { born: 9, number: 9 };
+    SessionConfig { slots: 8, match_id, ..SessionConfig::default() }
 }
 
 impl Table {
@@ -243,6 +244,14 @@ impl Table {
         let refused: Vec<PeerId> =
             std::iter::from_fn(|| session.next_refused()).map(|(peer, _)| peer).collect();
         refused.iter().for_each(|peer| self.unlink(index, peer.to_u128() as usize - 1));
+    }
+
+    /// What was said to somebody reliably in the last tick, and by whom.
+    pub(super) fn said_to(&self, index: usize) -> impl Iterator<Item = (usize, &[u8])> {
+        let due = self.ticks + LATENCY;
+        let said =
+            self.mail.iter().filter(move |(at, _, mail)| *at == due && mail.to == index && mail.reliable);
+        said.map(|(_, from, mail)| (*from, &mail.bytes[..]))
     }
 
     /// From here on nothing any of these confirms may differ, and all of them go on, for so many ticks.

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Frame, Input, Micros, PeerId, StateHasher};
+use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId, StateHasher};
 
 use super::Session;
 use crate::event::{Event, PeerFault};
@@ -11,12 +11,14 @@ use crate::exchange::MESSAGE_STREAM;
 use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
 use crate::remote::Handshake;
 use crate::roster::Incarnation;
-use crate::transfer::{Decline, Message, Offer};
+use crate::transfer::{Decline, Message, Offer, PIECE_BYTES};
 
 /// After the first donor shows up the others get so long, so that every one is as likely.
 const GATHER_DONORS: Micros = Micros::from_millis(120);
-/// A donor that says nothing for so long is given up.
+/// A donor that says nothing for so long, or gives less than a piece of its state meanwhile, is given up.
 const DONOR_PATIENCE: Micros = Micros::from_millis(1_500);
+/// A state takes no longer than this. What is confirmed meanwhile fills [`FEEDS_MAX`] in about that time.
+const TRANSFER_PATIENCE: Micros = Micros::from_secs(200);
 /// Whoever has nothing to give is asked again after this.
 const UNABLE_REST: Micros = Micros::from_secs(1);
 /// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of use.
@@ -34,6 +36,8 @@ pub(super) struct Joining {
     stage: Stage,
     /// What the donor confirmed since its state, until we have that and have simulated as far.
     feeds: VecDeque<Feed>,
+    /// Whoever was of no use when asked last.
+    given_up: Option<PeerId>,
     /// Since when there has been somebody to ask.
     donors_since: Option<Micros>,
     /// Since when there has been nobody.
@@ -53,11 +57,18 @@ enum Stage {
     /// Asked for a state.
     Asked { donor: PeerId, at: Micros },
     /// It is coming.
-    Receiving { donor: PeerId, offer: Box<Offer>, state: Vec<u8>, at: Micros },
+    Receiving { donor: PeerId, offer: Box<Offer>, state: Vec<u8>, since: Micros, mark: Mark },
     /// It is there: the game must take it next.
     Complete { donor: PeerId, offer: Box<Offer>, state: Vec<u8> },
     /// An observer that is fed.
     Fed { donor: PeerId, at: Micros },
+}
+
+/// How much of a state was there at which time.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    bytes: usize,
+    at: Micros,
 }
 
 impl Stage {
@@ -132,12 +143,16 @@ impl<I: Input> Session<I> {
             .remote_index(donor)
             .is_some_and(|index| self.remotes[index].is_trusted() && self.remotes[index].reachable);
         let since = match &self.joining.stage {
-            Stage::Asked { at, .. } | Stage::Receiving { at, .. } | Stage::Fed { at, .. } => *at,
+            Stage::Asked { at, .. } | Stage::Fed { at, .. } => *at,
+            Stage::Receiving { mark, .. } => mark.at,
             Stage::Idle | Stage::Complete { .. } => self.now,
         };
-        if there && self.now.since(since) < DONOR_PATIENCE {
+        let drags_on = matches!(&self.joining.stage, Stage::Receiving { since, .. }
+            if self.now.since(*since) >= TRANSFER_PATIENCE);
+        if there && !drags_on && self.now.since(since) < DONOR_PATIENCE {
             return;
         }
+        self.joining.given_up = Some(donor);
         if self.membership.mode() == Mode::Observer && matches!(self.joining.stage, Stage::Fed { .. }) {
             self.ask_other_feeder(donor);
         } else {
@@ -198,6 +213,11 @@ impl<I: Input> Session<I> {
             .any(|remote| remote.is_linked() && self.membership.latest_standing(remote.peer).is_none());
         if undecided && self.now.since(since) < GATHER_DONORS {
             return;
+        }
+        // Somebody who gave nothing, or for ever, is not asked twice in a row.
+        let given_up = self.joining.given_up;
+        if donors.iter().any(|donor| Some(*donor) != given_up) {
+            donors.retain(|donor| Some(*donor) != given_up);
         }
         if let Some(donor) = self.rng.pick(&donors).copied() {
             self.ask_snapshot(donor);
@@ -317,26 +337,36 @@ impl<I: Input> Session<I> {
             return;
         }
         self.remotes[index].unable_until = None;
+        // Before anything changes: what is found wrong later would leave us between two matches.
+        if let Err(fault) = self.membership.judge(&offer.tidings, read_entry::<I>) {
+            self.joining.stage = Stage::Idle;
+            self.blame(index, Err(fault));
+            return;
+        }
         if !self.membership.wants(&offer.tidings) && !self.recovery.is_under_way() {
             Message::Enough.encode(self.outbox.letter(peer, MESSAGE_STREAM));
             self.joining.stage = Stage::Idle;
             return;
         }
         // Grown as it arrives: an offer alone claims no memory.
-        self.joining.stage = Stage::Receiving { donor, offer, state: Vec::new(), at: self.now };
+        let mark = Mark { bytes: 0, at: self.now };
+        self.joining.stage = Stage::Receiving { donor, offer, state: Vec::new(), since: self.now, mark };
         self.take_piece(index, None);
     }
 
     /// The next piece of the state, or a look whether it is complete.
     pub(super) fn take_piece(&mut self, index: usize, piece: Option<(u32, &[u8])>) {
         let (peer, now) = (self.remotes[index].peer, self.now);
-        let Stage::Receiving { donor, offer, state, at } = &mut self.joining.stage else { return };
+        let Stage::Receiving { donor, offer, state, mark, .. } = &mut self.joining.stage else { return };
         if *donor != peer || piece.is_some_and(|(number, _)| number != offer.number) {
             return;
         }
-        *at = now;
         if let Some((_, bytes)) = piece {
             state.extend_from_slice(bytes);
+            if state.len() >= mark.bytes + PIECE_BYTES {
+                // All but the last are whole: whoever sends crumbs means to keep us waiting.
+                *mark = Mark { bytes: state.len(), at: now };
+            }
             let got = Message::Got { number: offer.number, bytes: state.len() as u64 };
             got.encode(self.outbox.letter(peer, MESSAGE_STREAM));
         }
@@ -367,6 +397,7 @@ impl<I: Input> Session<I> {
             self.joining.feeds.push_back(feed);
             self.follow_feeds(index);
         } else {
+            self.joining.given_up = Some(peer);
             self.joining.seek();
         }
     }
@@ -564,5 +595,63 @@ impl<I: Input> Session<I> {
             self.joining.percent_told = Some(percent);
             self.events.push(Event::Joining { percent });
         }
+    }
+}
+
+/// Whether bytes are what so many players of a machine do in a frame.
+fn read_entry<I: Input>(value: &[u8], players: Option<usize>) -> Result<(), DecodeError> {
+    if let Some(players) = players.filter(|players| players * I::SIZE != value.len()) {
+        let (value, max) = (value.len() as i64, (players * I::SIZE) as i64);
+        return Err(DecodeError::OutOfRange { what: "bytes of a value", value, min: max, max });
+    }
+    match I::SIZE {
+        0 => Ok(()),
+        size => value.chunks(size).try_for_each(|bytes| I::read(bytes).map(|_| ())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::Micros;
+
+    use crate::membership::Message;
+    use crate::roster::Incarnation;
+    use crate::session::Session;
+    use crate::session::hostile::{Table, config, peer};
+
+    /// Whom somebody asks under this name who hears these words of three members when it comes.
+    fn asked_by(name: u32, words: &[(usize, Vec<u8>)]) -> usize {
+        let mut joiner = Session::<u8>::join(config(), peer(3), 1, Incarnation(name)).expect("sensible");
+        (0..3).for_each(|member| joiner.handle_linked(Micros::ZERO, peer(member)).expect("few links"));
+        for (from, bytes) in words {
+            joiner.handle_message(Micros::ZERO, peer(*from), bytes);
+        }
+        for tick in 1..60 {
+            joiner.tick(Micros::from_millis(16 * tick));
+            while let Some(packet) = joiner.next_packet() {
+                if packet.is_reliable() && Message::decode(packet.bytes) == Ok(Message::AskSnapshot) {
+                    return packet.to.to_u128() as usize - 1;
+                }
+            }
+        }
+        panic!("{name} asks nobody");
+    }
+
+    #[test]
+    fn every_member_is_as_likely_to_be_asked() {
+        const JOINERS: u32 = 3_000;
+        let mut table = Table::of(3, 9);
+        table.run(60).join(&[0, 1, 2]);
+        let mut words = Vec::new();
+        while words.len() < 6 {
+            table.run(1);
+            words.extend(table.said_to(3).map(|(from, bytes)| (from, bytes.to_vec())));
+        }
+        let mut asked = [0i64; 3];
+        (0..JOINERS).for_each(|name| asked[asked_by(name, &words)] += 1);
+        // Chi-square with two degrees of freedom: a fair choice is beyond 13.8 once in a thousand times.
+        let expected = i64::from(JOINERS) / 3;
+        let off = asked.iter().map(|count| (count - expected).pow(2)).sum::<i64>() * 10 / expected;
+        assert!(off < 138, "{asked:?} of {expected} each");
     }
 }

@@ -1,6 +1,6 @@
 //! Who is heard, directly or through somebody else, and what follows when nobody hears a machine any more.
 
-use gaggle_kit::{Input, Micros};
+use gaggle_kit::{Input, Micros, PeerId};
 
 use super::Session;
 use super::relaying::SILENCE;
@@ -64,6 +64,7 @@ impl<I: Input> Session<I> {
         let remote = &mut self.remotes[index];
         if remote.reachable != reachable {
             remote.reachable = reachable;
+            remote.reachable_since = self.now;
             self.membership.set_reachable(remote.peer, reachable);
         }
     }
@@ -79,12 +80,36 @@ impl<I: Input> Session<I> {
         self.judge_reachable(index);
     }
 
-    /// A machine without a link that nobody needs to know about any more.
+    /// A machine without a link that nobody needs to know about any more. Who was refused is remembered: it must not be taken
+    /// for somebody new.
     pub(super) fn forget_idle_remote(&mut self, index: usize) {
-        let remote = &self.remotes[index];
-        let (peer, refused) = (remote.peer, remote.handshake == Handshake::Refused);
+        if self.remotes[index].handshake != Handshake::Refused {
+            self.forget_remote(index);
+        }
+    }
+
+    /// Makes room for somebody: of those who were refused and have no link, the one that was heard longest ago is forgotten.
+    pub(super) fn forget_refused(&mut self) {
+        let idle = |remote: &&Remote| remote.handshake == Handshake::Refused && !remote.is_up;
+        let free = |remote: &&Remote| !self.is_awaited(remote.peer);
+        let refused = self.remotes.iter().filter(idle).filter(free);
+        let Some(peer) = refused.min_by_key(|remote| remote.heard_at).map(|remote| remote.peer) else {
+            return;
+        };
+        if let Some(index) = self.remote_index(peer) {
+            self.forget_remote(index);
+        }
+    }
+
+    /// Whether a machine has a seat, or is in the roster.
+    fn is_awaited(&self, peer: PeerId) -> bool {
         let seated = self.seats.iter().any(|seat| seat.peer == peer);
-        if !seated && !refused && !self.membership.known().iter().any(|row| row.stream.peer == peer) {
+        seated || self.membership.known().iter().any(|row| row.stream.peer == peer)
+    }
+
+    fn forget_remote(&mut self, index: usize) {
+        let peer = self.remotes[index].peer;
+        if !self.is_awaited(peer) {
             self.remotes.remove(index);
             self.outbox.close();
             self.membership.forget_peer(peer);

@@ -5,6 +5,7 @@ use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 use super::Session;
 use super::relaying::SILENCE;
 use crate::event::{Event, PeerFault};
+use crate::ledger::Track;
 use crate::membership::{self, Fault, Lost, Mode};
 use crate::remote::{Liveness, Remote};
 use crate::roster::StreamId;
@@ -140,7 +141,7 @@ impl<I: Input> Session<I> {
                     Some(present) => present,
                     None => *self.everybody.insert(self.ledger.present_at(confirmed.next())),
                 };
-                for number in confirmed.number() + 1..=quiet_to.number() {
+                for number in confirmed.next().number()..=quiet_to.number() {
                     self.finish_frame(Frame::new(number), present);
                 }
                 self.membership.confirm_to(quiet_to);
@@ -232,25 +233,26 @@ impl<I: Input> Session<I> {
         self.joining.seek();
     }
 
-    /// A peer that is heard but gives nothing while everybody waits for it cannot stay.
+    /// A peer that gives nothing while everybody waits for it cannot stay, whoever says that it is there.
     fn watch_standstill(&mut self) {
         if self.stalled_ticks == 0 || self.standstill.0 != self.horizon {
             // What comes after a long wait for somebody else gets its own time.
             self.standstill = (self.horizon, self.now);
             return;
         }
-        if self.now.since(self.standstill.1) < self.config.stall_after {
-            return;
-        }
-        for remote in &self.remotes {
-            let late = remote.track().map(|track| &self.ledger.tracks()[track]);
-            let Some(late) = late.filter(|track| track.have <= self.horizon && track.row.is_open()) else {
-                continue;
+        let config = &self.config;
+        let stands = |track: &&Track| track.row.is_open() && track.have <= self.horizon;
+        for stream in self.ledger.tracks().iter().filter(stands).map(|track| track.row.stream) {
+            let Some(owner) = self.remotes.iter().find(|remote| remote.peer == stream.peer) else { continue };
+            // Nobody has to take somebody else's word for ever that a machine it does not hear is there.
+            let patience = match owner.liveness {
+                Liveness::Heard => config.stall_after,
+                Liveness::Interrupted | Liveness::Gone => config.stall_after.max(config.dead_after),
             };
-            // Whoever is just heard again could not give anything before.
-            let heard_for = self.now.since(remote.heard_since);
-            if remote.liveness == Liveness::Heard && heard_for >= self.config.stall_after {
-                self.membership.condemn(late.row.stream);
+            // Whoever can be reached again just now could not give anything before.
+            let since = owner.reachable_since.max(self.standstill.1);
+            if owner.reachable && self.now.since(since) >= patience {
+                self.membership.condemn(stream);
             }
         }
     }
@@ -272,17 +274,22 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The frame the others are simulating right now, as far as their packets tell.
+    /// The frame the others are simulating right now, as far as their packets tell: what the one in the middle says, so that
+    /// nobody far off alone counts, and of two in the middle the earlier.
     pub(super) fn present_frame(&self) -> Option<Frame> {
         let frame_us = self.frame.get() as i64;
-        let (mut sum, mut count) = (0, 0);
+        let mut told = Vec::new();
         for remote in self.remotes.iter().filter(|remote| remote.is_open) {
             let (Some((newest, at)), Some(rtt)) = (remote.newest, remote.clock.rtt()) else { continue };
             let under_way = rtt.get() as i64 / 2 + self.now.since(at).get() as i64;
-            sum += i64::from(newest.number()) - i64::from(remote.delay_frames) + under_way / frame_us;
-            count += 1;
+            told.push(i64::from(newest.number()) - i64::from(remote.delay_frames) + under_way / frame_us);
         }
-        (count > 0).then(|| Frame::new((sum / count).clamp(0, i64::from(u32::MAX - 1)) as u32))
+        gaggle_kit::sort_few(&mut told, |frame| *frame);
+        let middle = *told.get(told.len().saturating_sub(1) / 2)?;
+        // Inputs are told no more than a reach before they are played.
+        let oldest = self.membership.confirmed().saturating_sub(self.config.reach_frames());
+        let middle = Frame::new(middle.clamp(0, i64::from(u32::MAX - 1)) as u32);
+        Some(middle.max(oldest))
     }
 
     /// What the membership machine finds wrong is the fault of whoever said it.
@@ -304,6 +311,7 @@ impl<I: Input> Session<I> {
                 Fault::BallotLeap { number } => PeerFault::BallotLeap { number },
                 Fault::ViewUnasked { number } => PeerFault::ViewUnasked { number },
                 Fault::NoSuchSlots => PeerFault::NoSuchSlots,
+                Fault::ReportFalse => PeerFault::ReportFalse,
                 Fault::PlayersChanged { players, seats } => PeerFault::PlayersChanged { players, seats },
             };
             self.fault(index, fault);

@@ -423,10 +423,6 @@ impl<I: Input> Session<I> {
         have: Frame,
     ) -> Result<(), PeerFault> {
         let carried = u32::from(packet.runs.carried);
-        if carried == 0 || newest.number() < carried {
-            return Ok(());
-        }
-        let base = newest.saturating_sub(carried);
         // The entries of an honest peer reach as far as it can have confirmed ours. Who comes in may be
         // far behind everybody, and nobody waits for whoever has said goodbye.
         let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
@@ -437,6 +433,10 @@ impl<I: Input> Session<I> {
         if newest > absurd && in_step {
             return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
         }
+        if carried == 0 || newest.number() < carried {
+            return Ok(());
+        }
+        let base = newest.saturating_sub(carried);
         if base > have {
             let fault = PeerFault::InputGap { from: base.next(), have };
             // Of whoever was cut and does not know it, all there will ever be is held.
@@ -596,7 +596,6 @@ impl<I: Input> Session<I> {
         let peer = remote.peer;
         if remote.liveness != Liveness::Heard {
             remote.liveness = Liveness::Heard;
-            remote.heard_since = self.now;
             if remote.is_open || !self.seats.is_empty() {
                 self.events.push(Event::Resumed { peer });
             }

@@ -10,6 +10,7 @@ use gaggle_kit::{Frame, Input, Micros, PeerId};
 use super::Session;
 use super::relaying::SILENCE;
 use crate::announce::Message;
+use crate::budget::Allowance;
 use crate::event::{DesyncCause, Event};
 use crate::exchange::MESSAGE_STREAM;
 use crate::membership::Mode;
@@ -23,6 +24,9 @@ const INQUEST_PATIENCE: Micros = Micros::from_millis(1_800);
 /// Between two recoveries passes so long at least, twice as long after each that follows soon.
 const PAUSE_MIN: Micros = Micros::from_secs(4);
 const PAUSE_MAX: Micros = Micros::from_secs(120);
+
+/// What others may tell of theirs: more than they can have. Those beyond are not heeded.
+const RECOVERIES: Allowance = Allowance { burst: 4, per_second: 1 };
 
 /// What is known of a difference, and what is being done about it.
 #[derive(Debug, Default)]
@@ -238,7 +242,12 @@ impl<I: Input> Session<I> {
 
     /// Somebody else took another state. Hashes it told before are worth nothing.
     pub(super) fn take_recovered(&mut self, index: usize, through: Frame) {
+        // Nothing after what is confirmed was compared yet, whatever it says.
+        let through = through.min(self.membership.confirmed());
         let remote = &mut self.remotes[index];
+        if !remote.allowed.recoveries.spend(self.now, RECOVERIES) {
+            return;
+        }
         remote.forget_difference(through);
         if remote.is_open {
             let peer = remote.peer;

@@ -9,6 +9,7 @@ use crate::config::PACKET_OVERHEAD_BYTES;
 use crate::exchange::MESSAGE_STREAM;
 use crate::membership::{self, Extras, Relation, Tail, row_of};
 use crate::relay::{Give, HEARD_NEVER, HEARD_UNIT_MS, NEEDS_MAX, Other};
+use crate::remote::Remote;
 use crate::roster::StreamId;
 use crate::transfer::Message;
 
@@ -21,6 +22,10 @@ const STALL_TICKS: u32 = 3;
 
 /// Attempts to change the view one machine may bring letters about: many more than happen to honest ones.
 const LETTERS: Allowance = Allowance { burst: 48, per_second: 2 };
+/// Bytes of letters passed on for one machine, and to one. What two say to each other about a change takes a few thousand.
+/// Both are well below what a link keeps for a peer that is slow: nobody is cut off for what others have written to it.
+const LETTER_BYTES_FROM: Allowance = Allowance { burst: 512 << 10, per_second: 64 << 10 };
+const LETTER_BYTES_TO: Allowance = Allowance { burst: 1 << 20, per_second: 128 << 10 };
 /// An answer to a question that old is of no use.
 const ASKED_TICKS: u64 = 120;
 
@@ -52,6 +57,12 @@ impl Relaying {
             self.given.push((peer, stream));
         }
         first
+    }
+
+    /// How many answers of a tick are remembered.
+    #[cfg(test)]
+    pub(super) fn given_count(&self) -> usize {
+        self.given.len()
     }
 
     fn has_asked(&self, stream: StreamId, tick: u64) -> bool {
@@ -104,8 +115,10 @@ impl<I: Input> Session<I> {
             Other::Need(needs) => {
                 let peer = self.remotes[index].peer;
                 for (stream, from) in needs {
-                    // Each once a tick, however often it is asked for: answers are larger than questions.
-                    if self.relaying.may_give(peer, stream, self.ticks) {
+                    // Each once a tick, however often it is asked for: answers are larger than questions. What nobody
+                    // has is not even remembered.
+                    let known = row_of(self.membership.known(), stream).is_some();
+                    if known && self.relaying.may_give(peer, stream, self.ticks) {
                         self.give(index, stream, from);
                     }
                 }
@@ -201,11 +214,20 @@ impl<I: Input> Session<I> {
         }
     }
 
+    /// Passes something on from one member to another. What is too much is left out: it is said again.
     pub(super) fn take_letter(&mut self, index: usize, to: PeerId, bytes: &[u8]) {
-        let from = self.remotes[index].peer;
-        let linked = self.remote_index(to).is_some_and(|index| self.remotes[index].is_trusted());
-        if linked && to != from {
+        let (from, now) = (self.remotes[index].peer, self.now);
+        let Some(receiver) = self.remote_index(to).filter(|receiver| *receiver != index) else { return };
+        let count = bytes.len() as u32;
+        let is_member = |remote: &Remote| remote.is_open && remote.is_trusted();
+        let passes = is_member(&self.remotes[index])
+            && is_member(&self.remotes[receiver])
+            && self.remotes[index].allowed.letter_bytes_from.spend_many(now, count, LETTER_BYTES_FROM)
+            && self.remotes[receiver].allowed.letter_bytes_to.spend_many(now, count, LETTER_BYTES_TO);
+        if passes {
             Message::LetterFrom { from, bytes }.encode(self.outbox.letter(to, MESSAGE_STREAM));
+        } else {
+            self.stats.letters_refused += 1;
         }
     }
 

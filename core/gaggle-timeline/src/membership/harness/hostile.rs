@@ -4,6 +4,7 @@ use gaggle_kit::{Frame, Prng};
 
 use super::run::Draw;
 use super::{ByteReader, Feed, Message, Parcel, Row, Rules, Tidings, World, peer};
+use crate::membership::codec::FRAME_MAX;
 use crate::membership::messages::Told;
 use crate::membership::view::View;
 
@@ -27,7 +28,7 @@ fn lie(message: &mut Message, rng: &mut Prng) {
         0 => frame.next(),
         1 => frame.previous().max(Frame::new(1)),
         2 => Frame::new(1 + rng.below(60)),
-        3 => Frame::NEVER.previous(),
+        3 => FRAME_MAX,
         _ => frame,
     };
     let mut rows = |rows: &mut Vec<Row>| {

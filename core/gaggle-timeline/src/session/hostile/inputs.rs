@@ -8,7 +8,7 @@ use super::{Mail, Table, peer, reword};
 use crate::announce;
 use crate::event::{Event, PeerFault, Refusal};
 use crate::membership::{self, Extras, Tail};
-use crate::packet::{Packet, RunsWriter};
+use crate::packet::{Packet, Runs, RunsWriter};
 use crate::relay::{Give, Other};
 use crate::roster::StreamId;
 
@@ -116,6 +116,39 @@ fn inputs_from_far_ahead_are_a_fault() {
     });
     table.run(30).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::InputTooFarAhead { .. }));
     table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+/// Says that it is far ahead, and nothing of what it does there.
+fn far_ahead(packet: &mut Packet<'_>) {
+    packet.newest_low = packet.newest_low.wrapping_add(30_000);
+    packet.confirmed_age = 255;
+    packet.runs = Runs { carried: 0, changes: 0, dense: false, bytes: &[] };
+}
+
+#[test]
+fn to_be_far_ahead_without_inputs_is_a_fault_as_well() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = Box::new(move |_, mut mail| {
+        mail.iter_mut().for_each(|mail| _ = reword(mail, far_ahead, |value| value));
+        mail
+    });
+    table.run(30).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::InputTooFarAhead { .. }));
+    table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn who_comes_in_does_not_believe_the_one_who_is_far_ahead() {
+    let mut table = Table::of(3, 2);
+    let joiner = 3;
+    table.tongue = Box::new(move |_, mut mail| {
+        let to_joiner = mail.iter_mut().filter(|mail| mail.to == joiner);
+        to_joiner.for_each(|mail| _ = reword(mail, far_ahead, |value| value));
+        mail
+    });
+    assert_eq!(table.run(60).join(&[0, 1, 2]), joiner);
+    table.run_until("it is in", 300, |t| t.session(joiner).is_member());
+    table.run(300).expect_agreement(&[0, 1, joiner], 300);
 }
 
 /// Says everything again that it said so many ticks ago, so often.

@@ -1,9 +1,10 @@
 //! Lies to those who come in, and those who come in and never arrive.
 
-use gaggle_kit::{Slot, SlotSet, StateHasher};
+use gaggle_kit::{Frame, PeerId, Slot, SlotSet, StateHasher};
 
-use super::{Mail, Table};
+use super::{Mail, Table, reword};
 use crate::event::{Event, PeerFault};
+use crate::membership::{self, Extras, MatchId, Tail, View};
 use crate::packet::Packet;
 use crate::transfer::{Message, Offer};
 
@@ -99,6 +100,125 @@ fn an_offer_with_slots_the_game_does_not_have_is_a_fault() {
 }
 
 #[test]
+fn an_offer_of_a_frame_no_match_gets_to_is_a_fault() {
+    for frame in [Frame::NEVER, Frame::NEVER.previous(), Frame::new(1 << 31)] {
+        let mut table = Table::of(3, 2);
+        table.tongue = offers(move |offer| offer.tidings.confirmed = frame);
+        let joiner = join_by_the_liar(&mut table);
+        table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
+        table.expect_agreement(&[0, 1, joiner], 300);
+    }
+}
+
+/// A match nobody played, older than any.
+const ELDER: MatchId = MatchId { born: 0, number: 0 };
+/// The tag under which the liar stands in it.
+const ELDER_TAG: u8 = 7;
+
+/// Says that it is in a match that is older than ours, so that everybody asks for its state, and then lies about that.
+fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
+    let mut said = false;
+    let mut offers = offers(move |offer| {
+        let View { parent, ballot, rows, size, stale, .. } = offer.tidings.told.view.clone();
+        let view = View::new(ELDER, parent, ballot, rows, size, stale);
+        offer.tidings.told.tip.game = ELDER;
+        offer.tidings.told.tip.links = vec![view.link()];
+        offer.tidings.told.view = view;
+        lie(offer);
+    });
+    Box::new(move |session, mut mail| {
+        if !std::mem::replace(&mut said, true) {
+            let mut standing = session.membership.standing().expect("it plays");
+            standing.tip.game = ELDER;
+            let mut bytes = Vec::new();
+            membership::Message::Standing { tag: ELDER_TAG, standing }.encode(&mut bytes);
+            mail.extend((0..2).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
+        }
+        for mail in &mut mail {
+            _ = reword(mail, |packet| packet.tag = ELDER_TAG, |value| value);
+        }
+        offers(session, mail)
+    })
+}
+
+fn lost_its_match(table: &Table, index: usize) -> bool {
+    table.events[index].iter().any(|event| matches!(event, Event::HistoryChanged { ours_lost: true, .. }))
+}
+
+#[test]
+fn whoever_plays_can_be_told_that_its_match_is_the_younger_one() {
+    // Nothing proves how old a match is: this is what a liar can do, and what the next story must not rest on.
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = elder(|_| {});
+    table.run(120);
+    assert!((0..2).any(|index| lost_its_match(&table, index)), "{}", table.describe());
+}
+
+#[test]
+fn an_offer_that_cannot_be_taken_changes_nothing_for_those_who_play() {
+    type Lie = fn(&mut Offer);
+    let lies: [(&str, Lie); 3] = [
+        ("slots", |offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63))),
+        ("frame", |offer| offer.tidings.confirmed = Frame::NEVER),
+        ("tails", |offer| {
+            let stream = offer.tidings.rows[0].stream;
+            let mut tail = Tail::from(stream, offer.tidings.confirmed.next());
+            tail.push(&[1, 2, 3], Extras::NONE);
+            offer.tidings.tails.push(tail);
+        }),
+    ];
+    for (what, lie) in lies {
+        let mut table = Table::of(3, 2);
+        table.run(60);
+        table.tongue = elder(lie);
+        table.run(120);
+        for honest in 0..2 {
+            assert!(!lost_its_match(&table, honest), "{what}: {}", table.describe());
+            let faults = table.faults(honest);
+            assert!(faults.iter().all(|(blamed, _)| *blamed == 2), "{what}: {faults:?}");
+        }
+        let caught = (0..2).flat_map(|honest| table.faults(honest)).count();
+        assert!(caught > 0, "{what}: {}", table.describe());
+        table.run(200).expect_agreement(&[0, 1], 300);
+    }
+}
+
+#[test]
+fn a_donor_that_gives_crumbs_keeps_nobody_waiting() {
+    // A byte, or nothing at all, just before patience ends.
+    let crumbs: [&'static [u8]; 2] = [&[9], &[]];
+    for crumb in crumbs {
+        let mut table = Table::with_state(2, 1, 400_000);
+        let mut ticks = 0u64;
+        table.tongue = Box::new(move |session, mail| {
+            ticks += 1;
+            let mut said: Vec<Mail> = Vec::new();
+            for mail in mail {
+                let is_piece = matches!(Message::decode(&mail.bytes), Ok(Message::Piece { .. }));
+                if !(mail.reliable && is_piece) {
+                    said.push(mail);
+                }
+            }
+            if let Some((to, number)) = session.donations.sending().filter(|_| ticks.is_multiple_of(40)) {
+                let mut bytes = Vec::new();
+                Message::Piece { number, bytes: crumb }.encode(&mut bytes);
+                said.push(Mail { to: index_of(to), reliable: true, bytes });
+            }
+            said
+        });
+        let joiner = table.run(60).join(&[1]);
+        table.run_until("it is helped", 120, |t| t.session(1).donations.unfinished() > 0);
+        table.link(joiner, 0);
+        table.run_until("it finds somebody better", 600, |t| t.session(joiner).is_member());
+    }
+}
+
+fn index_of(peer: PeerId) -> usize {
+    peer.to_u128() as usize - 1
+}
+
+#[test]
 fn a_state_that_cannot_be_read_is_a_fault() {
     let mut table = Table::of(3, 2);
     table.tongue = forged(|_| vec![0xff; 777]);
@@ -166,7 +286,7 @@ fn whoever_is_let_in_and_then_gives_nothing_is_removed() {
     table.run(60);
     table.tongue = Box::new(|_, mut mail| {
         mail.iter_mut().for_each(|mail| {
-            _ = super::reword(
+            _ = reword(
                 mail,
                 |packet| {
                     let told = u16::from(packet.runs.carried);

@@ -4,7 +4,9 @@ use gaggle_kit::{Frame, Slot, SlotSet};
 
 use super::{Mail, Table, peer, reword};
 use crate::event::{Event, PeerFault};
-use crate::membership::{Ballot, Extras, Message, Told, View, held::Join};
+use crate::membership::{Ballot, Extras, Message, Mode, Report, Tail, Told, View, held::Join};
+use crate::packet::Packet;
+use crate::relay::{Give, Other};
 use crate::roster::{Incarnation, Row, StreamId};
 
 /// Writes into the newest entry that somebody joins whom nobody has ever seen.
@@ -271,4 +273,138 @@ fn whoever_never_answers_is_not_waited_for_for_ever() {
         let confirmed = table.session(others[0]).confirmed_frame();
         assert!(confirmed > Frame::new(600), "{confirmed}");
     }
+}
+
+#[test]
+fn a_path_longer_than_any_is_a_fault() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    let mut said = false;
+    table.tongue = Box::new(move |session, mut mail| {
+        for mail in &mut mail {
+            _ = reword(mail, |packet| packet.tag = 7, |value| value);
+        }
+        if !std::mem::replace(&mut said, true) {
+            let mut standing = session.membership.standing().expect("it plays");
+            standing.tip.depth = u32::MAX;
+            standing.tip.links[0].history.0 ^= 1;
+            let mut bytes = Vec::new();
+            Message::Standing { tag: 7, standing }.encode(&mut bytes);
+            (0..2).for_each(|to| mail.insert(0, Mail { to, reliable: true, bytes: bytes.clone() }));
+        }
+        mail
+    });
+    table.run(60).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::Malformed(_)));
+    table.run(260).expect_agreement(&[0, 1], 300);
+}
+
+/// Changes what the liar says it holds.
+fn reports(lie: impl Fn(&mut Report) + 'static) -> super::Tongue {
+    Box::new(move |_, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.reliable) {
+            if let Ok(Message::Report(mut report)) = Message::decode(&mail.bytes) {
+                lie(&mut report);
+                mail.bytes.clear();
+                Message::Report(report).encode(&mut mail.bytes);
+            }
+        }
+        mail
+    })
+}
+
+#[test]
+fn a_report_that_denies_who_is_there_keeps_nobody_from_going_on() {
+    type Lie = fn(&mut Report);
+    let lies: [(&str, Lie); 4] = [
+        ("the one who asks is not there", |report| {
+            report.rows.retain(|row| row.stream.peer != peer(0));
+            report.confirmed = Frame::new(1 << 30);
+        }),
+        ("the one who asks is not there, and nothing else", |report| {
+            report.rows.retain(|row| row.stream.peer != peer(0));
+        }),
+        ("the one who asks left long ago", |report| {
+            let asker = report.rows.iter_mut().find(|row| row.stream.peer == peer(0));
+            asker.expect("it is there").last = Frame::new(5);
+        }),
+        ("somebody else left long ago", |report| {
+            let other = report.rows.iter_mut().find(|row| row.stream.peer == peer(1));
+            other.expect("it is there").last = Frame::new(5);
+        }),
+    ];
+    for (what, lie) in lies {
+        let mut table = Table::of(4, 2);
+        table.tongue = reports(lie);
+        table.run(90);
+        table.dead[3] = true;
+        table.run_until(what, 600, |t| {
+            let open = |index: usize| t.session(index).roster().iter().filter(|row| row.is_open()).count();
+            [0, 1].into_iter().all(|index| open(index) == 2)
+        });
+        table.expect_fault(&[0], |fault| *fault == PeerFault::ReportFalse);
+        table.run(60).expect_agreement(&[0, 1], 300);
+    }
+}
+
+#[test]
+fn nobody_is_kept_in_the_match_by_hearsay_for_ever() {
+    // 3 crashes. 2 says in every tick that it has just heard it.
+    let mut table = Table::of(4, 2);
+    table.run(90);
+    table.dead[3] = true;
+    table.tongue = Box::new(|session, mut mail| {
+        let gone = session.roster().iter().find(|row| row.stream.peer == peer(3) && row.is_open());
+        let Some(stream) = gone.map(|row| row.stream) else { return mail };
+        for to in 0..2 {
+            let told = session.remotes.iter().find(|remote| remote.peer == peer(to)).map(|r| &r.told);
+            let Some(tag) = told.map(|told| told.tag()) else { continue };
+            let tail = Tail::from(stream, session.confirmed_frame().next());
+            let give = Give { tag, heard_age: 0, confirmed: Frame::START, tail };
+            let mut bytes = Vec::new();
+            Other::Give(give).encode(&mut bytes);
+            mail.push(Mail { to, reliable: false, bytes });
+        }
+        mail
+    });
+    table.run(600);
+    assert_eq!(table.session(0).roster().iter().filter(|row| row.is_open()).count(), 4, "it is believed");
+    table.run_until("the others are rid of it", 2_000, |t| {
+        let open =
+            |index: usize| t.session(index).roster().iter().any(|r| r.stream.peer == peer(3) && r.is_open());
+        !open(0) && !open(1)
+    });
+    table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn whoever_has_no_seat_fences_nobody() {
+    // 2 only looks on, as it says; twice a second it asks 1 to listen to nobody else.
+    let mut table = Table::of(2, 2);
+    table.run(60);
+    let stranger = table.join(&[0, 1]);
+    let mut ticks = 0;
+    table.tongue = Box::new(move |session, mut mail| {
+        ticks += 1;
+        let here = session.membership.mode() != Mode::Out;
+        if let Some(victim) = session.roster().iter().find(|row| row.stream.peer == peer(1)).filter(|_| here)
+            && ticks % 30 == 0
+        {
+            let membership = &session.membership;
+            let (tip, me, circle) = (membership.lineage().tip(), membership.me(), vec![victim.stream]);
+            for by in [me, victim.stream] {
+                let ballot = Ballot { number: membership.number_seen() + 1 + ticks / 30, by };
+                let mut bytes = Vec::new();
+                Message::Collect { tip: tip.clone(), ballot, circle: circle.clone() }.encode(&mut bytes);
+                mail.push(Mail { to: 1, reliable: true, bytes });
+            }
+        }
+        // It never begins a stream, so that nobody admits it.
+        mail.retain(|mail| {
+            mail.reliable || !matches!(Packet::decode(&mail.bytes, 1), Ok(p) if p.runs.carried > 0)
+        });
+        mail
+    });
+    table.run(120).expect_agreement(&[0, 1], 600);
+    assert!(!table.session(stranger).is_member());
+    assert_eq!(table.stalled[..2], [0, 0], "{}", table.describe());
 }

@@ -1,9 +1,13 @@
 //! Too much of anything.
 
+use gaggle_kit::Frame;
+
 use super::{LATENCY, Mail, Table, peer};
-use crate::event::PeerFault;
+use crate::announce;
+use crate::event::{Event, PeerFault};
 use crate::membership::Message;
 use crate::relay::{NEEDS_MAX, Other};
+use crate::roster::{Incarnation, StreamId};
 use crate::transfer;
 
 /// Says each of these to everybody honest, so often in every tick.
@@ -117,4 +121,100 @@ fn whoever_asks_for_the_same_again_and_again_is_answered_once_a_tick() {
         "{answers} answers are under way, 160 questions come in every tick"
     );
     table.expect_agreement(&[0, 1, 2], 300);
+}
+
+/// Bytes of letters 0 passes on to 1, while so many ticks pass.
+fn letters_passed_on(table: &mut Table, ticks: u64) -> usize {
+    let mut bytes = 0;
+    for _ in 0..ticks {
+        table.run(1);
+        let due = table.ticks + LATENCY;
+        let new = table.mail.iter().filter(|(at, from, mail)| *at == due && *from == 0 && mail.to == 1);
+        let is_letter = |mail: &Mail| {
+            let message = transfer::Message::decode(&mail.bytes);
+            mail.reliable && matches!(message, Ok(transfer::Message::LetterFrom { .. }))
+        };
+        bytes += new.filter(|(.., mail)| is_letter(mail)).map(|(.., mail)| mail.bytes.len()).sum::<usize>();
+    }
+    bytes
+}
+
+/// Three large letters to 1 in every tick, fewer than anybody would call a flood.
+fn large_letters() -> super::Tongue {
+    Box::new(|_, mut mail| {
+        for _ in 0..3 {
+            let mut bytes = Vec::new();
+            transfer::Message::Letter { to: peer(1), bytes: &[0; 200_000] }.encode(&mut bytes);
+            mail.push(Mail { to: 0, reliable: true, bytes });
+        }
+        mail
+    })
+}
+
+#[test]
+fn large_letters_are_passed_on_within_reason() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = large_letters();
+    // 36 MB a second are written.
+    let passed_on = letters_passed_on(&mut table, 180);
+    assert!((200_000..2 << 20).contains(&passed_on), "{passed_on} bytes");
+    assert!(table.session(0).stats().letters_refused > 400);
+    table.expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
+}
+
+#[test]
+fn letters_of_strangers_are_not_passed_on() {
+    let mut table = Table::of(2, 2);
+    table.run(60).join(&[0]);
+    // It never begins a stream, so that nobody admits it.
+    let mut letters = large_letters();
+    table.tongue = Box::new(move |session, mut mail| {
+        mail.retain(|mail| mail.reliable);
+        letters(session, mail)
+    });
+    assert_eq!(letters_passed_on(&mut table, 120), 0);
+    table.expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn questions_about_streams_nobody_has_are_not_remembered() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    let mut number = 0;
+    table.tongue = Box::new(move |session, mut mail| {
+        for _ in 0..60 {
+            let needs = (0..NEEDS_MAX).map(|_| {
+                number += 1;
+                (StreamId { peer: peer(1), incarnation: Incarnation(number) }, session.confirmed_frame())
+            });
+            let mut bytes = Vec::new();
+            Other::Need(needs.collect()).encode(&mut bytes);
+            mail.push(Mail { to: 0, reliable: false, bytes });
+        }
+        mail
+    });
+    table.expect_agreement(&[0, 1, 2], 120);
+    let remembered = table.session(0).relaying.given_count();
+    assert!(remembered <= 3, "{remembered} are remembered in one tick");
+}
+
+#[test]
+fn whoever_recovers_without_end_tells_nobody() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    table.tongue = Box::new(|_, mut mail| {
+        let mut bytes = Vec::new();
+        announce::Message::Recovered { through: Frame::new(1 << 30) }.encode(&mut bytes);
+        mail.extend((0..4).map(|nth| Mail { to: nth % 2, reliable: true, bytes: bytes.clone() }));
+        mail
+    });
+    table.run(10).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
+    let recovered = table.events[0].iter().filter_map(|event| match event {
+        Event::Recovered { frame, .. } => Some(*frame),
+        _ => None,
+    });
+    let frames: Vec<Frame> = recovered.collect();
+    assert!((1..=10).contains(&frames.len()), "told {} times in five seconds", frames.len());
+    assert!(frames.iter().all(|frame| *frame < Frame::new(1_000)), "nobody has been there: {frames:?}");
 }
