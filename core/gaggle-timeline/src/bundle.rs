@@ -7,6 +7,7 @@ use gaggle_kit::{
 };
 use thiserror::Error;
 
+use crate::replay::read_present;
 use crate::{Game, Inputs};
 
 /// What the bytes begin with; the last byte is the version.
@@ -144,7 +145,7 @@ impl Bundle {
         let row_bytes = usize::from(slots).saturating_mul(input_bytes as usize);
         let mut rows = Vec::new();
         for _ in 0..count {
-            let present = SlotSet::from_bits(r.u64("slots present")?);
+            let present = read_present(&mut r, slots.into())?;
             rows.push((present, r.take("inputs", row_bytes)?.to_vec()));
         }
         r.finish("bundle")?;
@@ -207,6 +208,16 @@ mod tests {
     fn a_bundle_names_the_fields_that_differ() {
         let view = bundle().look::<Tally>().expect("it is of this game");
         assert_eq!((view.frame, view.differences), (Frame::new(12), vec!["sum: 10 vs 99".to_owned()]));
+    }
+
+    #[test]
+    fn nobody_is_present_in_slots_the_game_does_not_have() {
+        let mut crowded = bundle();
+        crowded.rows[1].0 = SlotSet::first(3);
+        assert!(matches!(
+            Bundle::decode(&crowded.encode()),
+            Err(BundleError::Damaged(DecodeError::OutOfRange { what: "slot present", value: 2, .. }))
+        ));
     }
 
     #[test]

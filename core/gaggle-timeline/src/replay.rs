@@ -9,6 +9,7 @@ mod reader;
 mod recorder;
 
 pub use player::{Divergence, Playback};
+pub(crate) use reader::read_present;
 pub use reader::{Damage, Replay, ReplayError, ReplayInfo};
 pub use recorder::{Recorder, RecorderConfig};
 
@@ -137,6 +138,31 @@ mod tests {
         newer[7] = 9;
         assert_eq!(refused(&newer, 77), ReplayError::OtherVersion { theirs: 9, ours: 1 });
         assert_eq!(ReplayError::NotAReplay.to_string(), "this is not a replay");
+    }
+
+    #[test]
+    fn nobody_is_present_in_slots_the_match_does_not_have() {
+        // The head of a match of three, then one frame in which a fourth is there; everything else is as it should be.
+        let bytes = Recorder::new(&Sum::default(), info(), CONFIG).finish();
+        let end = bytes.len() - (1 + 4 + 4 + 4);
+        let played = |present: u64| {
+            let (frame, count, hash) = (0u32.to_le_bytes(), [1u8], [0u8; 8]);
+            let mut file = bytes[..end].to_vec();
+            let content = [&frame[..], &count, &hash, &[1], &present.to_le_bytes()].concat();
+            chunk::write(&mut file, chunk::FRAMES, &content);
+            chunk::write(&mut file, chunk::END, &1u32.to_le_bytes());
+            file
+        };
+        let file = played(0b111);
+        let replay = Replay::<Sum>::read(&file, 77).expect("three are there");
+        assert_eq!((replay.last_frame(), replay.damage()), (Frame::new(1), None));
+        for present in [0b1000, 1 << 63, u64::MAX] {
+            let file = played(present);
+            let replay = Replay::<Sum>::read(&file, 77).expect("as far as it is whole");
+            let damage = replay.damage().expect("somebody is there who cannot be");
+            let told = format!("{:?}", damage.why);
+            assert!(replay.last_frame() == Frame::START && told.contains("slot present"), "{told}");
+        }
     }
 
     #[test]

@@ -224,12 +224,24 @@ pub(super) fn read_row<I: Input>(
         return Err(DecodeError::TooMany { what: "slots in a row", count: 64, max: row.len() as u64 });
     }
     if flags & 1 == 1 {
-        *present = SlotSet::from_bits(r.u64("slots present")?);
+        *present = read_present(r, row.len())?;
     }
     for (nth, cell) in row.iter_mut().enumerate() {
         *cell = if changed >> nth & 1 == 1 { I::read(r.take("input", I::SIZE)?)? } else { cell.repeat() };
     }
     Ok(())
+}
+
+/// Who is present in a frame of a game with so many slots. A game takes its inputs' word for it.
+pub(crate) fn read_present(r: &mut ByteReader<'_>, slots: usize) -> Result<SlotSet, DecodeError> {
+    let present = SlotSet::from_bits(r.u64("slots present")?);
+    match present.difference(SlotSet::first(slots)).lowest() {
+        None => Ok(present),
+        Some(stranger) => {
+            let (value, max) = (stranger.index() as i64, slots as i64 - 1);
+            Err(DecodeError::OutOfRange { what: "slot present", value, min: 0, max })
+        }
+    }
 }
 
 fn read_bits(r: &mut ByteReader<'_>) -> Result<u128, DecodeError> {
