@@ -134,6 +134,12 @@ pub enum Event {
         /// Whose inputs differ, once that is known. It said so, or `peer` lies about it.
         liar: Option<PeerId>,
     },
+    /// Our own state cannot be read back from what it is written as, so nobody can come in by us. The game's `State` is to be
+    /// mended: [`check_determinism`](crate::check_determinism) names the field.
+    StateUnsound {
+        /// The frame whose state was asked for.
+        frame: Frame,
+    },
     /// A peer did what no network can do to a packet; its link should be closed.
     Fault {
         /// Who.

@@ -102,12 +102,18 @@ impl<G: Game> Timeline<G> {
                 Request::Hash { sim: Sim::Live, frame, hash } => *hash = self.snapshots.hash(frame),
                 Request::Keep { frame, forget_before } => self.snapshots.keep(frame, forget_before),
                 Request::Export { frame, state } => {
-                    if let Some(saved) = self.snapshots.get(frame) {
-                        *state = encode_state(saved);
+                    let written = self.snapshots.get(frame).map(encode_state);
+                    match written {
+                        Some(written) if reads_back::<G>(&written) => *state = written,
+                        // Nobody else could take it either, and would hold it against us.
+                        Some(_) => self.session.note_unsound(frame),
+                        None => {}
                     }
                 }
                 Request::Import { frame, state, repairs, taken } => {
-                    if let Ok(game) = decode_state(state) {
+                    // What an honest machine writes it has read itself: only that is the same when it is written again.
+                    let same = |game: &G| repairs || encode_state(game) == state;
+                    if let Some(game) = decode_state(state).ok().filter(same) {
                         let theirs = repairs.then(|| (frame, state.to_vec()));
                         *taken = true;
                         self.take_state(game, theirs);
@@ -143,7 +149,7 @@ impl<G: Game> Timeline<G> {
         let ours = self.confirmed_game().filter(|(frame, _)| *frame >= from)?;
         let slots = self.session.slot_count();
         let mut bundle = Bundle::new(self.session.config().game_fingerprint, slots, theirs, ours);
-        for number in from.number() + 1..=ours.0.number() {
+        for number in from.next().number()..=ours.0.number() {
             let inputs = self.session.confirmed_inputs(Frame::new(number))?;
             let row: Vec<G::Input> = (0..slots).map(|slot| inputs.get(Slot::at(slot))).collect();
             bundle.push(&row, inputs.slots());
@@ -165,5 +171,73 @@ impl<G: Game> Timeline<G> {
             return Some((frame, &self.game));
         }
         self.snapshots.get(frame).map(|game| (frame, game))
+    }
+}
+
+/// Whether a state that was written can be read, and is the same then.
+fn reads_back<G: Game>(written: &[u8]) -> bool {
+    decode_state::<G>(written).is_ok_and(|again| encode_state(&again) == written)
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::{PeerId, State};
+
+    use super::*;
+    use crate::event::Event;
+    use crate::{Incarnation, Inputs, Seat, SessionConfig};
+
+    /// Its speed is soon more than it says it can be: it can be written, but not read.
+    #[derive(Clone, Debug, Default, State)]
+    struct Speeding {
+        #[state(range = 0..=8)]
+        speed: u8,
+    }
+
+    impl Game for Speeding {
+        type Input = u8;
+
+        fn tick(&mut self, _: &Inputs<'_, u8>) {
+            self.speed = 9;
+        }
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_read_back_is_ours_to_mend_and_nobody_elses_fault() {
+        let peers = [1, 2].map(PeerId::from_u128);
+        let seats = [0, 1].map(|index| Seat::new(peers[index], Slot::at(index)));
+        let mut both = [0, 1].map(|index| {
+            let config = SessionConfig::default();
+            let mut session = Session::new(config, peers[index], &seats, Incarnation(1)).expect("sensible");
+            session.handle_linked(Micros::ZERO, peers[1 - index]).expect("few links");
+            Timeline::new(session, Speeding::default())
+        });
+        let (mut events, mut declined) = (Vec::new(), 0);
+        for tick in 1..=120 {
+            let now = Micros::from_millis(16 * tick);
+            if tick == 60 {
+                both[0].session_mut().handle_message(now, peers[1], &[0x1a]);
+            }
+            for from in 0..2 {
+                both[from].tick(now);
+                let session = both[from].session_mut();
+                events.extend(std::iter::from_fn(|| session.next_event()).filter(|_| from == 0));
+                let mut said = Vec::new();
+                while let Some(packet) = session.next_packet() {
+                    said.push((packet.is_reliable(), packet.bytes.to_vec()));
+                }
+                for (reliable, bytes) in said {
+                    declined += u32::from(reliable && bytes == [0x23, 0]);
+                    let other = both[1 - from].session_mut();
+                    match reliable {
+                        true => other.handle_message(now, peers[from], &bytes),
+                        false => other.handle_packet(now, peers[from], &bytes),
+                    }
+                }
+            }
+        }
+        let unsound = events.iter().filter(|event| matches!(event, Event::StateUnsound { .. })).count();
+        assert_eq!((unsound, declined), (1, 1), "{events:?}");
+        assert!(!events.iter().any(|event| matches!(event, Event::Fault { .. })), "{events:?}");
     }
 }

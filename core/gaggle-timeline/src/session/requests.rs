@@ -4,6 +4,7 @@ use gaggle_kit::{Frame, Input};
 
 use super::Session;
 use crate::Inputs;
+use crate::event::Event;
 use crate::request::{Request, Sim};
 
 /// How far the requests of the current tick are.
@@ -60,6 +61,11 @@ enum Step {
 }
 
 impl<I: Input> Session<I> {
+    /// Our own state cannot be read back.
+    pub(crate) fn note_unsound(&mut self, frame: Frame) {
+        self.events.push(Event::StateUnsound { frame });
+    }
+
     /// The next thing the game must do. The one before counts as done.
     pub fn next_request(&mut self) -> Option<Request<'_, I>> {
         if std::mem::take(&mut self.plan.answer_due) {
