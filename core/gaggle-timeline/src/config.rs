@@ -1,6 +1,7 @@
 //! The numbers of a session, and whether they make sense together.
 
 use gaggle_kit::{Input, Micros, PeerId, Slot, SlotSet};
+use gaggle_link::Channel;
 use thiserror::Error;
 
 use crate::roster::MatchId;
@@ -48,7 +49,8 @@ pub struct SessionConfig {
     pub interrupted_after: Micros,
     /// A peer silent for so long is reported as gone. Default 3 s.
     pub dead_after: Micros,
-    /// Largest packet the session makes. Default 1,100 bytes, which leaves room for the link's own.
+    /// Largest packet the session makes, at most what a link carries: [`Channel::UNRELIABLE_BYTES_MAX`], which is the
+    /// default.
     pub packet_bytes_max: usize,
     /// How many players the game can have, those who join later included. 0, the default, is as many as
     /// the seats call for: then nobody else can join.
@@ -60,7 +62,7 @@ pub struct SessionConfig {
     pub majority: bool,
     /// Fewer machines than this do not go on without the others. Default 1.
     pub circle_min: usize,
-    /// A peer that is heard but gives no input for so long, while others wait for it, is removed.
+    /// A peer that gives no input for so long, while others wait for it, is removed, whoever says that it is there.
     /// Default 10 s.
     pub stall_after: Micros,
     /// Send every frame, even when nothing changed and the window has room. Costs bytes, confirms
@@ -80,7 +82,7 @@ impl Default for SessionConfig {
             check_interval_frames: 60,
             interrupted_after: Micros::from_millis(1_500),
             dead_after: Micros::from_secs(3),
-            packet_bytes_max: 1_100,
+            packet_bytes_max: Channel::UNRELIABLE_BYTES_MAX,
             slots: 0,
             match_id: MatchId::default(),
             majority: false,
@@ -320,7 +322,8 @@ impl SessionConfig {
             0,
             CHECK_INTERVAL_FRAMES_MAX.into(),
         )?;
-        within("packet_bytes_max", self.packet_bytes_max as u64, 128, 65_000)?;
+        // A larger one would never leave; a smaller one may have no room for an entry, which is looked at for each seat.
+        within("packet_bytes_max", self.packet_bytes_max as u64, 128, Channel::UNRELIABLE_BYTES_MAX as u64)?;
         within("slots", self.slots as u64, 0, Slot::COUNT_MAX as u64)?;
         within("circle_min", self.circle_min as u64, 1, Slot::COUNT_MAX as u64)?;
         within("interrupted_after (µs)", self.interrupted_after.get(), 1, self.dead_after.get())
