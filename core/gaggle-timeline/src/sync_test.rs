@@ -213,7 +213,7 @@ pub fn check_determinism<G: Game>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gaggle_kit::Slot;
+    use gaggle_kit::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Slot};
     use std::cell::Cell;
 
     thread_local! {
@@ -248,6 +248,70 @@ mod tests {
         assert!(matches!(&error, Nondeterminism::Rollback { frame, depth: 3, .. } if frame.number() == 11));
         assert!(error.to_string().contains("lucky"), "{error}");
         assert!(!error.to_string().contains("steps"), "{error}");
+    }
+
+    /// A counter that a copy or a reader gets wrong.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    struct Counter {
+        ticks: u32,
+        /// Copies leave out the count.
+        forgets: bool,
+        /// Readers take no count beyond this.
+        readable: u32,
+    }
+
+    impl State for Counter {
+        const SIZE_MIN: usize = 9;
+
+        fn encode<S: ByteSink>(&self, out: &mut S) {
+            self.ticks.encode(out);
+            self.forgets.encode(out);
+            self.readable.encode(out);
+        }
+
+        fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+            let (ticks, forgets, readable) = (u32::decode(r)?, bool::decode(r)?, u32::decode(r)?);
+            if ticks > readable {
+                return Err(DecodeError::out_of_range("ticks", ticks, 0, readable));
+            }
+            Ok(Counter { ticks, forgets, readable })
+        }
+
+        fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+            path.field("ticks", |path| self.ticks.diff(&other.ticks, path, report));
+        }
+
+        fn copy_from(&mut self, other: &Self) {
+            if !other.forgets {
+                self.clone_from(other);
+            }
+        }
+    }
+
+    impl Game for Counter {
+        type Input = u8;
+
+        fn tick(&mut self, _: &Inputs<'_, u8>) {
+            self.ticks += 1;
+        }
+    }
+
+    fn check(counter: &Counter) -> Result<(), Nondeterminism> {
+        check_determinism(counter, 30, 2, |_| vec![0], |_| SlotSet::first(1)).map(|_| ())
+    }
+
+    #[test]
+    fn copies_that_leave_something_out_and_states_nobody_can_read_are_found() {
+        let sound = Counter { readable: 99, ..Counter::default() };
+        assert_eq!(check(&sound), Ok(()));
+        let error = check(&Counter { forgets: true, ..sound.clone() }).unwrap_err();
+        assert!(matches!(&error, Nondeterminism::Copy { frame, .. } if frame.number() == 1), "{error:?}");
+        assert!(error.to_string().contains("ticks"), "{error}");
+        let error = check(&Counter { readable: 12, ..sound }).unwrap_err();
+        assert!(
+            matches!(&error, Nondeterminism::Undecodable { frame, .. } if frame.number() == 13),
+            "{error:?}"
+        );
     }
 
     #[test]

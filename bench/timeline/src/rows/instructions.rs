@@ -88,7 +88,7 @@ fn course(library: &str, shape: Shape, players: usize) -> Option<Box<dyn Meter>>
 pub fn rows(report: &mut Report) {
     report.section("Instructions per frame and peer, net of the game's calls");
     // Counting takes a hundred times as long as running: more players would only take longer.
-    for players in [2, 4] {
+    for players in [2, 4, 8] {
         for shape in Shape::ALL {
             let counted = parallel(LIBRARIES.to_vec(), |library| net(library, shape, players));
             let [Some(gaggle), Some(ggrs), Some(fortress)] = counted[..] else {
