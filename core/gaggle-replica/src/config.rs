@@ -22,6 +22,10 @@ pub struct SessionConfig {
     /// An object without a rightful holder is taken by its heir after so long: what others know of it arrives
     /// before. Default 1 s.
     pub inherit_after: Micros,
+    /// Whether the lead deletes what nobody who had a right to made, as far as it can tell: what somebody beside it says it made, and what
+    /// was made beyond a split by whoever led there. Otherwise it takes it over, and so does everybody
+    /// believe in it: then anybody can make objects, whatever the policy says. Means nothing under [`Policy::Open`]. Default true.
+    pub buries: bool,
     /// For so long a player who left can come back to what was frozen for it. Default 60 s.
     pub ticket_life: Micros,
     /// For so long a deletion is remembered in full. At least [`ticket_life`](SessionConfig::ticket_life).
@@ -47,6 +51,7 @@ impl Default for SessionConfig {
             packet_bytes_max: 1_000,
             bytes_per_second: 64_000,
             inherit_after: Micros::from_secs(1),
+            buries: true,
             ticket_life: Micros::from_secs(60),
             grave: Micros::from_secs(600),
             display: true,

@@ -44,6 +44,28 @@ impl Roster {
         self.present.binary_search_by_key(&member, |present| present.member).is_ok()
     }
 
+    /// A member, if it is present.
+    pub(crate) fn of_member(&self, member: Member) -> Option<Present> {
+        let found = self.present.binary_search_by_key(&member, |present| present.member);
+        found.ok().map(|index| self.present[index])
+    }
+
+    /// The roster as it would be if this one were present, too.
+    pub(crate) fn with(&self, present: Present) -> Roster {
+        let mut roster = self.clone();
+        if !roster.contains(present.member) {
+            roster.insert(present);
+        }
+        roster
+    }
+
+    /// The roster as it would be if this one were not present.
+    pub(crate) fn without(&self, member: Member) -> Roster {
+        let mut roster = self.clone();
+        roster.remove(member);
+        roster
+    }
+
     /// The latest stay of a player, if it is present.
     pub fn of_player(&self, player: Player) -> Option<Present> {
         self.present.iter().rev().find(|present| present.player == player).copied()

@@ -36,11 +36,15 @@ pub(crate) enum Rule {
     CloseForgetsNothing,
     /// What a present holder said is taken from nobody else.
     PresentSpeakForThemselves,
+    /// What nobody rightful made is not only not taken: whoever would be its heir deletes it.
+    DisownedAreBuried,
+    /// Whoever rightfully holds what somebody says to be another's claims it anew.
+    UsurpersAreContradicted,
 }
 
 #[cfg(test)]
 impl Rule {
-    pub(crate) const ALL: [Rule; 15] = [
+    pub(crate) const ALL: [Rule; 17] = [
         Rule::ClaimsGoAbove,
         Rule::ClaimsGoAboveAllSeen,
         Rule::StraysAreRelayed,
@@ -56,6 +60,8 @@ impl Rule {
         Rule::PacketsAreAddressed,
         Rule::CloseForgetsNothing,
         Rule::PresentSpeakForThemselves,
+        Rule::DisownedAreBuried,
+        Rule::UsurpersAreContradicted,
     ];
 }
 

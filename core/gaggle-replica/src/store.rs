@@ -62,6 +62,8 @@ pub(crate) struct Object {
     pub(crate) owed: u32,
     /// The version somebody says a present member gave it, about which that member was asked.
     pub(crate) asked: Option<Version>,
+    /// On the session's list of what nobody rightful made.
+    pub(crate) disowned: bool,
     /// Who told of it first; none if it was made here.
     pub(crate) brought_by: Option<PeerId>,
 }
@@ -133,6 +135,7 @@ impl Store {
             claimed_at: Micros::ZERO,
             claimed_here: Micros::ZERO,
             changed_at: Micros::ZERO,
+            disowned: false,
             brought_by: None,
             mentions: 0,
             owed: 0,

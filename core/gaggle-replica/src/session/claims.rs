@@ -10,7 +10,7 @@ use crate::policy::Facts;
 use crate::rule::Rule;
 use crate::store::Place;
 use crate::version::Record;
-use crate::{Member, ObjectId, OnLeave, Player, Present};
+use crate::{Member, ObjectId, OnLeave, Player};
 
 /// A machine claims one object at most this often.
 const CLAIM_INTERVAL: Micros = Micros::from_millis(100);
@@ -128,9 +128,8 @@ impl Session {
 
     /// Whether the holder of a record is present and may hold the object.
     pub(super) fn is_rightful(&self, id: ObjectId, record: &Record) -> bool {
-        let holder = Present { member: record.version.holder, player: record.player };
-        self.roster.contains(holder.member)
-            && self.config.policy.may(holder, &Facts::of(id, record), &self.roster)
+        let holder = self.roster.of_member(record.version.holder);
+        holder.is_some_and(|holder| self.config.policy.may(holder, &Facts::of(id, record), &self.roster))
     }
 
     /// Who is to take an object without a rightful holder.
@@ -200,6 +199,7 @@ impl Session {
     /// Takes over what nobody rightfully holds any more, lets go of what rests, and judges again what came too soon.
     pub(super) fn keep_house(&mut self) {
         self.inherit();
+        self.bury_disowned();
         self.rest();
         self.judge_again_what_came_too_soon();
         self.visit_graves();
@@ -219,7 +219,8 @@ impl Session {
             let Some(record) = object.record.filter(|_| object.inheriting) else { continue };
             let on_leave = self.store.kinds[usize::from(record.kind)].rules.on_leave;
             let is_back = [Some(record.player), record.home].contains(&Some(self.me.player));
-            let said_so = self.parted.contains(&record.version.holder.tag);
+            let holder = record.version.holder;
+            let said_so = self.parted.iter().any(|one| one.goodbye && one.present.member == holder);
             let patience = match on_leave {
                 OnLeave::Freeze if !record.gone && !is_back => {
                     self.config.ticket_life.max(self.config.inherit_after)

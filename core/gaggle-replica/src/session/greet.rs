@@ -2,13 +2,13 @@
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::Session;
+use super::{Parted, Session};
 use crate::event::{Event, PeerFault, Refusal};
 use crate::link::{Link, NONE};
 use crate::message::{Hello, Message, NUMBER_NONE, PROTOCOL_VERSION};
 use crate::roster::Present;
 use crate::rule::Rule;
-use crate::store::Place;
+use crate::store::{Object, Place};
 use crate::{ObjectId, Player};
 
 /// If only newcomers are met for so long, one of them founds the session.
@@ -17,8 +17,8 @@ const FOUND_AFTER: Micros = Micros::from_secs(1);
 const RESTARTS_MAX: u32 = 16;
 /// Peers somebody vouched for.
 const VOUCHED_MAX: usize = 1_024;
-/// Members we remember to have said goodbye.
-const PARTED_MAX: usize = 64;
+/// Members we remember to have left.
+const PARTED_MAX: usize = 256;
 /// Whoever has nothing to tell says so every second: somebody of whom so long nothing is heard may be in trouble.
 const INTERRUPTED_AFTER: Micros = Micros::from_millis(2_200);
 
@@ -35,8 +35,18 @@ impl Session {
             self.end_link(peer);
         }
         self.epoch = self.epoch.wrapping_add(1).max(1);
-        self.links.push(Link::new(peer, self.epoch, self.store.places(), self.config.interval));
+        let mut link = Link::new(peer, self.epoch, self.store.places(), self.config.interval);
+        link.brought = self.brought_by(peer);
+        self.links.push(link);
         self.greet(self.links.len() - 1);
+    }
+
+    /// How many of the objects we know a peer told of first: starting anew does not make them fewer.
+    fn brought_by(&self, peer: PeerId) -> usize {
+        let known = |&(place, object): &(Place, &Object)| {
+            object.brought_by == Some(peer) && self.store.find(object.id) == Some(place)
+        };
+        self.store.iter().filter(known).count()
     }
 
     /// The link to a peer ended: it is not present any more.
@@ -50,12 +60,6 @@ impl Session {
         self.note_now(now);
         if let Some(link) = self.link_of(peer) {
             self.links[link].goodbye = true;
-            if let Some(present) = self.links[link].present.filter(|_| !self.links[link].onlooker) {
-                if self.parted.len() == PARTED_MAX {
-                    self.parted.pop_front();
-                }
-                self.parted.push_back(present.member.tag);
-            }
         }
         self.end_link(peer);
     }
@@ -136,6 +140,7 @@ impl Session {
             let gone = self.links[index].present.filter(|_| !self.links[index].onlooker);
             self.release_link(index);
             self.links[index].restart(self.store.places(), self.config.interval);
+            self.links[index].brought = self.brought_by(peer);
             self.leave(peer, gone, false);
         }
         let link = &mut self.links[index];
@@ -380,6 +385,10 @@ impl Session {
 
     fn leave(&mut self, peer: PeerId, present: Option<Present>, goodbye: bool) {
         if let Some(present) = present {
+            if self.parted.len() == PARTED_MAX {
+                self.parted.pop_front();
+            }
+            self.parted.push_back(Parted { present, at: self.now, goodbye });
             self.roster.remove(present.member);
             self.events.push(Event::Left { player: present.player, peer, goodbye });
             self.tell_values_of(present.member);
@@ -437,8 +446,12 @@ impl Session {
 
     /// A peer did what only a peer can do: its link ends.
     pub(super) fn fault(&mut self, peer: PeerId, fault: PeerFault) {
+        let present = self.link_of(peer).and_then(|link| self.links[link].present);
         self.events.push(Event::Fault { peer, fault });
         self.refuse(peer);
+        if let (PeerFault::TooManyObjects { .. }, Some(present)) = (fault, present) {
+            self.bury_flood(peer, present.member);
+        }
     }
 
     fn refuse(&mut self, peer: PeerId) {

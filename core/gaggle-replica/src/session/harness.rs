@@ -4,6 +4,7 @@
 //! Each rule of agreement is taken out in turn, and the world must notice.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use gaggle_kit::{Micros, PeerId, Prng};
 
@@ -11,7 +12,7 @@ use super::Session;
 use crate::config::{Entry, SessionConfig};
 use crate::event::Event;
 use crate::rule::Rule;
-use crate::{Kind, Kinds, ObjectId, Player, Policy};
+use crate::{Facts, Kind, Kinds, ObjectId, Player, Policy, PolicyRules, Present, Roster};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 #[kind(grace_ms = 0)]
@@ -21,6 +22,37 @@ struct Thing {
     value: u32,
     #[kind(constant)]
     made: u16,
+}
+
+/// What has a home is its player's, and everything else anybody's, whoever claimed it last.
+#[derive(Debug)]
+struct Skippers;
+
+impl Skippers {
+    fn skipper(object: &Facts, roster: &Roster) -> Option<Present> {
+        object.home.and_then(|home| roster.of_player(home)).or_else(|| roster.lead())
+    }
+}
+
+impl PolicyRules for Skippers {
+    fn fingerprint(&self) -> u32 {
+        1
+    }
+
+    fn may(&self, member: Present, object: &Facts, roster: &Roster) -> bool {
+        object.home.is_none() || Skippers::skipper(object, roster) == Some(member)
+    }
+
+    fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
+        match object.home {
+            Some(_) => Skippers::skipper(object, roster),
+            None => roster.of_player(object.player).or_else(|| roster.lead()),
+        }
+    }
+
+    fn rightful_first(&self) -> bool {
+        false
+    }
 }
 
 /// Packets under way.
@@ -38,6 +70,7 @@ struct Tally {
     returns: u64,
     splits: u64,
     inherited: u64,
+    buried: u64,
     trusted: u64,
     answers: u64,
     refused: u64,
@@ -50,6 +83,7 @@ struct World {
     random: Prng,
     policy: Policy,
     bytes_per_second: u32,
+    buries: bool,
     without: Option<Rule>,
     /// The session of each machine, and its own clock.
     machines: Vec<Option<Session>>,
@@ -80,12 +114,17 @@ impl World {
     fn new(seed: u64, without: Option<Rule>) -> World {
         let mut random = Prng::new(seed);
         let count = 2 + random.below(4) as usize;
-        let policy =
-            [Policy::Open, Policy::Open, Policy::Host, Policy::Mixed][random.below(4) as usize].clone();
+        let policy = match random.below(5) {
+            0 | 1 => Policy::Open,
+            2 => Policy::Host,
+            3 => Policy::Mixed,
+            _ => Policy::Custom(Arc::new(Skippers)),
+        };
         let bytes_per_second = [1_000, 3_000, 64_000][random.below(3) as usize];
         let mut world = World {
             policy,
             bytes_per_second,
+            buries: !seed.is_multiple_of(3),
             without,
             machines: (0..count).map(|_| None).collect(),
             clocks: (0..count).map(|index| Micros::from_millis(index as u64 * 7)).collect(),
@@ -121,6 +160,7 @@ impl World {
             policy: self.policy.clone(),
             bytes_per_second: self.bytes_per_second,
             inherit_after: Micros::from_millis(170),
+            buries: self.buries,
             ..SessionConfig::default()
         };
         let seed = self.seed.wrapping_mul(1_000_003) + index as u64 * 1_000 + self.lives[index];
@@ -300,6 +340,7 @@ impl World {
         let Some(session) = &self.machines[index] else { return };
         let stats = session.stats();
         self.tally.inherited += stats.inherited;
+        self.tally.buried += stats.buried;
         self.tally.trusted += stats.trusted;
         self.tally.answers += stats.answers;
         self.tally.refused += stats.records_refused;
@@ -547,6 +588,7 @@ fn run(seed: u64, without: Option<Rule>, tally: &mut Tally) -> Result<(), String
     tally.returns += found.returns;
     tally.splits += found.splits;
     tally.inherited += found.inherited;
+    tally.buried += found.buried;
     tally.trusted += found.trusted;
     tally.answers += found.answers;
     tally.refused += found.refused;
@@ -555,8 +597,9 @@ fn run(seed: u64, without: Option<Rule>, tally: &mut Tally) -> Result<(), String
     tally.differences += found.differences;
     healed.map_err(|error| {
         format!(
-            "seed {seed}, {:?}, {} machines, {} renumbered, lobby {}: {error}",
+            "seed {seed}, {:?}, buries {}, {} machines, {} renumbered, lobby {}: {error}",
             world.policy,
+            world.buries,
             world.machines.len(),
             found.renumbered,
             world.in_lobby
@@ -585,6 +628,7 @@ fn all_worlds_become_equal_and_silent() {
         ("returns", returns),
         ("splits", splits),
         ("inherited", inherited),
+        ("buried", tally.buried),
         ("taken back", trusted),
         ("answers", answers),
         ("refused", refused),
@@ -610,6 +654,8 @@ fn without_any_one_rule_some_world_comes_apart() {
         Rule::HeirsTakeTombstones,
         Rule::LaterWins,
         Rule::PacketsAreAddressed,
+        Rule::DisownedAreBuried,
+        Rule::UsurpersAreContradicted,
     ] {
         let failing = |seed: &u64| run(*seed, Some(rule), &mut Tally::default()).is_err();
         let first = (0..10_000).find(failing);

@@ -4,6 +4,8 @@
 use gaggle_kit::Micros;
 
 use super::Session;
+use super::standing::Standing;
+use crate::ObjectId;
 use crate::event::Event;
 use crate::link::{LinkRecord, NONE};
 use crate::message::Message;
@@ -12,7 +14,6 @@ use crate::roster::Present;
 use crate::rule::Rule;
 use crate::store::Place;
 use crate::version::Record;
-use crate::{Member, ObjectId};
 
 /// How often it is tried again with what came too soon.
 const TOO_SOON_INTERVAL: Micros = Micros::from_secs(1);
@@ -61,36 +62,42 @@ impl Session {
             }
             return;
         }
-        self.take(sender.member, place, record, Some(value));
+        self.take(link, sender, place, record, Some(value));
     }
 
     /// Takes a record into the world if it is permitted and above what is there.
-    fn take(&mut self, sender: Member, place: Place, record: Record, value: Option<Block>) {
+    fn take(&mut self, link: usize, sender: Present, place: Place, record: Record, value: Option<Block>) {
+        let their_tick = self.links[link].their_tick;
         let object = &mut self.store[place];
         let id = object.id;
+        let holder = record.version.holder;
         object.top = (object.top.0.max(record.version.hold), object.top.1.max(record.version.seq));
-        if let Some(world) = object.record {
-            let own_word =
-                world.version.holder == self.me.member && world.version.same_claim(&record.version);
+        if let Some(world) = &mut object.record {
+            let same_claim = world.version.same_claim(&record.version);
+            // Others said it at a time its holder has not reached yet, which it says itself: they lied while it was away.
+            if same_claim && holder == sender.member && world.version.tick > their_tick {
+                world.version.tick = 0;
+            }
+            let own_word = world.version.holder == self.me.member && same_claim;
             if own_word || world.says_the_same(&record) {
                 return;
             }
         }
-        let holder = record.version.holder;
-        let present = self.roster.contains(holder);
-        let spoken_for = self.without.holds(Rule::PresentSpeakForThemselves) && holder != sender && present;
-        let permitted = self.config.policy.is_open()
-            || !present
-            || self.is_rightful(id, &record)
-            || self.heir(id, &record) == Some(self.me.member);
-        if spoken_for || !permitted || self.forgotten.contains(id) {
-            self.stats.records_refused += 1;
-            if spoken_for && permitted {
-                self.ask(place, &record);
-            }
-            return;
+        let spoken_for = self.without.holds(Rule::PresentSpeakForThemselves)
+            && holder != sender.member
+            && self.roster.contains(holder);
+        let standing = self.standing(sender, place, &record);
+        if !spoken_for && standing == Standing::Permitted && !self.forgotten.contains(id) {
+            return self.adopt(place, record, value);
         }
-        self.adopt(place, record, value);
+        self.stats.records_refused += 1;
+        match standing {
+            _ if self.forgotten.contains(id) => {}
+            Standing::Permitted => self.ask(place, &record),
+            Standing::Disowned if !spoken_for => self.disown(place, record),
+            Standing::Usurper if !spoken_for => self.contradict(place),
+            _ => {}
+        }
     }
 
     /// Somebody says what a present member said: that one is asked itself.
@@ -241,8 +248,10 @@ impl Session {
 
     /// Somebody came or went: everything is judged again, and what has no rightful holder is told again.
     pub(super) fn roster_changed(&mut self) {
+        self.disowned.clear();
         for place in 0..self.store.places() as Place {
             self.store[place].asked = None;
+            self.store[place].disowned = false;
             self.note_stray(place);
         }
         for index in 0..self.strays.len() {
@@ -257,8 +266,8 @@ impl Session {
             }
             for index in 0..self.links[link].refused.len() {
                 let LinkRecord { object, record } = self.links[link].refused[index];
-                if let Some(Present { member, .. }) = self.links[link].present {
-                    self.take(member, object, record, None);
+                if let Some(sender) = self.links[link].present {
+                    self.take(link, sender, object, record, None);
                 }
             }
         }

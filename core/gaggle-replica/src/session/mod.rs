@@ -1,7 +1,7 @@
 //! The session: local changes, packets and time in; packets, messages and events out.
 //!
 //! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `owner.rs` whose
-//! it is, `judge.rs` which record the world takes, `duty.rs` what each link has to be told, `greet.rs` who is present, `seniority.rs` in which order, `select.rs` and `send.rs` what goes
+//! it is, `judge.rs` which record the world takes, `standing.rs` whether its holder ever had a right to it, `duty.rs` what each link has to be told, `greet.rs` who is present, `seniority.rs` in which order, `select.rs` and `send.rs` what goes
 //! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`, `signals.rs`, `values.rs` and `blobs.rs` what
 //! travels beside the objects.
 
@@ -26,6 +26,9 @@ mod select;
 mod send;
 mod seniority;
 mod signals;
+mod standing;
+#[cfg(test)]
+mod usurpers;
 mod values;
 
 use std::collections::VecDeque;
@@ -102,8 +105,10 @@ pub struct Session {
     doubted_by: Vec<PeerId>,
     /// Who is who, as far as somebody said so; none for who only looks on.
     vouched: Vec<(PeerId, Option<Player>)>,
-    /// Members who said goodbye, the latest last.
-    parted: VecDeque<MemberTag>,
+    /// Members who left, the latest last.
+    parted: VecDeque<Parted>,
+    /// What nobody rightful made, as far as we can tell, since when we know of it, and what was said of it first.
+    disowned: Vec<(ObjectId, Record, Micros)>,
     /// This machine only looks on.
     onlooker: bool,
     /// There is somebody we have not met yet: what is founded now would be another world than theirs.
@@ -154,6 +159,15 @@ pub struct Session {
     random: Prng,
 }
 
+/// Somebody who left.
+#[derive(Debug, Clone, Copy)]
+struct Parted {
+    present: Present,
+    at: Micros,
+    /// It said that it goes.
+    goodbye: bool,
+}
+
 /// How much of a world has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Arrival {
@@ -184,6 +198,8 @@ pub struct SessionStats {
     pub claims: u64,
     /// Objects inherited.
     pub inherited: u64,
+    /// Objects nobody rightful made, deleted here: see [`SessionConfig::buries`].
+    pub buried: u64,
     /// Objects taken back in trust.
     pub trusted: u64,
     /// Records that were not taken into the world, by rule.
@@ -241,6 +257,7 @@ impl Session {
             doubted_by: Vec::new(),
             vouched: Vec::new(),
             parted: VecDeque::new(),
+            disowned: Vec::new(),
             onlooker: entry == Entry::Watch,
             awaits_others: false,
             highest: 0,

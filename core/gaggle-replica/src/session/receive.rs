@@ -264,8 +264,9 @@ impl Session {
                 // From before the newest claim: good to build on, no more.
                 _ => continue,
             };
-            let (holder, player, tick) = match origin {
+            let (holder, player, tick) = match origin.filter(|origin| origin.holder != sender.member) {
                 Some(origin) => (origin.holder, origin.player, origin.tick),
+                // In its own name nobody says anything under another's player or at another time than its own.
                 None => (sender.member, sender.player, tick),
             };
             let record = Record {
@@ -284,7 +285,8 @@ impl Session {
             incoming.record = Some((seq, record));
             store.values.get_mut(incoming.value)[..words.len()].copy_from_slice(words);
             let place = incoming.object;
-            if !self.update_as_before(place, &record, value) {
+            // What a present holder said is taken from nobody else, so it is worth the look only if the holder says it.
+            if holder != sender.member || !self.update_as_before(place, &record, value) {
                 self.judge(link, handle);
                 self.answer(link, place, &record);
                 if !self.without.holds(Rule::RefusedAreKept) {

@@ -1,0 +1,162 @@
+//! Whether the holder of a record ever had a right to it, by what this machine knows. What nobody rightful made is not taken into
+//! the world and deleted by whoever would be its heir; whoever says that somebody else holds what is rightfully
+//! held is contradicted.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::Session;
+use crate::event::Event;
+use crate::policy::Facts;
+use crate::roster::Present;
+use crate::rule::Rule;
+use crate::store::Place;
+use crate::version::Record;
+use crate::{Member, ObjectId};
+
+/// For so long after somebody left it is believed that it made what only others know of. They notice later than we, by
+/// seconds; whoever lies in the name of the one who left can do so in this time.
+const BEREAVED: Micros = Micros::from_secs(10);
+
+/// What a record is to this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It may be taken into the world, if it is above what is there.
+    Permitted,
+    /// Its holder has no right to it, and it is not ours to take.
+    Refused,
+    /// It would be ours to take, but nobody rightful made it.
+    Disowned,
+    /// We hold the object rightfully, and somebody who may not says that another does.
+    Usurper,
+}
+
+impl Session {
+    /// What a record is to this machine, said by `sender`.
+    pub(super) fn standing(&self, sender: Present, place: Place, record: &Record) -> Standing {
+        let policy = &self.config.policy;
+        if policy.is_open() {
+            return Standing::Permitted;
+        }
+        let object = &self.store[place];
+        let id = object.id;
+        let rightful = self.is_rightful(id, record);
+        if let Some(world) = object.record {
+            // By its constants an object is somebody's: whoever says they are others must have a right to the object it is.
+            let same = (world.kind, world.home) == (record.kind, record.home);
+            let as_it_is = Record { kind: world.kind, home: world.home, ..*record };
+            let may_change = rightful && self.is_rightful(id, &as_it_is);
+            if !same && !may_change {
+                return Standing::Refused;
+            }
+        }
+        if rightful {
+            return Standing::Permitted;
+        }
+        let inherits = self.heir(id, record) == Some(self.me.member);
+        let is_ours_to_know = inherits || !self.roster.contains(record.version.holder);
+        match object.record {
+            Some(world) if self.is_usurped(id, sender, &world, record) => {
+                match (world.version.holder == self.me.member, inherits) {
+                    (true, _) => Standing::Usurper,
+                    (false, true) => Standing::Permitted,
+                    (false, false) => Standing::Refused,
+                }
+            }
+            None if inherits && !record.gone => {
+                match !self.config.buries || self.is_credible(id, sender, record) {
+                    true => Standing::Permitted,
+                    false => Standing::Disowned,
+                }
+            }
+            // What has no rightful holder is told its heir; nobody else has to hear of it first.
+            None if !record.gone => Standing::Refused,
+            _ if is_ours_to_know => Standing::Permitted,
+            _ => Standing::Refused,
+        }
+    }
+
+    /// Whether a record would take an object from its rightful holder, by the word of somebody who may not hold it.
+    fn is_usurped(&self, id: ObjectId, sender: Present, world: &Record, record: &Record) -> bool {
+        self.is_rightful(id, world)
+            && self.is_above(id, record, world)
+            && !self.config.policy.may(sender, &Facts::of(id, world), &self.roster)
+    }
+
+    /// Whether the holder of an object that we hear of for the first time may have had a right to it.
+    fn is_credible(&self, id: ObjectId, sender: Present, record: &Record) -> bool {
+        let (policy, facts) = (&self.config.policy, Facts::of(id, record));
+        let holder = record.version.holder;
+        let left = |since: Micros| self.now.since(since) < BEREAVED;
+        let had_a_right = |one: &super::Parted| {
+            one.present.member == holder
+                && left(one.at)
+                && policy.may(one.present, &facts, &self.roster.with(one.present))
+        };
+        if self.parted.iter().any(had_a_right) {
+            return true;
+        }
+        // What was kept for us while we were away: the lead knows, or whoever may hold it without us.
+        let before_us = |holder: Present| policy.may(holder, &facts, &self.roster.without(self.me.member));
+        !self.is_lead()
+            && (self.roster.lead() == Some(sender) || self.roster.of_member(holder).is_some_and(before_us))
+    }
+
+    /// Notes what nobody rightful made. It is not deleted at once: somebody may know better.
+    pub(super) fn disown(&mut self, place: Place, record: Record) {
+        let object = &mut self.store[place];
+        if !std::mem::replace(&mut object.disowned, true) {
+            self.disowned.push((object.id, record, self.now));
+        }
+    }
+
+    /// Deletes what nobody rightful made, so that those who believe in it do not any more.
+    pub(super) fn bury_disowned(&mut self) {
+        let mut index = 0;
+        while let Some(&(id, record, since)) = self.disowned.get(index) {
+            if self.now.since(since) < self.config.inherit_after
+                || !self.without.holds(Rule::DisownedAreBuried)
+            {
+                index += 1;
+                continue;
+            }
+            let unknown = |place: &Place| self.store[*place].record.is_none();
+            if let Some(place) = self.store.find(id).filter(unknown) {
+                let gone = Record { held: false, trust: None, gone: true, ..record };
+                self.store.set_record(place, Some(gone));
+                if !self.delete_place(place) {
+                    // There were more claims than there can have been: not yet.
+                    self.store.set_record(place, None);
+                    index += 1;
+                    continue;
+                }
+                self.store[place].disowned = false;
+                self.stats.buried += 1;
+            }
+            self.disowned.swap_remove(index);
+        }
+    }
+
+    /// Somebody who may not says that what we rightfully hold is another's: we say again that it is ours.
+    pub(super) fn contradict(&mut self, place: Place) {
+        if !self.without.holds(Rule::UsurpersAreContradicted) {
+            return;
+        }
+        if let Some(record) = self.store[place].record {
+            self.claim(place, record.held, record.trust);
+        }
+    }
+
+    /// Somebody brought more objects than there may be and lost its link for it: what it still holds of them goes, too.
+    pub(super) fn bury_flood(&mut self, peer: PeerId, member: Member) {
+        for place in 0..self.store.places() as Place {
+            let object = &self.store[place];
+            let theirs = |record: &Record| !record.gone && record.version.holder == member;
+            let Some(record) = object.record.filter(theirs) else { continue };
+            let id = object.id;
+            if object.brought_by == Some(peer) && self.may_hold(id, &record) && self.delete_place(place) {
+                self.stats.buried += 1;
+                self.events.push(Event::Deleted { id });
+            }
+        }
+    }
+}

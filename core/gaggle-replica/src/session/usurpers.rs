@@ -1,0 +1,282 @@
+//! Peers that say what is not theirs to say: in the name of others, about what others hold, of objects nobody made. The honest go on as if
+//! nothing had been said, and agree.
+
+use std::sync::Arc;
+
+use super::hostile::world::{World, player};
+use super::hostile::{Cube, cube, kinds, liar, world};
+use crate::version::{Record, Version};
+use crate::{
+    Entry, Event, Facts, Member, MemberTag, ObjectId, Policy, PolicyRules, Present, Roster, Session,
+    SessionConfig,
+};
+
+#[test]
+fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
+    for policy in [Policy::Host, Policy::Mixed] {
+        let mut world = world(4, policy.clone());
+        let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
+        world.run_ms(500);
+        liar(&mut world).config.policy = Policy::Open;
+        for (number, id) in ids.iter().enumerate() {
+            match number % 3 {
+                0 => liar(&mut world).delete(*id).unwrap(),
+                1 => liar(&mut world).grab(*id).unwrap(),
+                _ => liar(&mut world).touch(*id).unwrap(),
+            }
+            liar(&mut world).set(*id, &cube(999)).ok();
+        }
+        world.run_ms(3_000);
+        for index in 0..3 {
+            for (place, id) in ids.iter().enumerate() {
+                let session = world.session(index);
+                assert_eq!(session.get(*id), Some(cube(place as u32)), "{policy:?}: {place} at {index}");
+                assert_eq!(session.holder(*id), Some(player(0)));
+            }
+            // To the host itself they are just lesser.
+            assert!(index == 0 || world.session(index).stats().records_refused >= 20);
+        }
+        // Even when it outlives the host: what it took is the next host's to say.
+        world.kill(0);
+        world.run_ms(3_000);
+        for id in &ids {
+            assert_eq!(world.session(1).holder(*id), Some(player(1)));
+            assert!(world.session(2).get::<Cube>(*id).is_some());
+        }
+    }
+}
+
+/// Puts words into the liar's mouth: it tells everybody this record of an object, and this value.
+fn lie(session: &mut Session, id: ObjectId, record: Record, place: u32) {
+    let at = session.store.find(id).unwrap();
+    session.store.set_record(at, Some(record));
+    session.store.value_mut(at)[0] = place as i32;
+    session.change_stamp(at);
+    session.make_dirty(at);
+    for link in 0..session.links.len() {
+        let out = &mut session.links[link].out[at as usize];
+        out.known = false;
+        out.forget_acks();
+        session.set_owed(link, at, true);
+        session.refresh_link(link, at);
+    }
+}
+
+fn record_of(session: &Session, id: ObjectId) -> Record {
+    session.store[session.store.find(id).unwrap()].record.unwrap()
+}
+
+#[test]
+fn nobody_speaks_in_a_present_members_name() {
+    for policy in [Policy::Host, Policy::Mixed, Policy::Open, skippers()] {
+        // Another claim, or only another value of the same one, later than anything its holder has said or will say.
+        for (seq, tick) in [(5, 50), (0, 50), (0, 1 << 31)] {
+            let mut world = world(4, policy.clone());
+            let id = world.session(0).spawn_for(player(0), &cube(1)).unwrap();
+            world.run_ms(500);
+            let record = record_of(liar(&mut world), id);
+            let version = record.version;
+            let version = Version { seq: version.seq + seq, tick: version.tick + tick, ..version };
+            lie(liar(&mut world), id, Record { version, ..record }, 777);
+            world.run_ms(1_000);
+            for index in 0..3 {
+                assert_eq!(world.session(index).get(id), Some(cube(1)), "{policy:?}: at {index}");
+                let refused = world.session(index).stats().records_refused;
+                assert!(refused > 0 || index == 0, "{policy:?}: nothing was said to {index}");
+            }
+            world.session(0).set(id, &cube(2)).unwrap();
+            world.run_ms(500);
+            for index in 0..3 {
+                assert_eq!(world.session(index).get(id), Some(cube(2)), "{policy:?}: at {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_said_in_the_name_of_somebody_away_ends_when_it_is_back() {
+    for policy in [Policy::Host, Policy::Open] {
+        let mut world = world(4, policy.clone());
+        let id = world.session(0).spawn(&cube(1)).unwrap();
+        world.run_ms(500);
+        // For a moment one machine does not see the holder.
+        world.unlink(0, 2);
+        let record = record_of(liar(&mut world), id);
+        let version = Version { tick: u32::MAX - 1, ..record.version };
+        lie(liar(&mut world), id, Record { version, ..record }, 777);
+        world.run_ms(200);
+        world.link(0, 2);
+        world.run_ms(500);
+        world.session(0).set(id, &cube(2)).unwrap();
+        world.run_ms(500);
+        assert_eq!(world.session(2).get(id), Some(cube(2)), "{policy:?}");
+        world.session(0).set(id, &cube(3)).unwrap();
+        world.run_ms(500);
+        assert_eq!(world.session(2).get(id), Some(cube(3)), "{policy:?}");
+    }
+}
+
+/// As in a game of boats: what has a home is its player's, and everything else anybody's; the sides of a split mix.
+#[derive(Debug)]
+struct Skippers;
+
+fn skippers() -> Policy {
+    Policy::Custom(Arc::new(Skippers))
+}
+
+impl PolicyRules for Skippers {
+    fn fingerprint(&self) -> u32 {
+        1
+    }
+
+    fn may(&self, member: Present, object: &Facts, roster: &Roster) -> bool {
+        object.home.is_none() || self.heir(object, roster) == Some(member)
+    }
+
+    fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
+        object.home.and_then(|home| roster.of_player(home)).or_else(|| roster.lead())
+    }
+
+    fn rightful_first(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn nobody_takes_what_is_anothers_alone_not_even_for_a_moment() {
+    let nobody = Member { number: 2, tag: MemberTag(0xdead) };
+    for policy in [Policy::Host, Policy::Mixed, skippers()] {
+        for way in 0..4 {
+            let mut world = world(4, policy.clone());
+            let id = world.session(0).spawn_for(player(0), &cube(1)).unwrap();
+            world.run_ms(500);
+            for _ in 0..20 {
+                let session = liar(&mut world);
+                let record = record_of(session, id);
+                let me = session.me;
+                let Version { hold, seq, tick, .. } = record.version;
+                let mine = Version { hold: hold + 1, seq, holder: me.member, tick };
+                let told = match way {
+                    // In the name of nobody who is here.
+                    0 => Record { version: Version { holder: nobody, ..mine }, ..record },
+                    // The same, as if that one were the holder's own earlier stay.
+                    1 => Record { version: Version { holder: nobody, ..mine }, player: player(0), ..record },
+                    // In its own name.
+                    2 => Record { version: mine, player: me.player, ..record },
+                    // In its own name, as if the object were its own.
+                    _ => Record { version: mine, player: me.player, home: Some(me.player), ..record },
+                };
+                lie(session, id, told, 777);
+                for _ in 0..10 {
+                    world.run_ms(20);
+                    for index in 0..3 {
+                        let session = world.session(index);
+                        let seen = (session.get(id), session.holder(id), session.owner(id));
+                        let expected = (Some(cube(1)), Some(player(0)), Some(player(0)));
+                        assert_eq!(seen, expected, "{policy:?}, way {way}: at {index}");
+                    }
+                }
+            }
+            assert_eq!(world.count_events(0, |event| matches!(event, Event::Lost { .. })), 0);
+            world.expect_peace();
+        }
+    }
+}
+
+#[test]
+fn nobody_makes_objects_it_has_no_right_to() {
+    let nobody = Member { number: 2, tag: MemberTag(0xdead) };
+    for policy in [Policy::Host, Policy::Mixed] {
+        for way in 0..5 {
+            let mut world = world(4, policy.clone());
+            let real = world.session(0).spawn(&cube(1)).unwrap();
+            world.run_ms(500);
+            let session = liar(&mut world);
+            session.config.policy = Policy::Open;
+            let made = session.spawn(&cube(777)).unwrap();
+            let record = record_of(session, made);
+            let version = Version { holder: nobody, ..record.version };
+            match way {
+                0 => {}
+                1 => lie(session, made, Record { home: Some(player(1)), ..record }, 777),
+                2 => lie(session, made, Record { home: Some(player(9)), ..record }, 777),
+                3 => lie(session, made, Record { version, ..record }, 777),
+                _ => lie(
+                    session,
+                    made,
+                    Record { version, player: player(1), home: Some(player(1)), ..record },
+                    777,
+                ),
+            }
+            for _ in 0..100 {
+                world.run_ms(30);
+                for index in 0..3 {
+                    let seen = world.session(index).get::<Cube>(made);
+                    assert_eq!(seen, None, "{policy:?}, way {way}: at {index}");
+                }
+            }
+            // Nor when the host leaves.
+            world.kill(0);
+            world.run_ms(3_000);
+            for index in 1..3 {
+                assert_eq!(world.session(index).get::<Cube>(made), None, "{policy:?}, way {way}: at {index}");
+                assert_eq!(world.session(index).holder(real), Some(player(1)));
+            }
+            world.expect_peace();
+        }
+    }
+}
+
+#[test]
+fn what_was_made_beyond_a_split_is_buried_or_taken_over() {
+    for policy in [Policy::Host, Policy::Mixed] {
+        for buries in [true, false] {
+            let config = SessionConfig { policy: policy.clone(), buries, ..SessionConfig::default() };
+            let mut world = World::of(4, 41, config, kinds());
+            let before = world.session(0).spawn(&cube(1)).unwrap();
+            world.run_ms(1_000);
+            world.split(&[&[0, 1], &[2, 3]]);
+            world.run_ms(20_000);
+            let here = world.session(0).spawn(&cube(2)).unwrap();
+            let there = world.session(2).spawn(&cube(3)).unwrap();
+            let own = world.session(3).spawn_for(player(3), &cube(4)).ok();
+            world.run_ms(1_000);
+            assert_eq!(world.session(3).get(there), Some(cube(3)));
+            world.heal();
+            world.run_ms(4_000);
+            for index in 0..4 {
+                let session = world.session(index);
+                assert_eq!((session.get(before), session.get(here)), (Some(cube(1)), Some(cube(2))));
+                let expected = if buries { None } else { Some(cube(3)) };
+                assert_eq!(session.get(there), expected, "{policy:?}, buries {buries}: at {index}");
+                if let Some(own) = own {
+                    assert_eq!(session.get(own), Some(cube(4)), "what is one's own nobody has to believe in");
+                }
+            }
+            let deleted = |event: &Event| *event == Event::Deleted { id: there };
+            assert_eq!(world.count_events(2, deleted), usize::from(buries));
+            assert_eq!(world.session(0).stats().buried, u64::from(buries));
+            world.expect_peace();
+        }
+    }
+}
+
+#[test]
+fn who_returns_at_once_does_not_bury_its_own() {
+    for policy in [Policy::Mixed, skippers()] {
+        let mut world = world(4, policy.clone());
+        let mine = world.session(2).spawn_for(player(2), &cube(5)).unwrap();
+        world.run_ms(500);
+        world.kill(2);
+        world.start(2, Entry::Join);
+        for other in [3, 1, 0] {
+            world.link(2, other);
+            world.run_ms(60);
+        }
+        world.run_ms(3_000);
+        for index in 0..4 {
+            assert_eq!(world.session(index).get(mine), Some(cube(5)), "{policy:?}: at {index}");
+            assert_eq!(world.session(index).holder(mine), Some(player(2)), "{policy:?}: at {index}");
+        }
+    }
+}
