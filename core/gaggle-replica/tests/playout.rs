@@ -160,6 +160,41 @@ fn what_stops_is_shown_exactly_where_it_is() {
 }
 
 #[test]
+fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
+    let mut world = world(Weather::CALM);
+    const SPEED: f32 = 300.0;
+    let at = |x: f32| Ship { place: [x, 0.0], velocity: [SPEED, 0.0], heading: Angle::ZERO, lives: 3 };
+    let id = world.session(0).spawn(&at(0.0)).unwrap();
+    let (mut x, mut seen) = (0.0, Vec::new());
+    for frame in 0..180 {
+        // From here on nothing arrives any more, as when the way breaks.
+        world.blocked[0][1] = frame >= 90;
+        world.play(Micros::new(16_667), |session, index, _| {
+            if index == 0 {
+                x += SPEED / 60.0;
+                session.set(id, &at(x)).unwrap();
+            }
+        });
+        let session = world.session(1);
+        if let (Some(told), Some(shown)) = (session.get::<Ship>(id), session.shown::<Ship>(id)) {
+            seen.push((frame, told.place[0], shown.place[0]));
+        }
+    }
+    let ahead = |frames: std::ops::Range<i32>| {
+        let within = seen.iter().filter(move |(frame, ..)| frames.contains(frame));
+        within.map(|(_, told, shown)| shown - told).fold(0.0, f32::max)
+    };
+    assert!(ahead(90..120) > 0.15 * SPEED, "it goes on: {seen:?}");
+    assert!(ahead(30..180) < 0.21 * SPEED, "but not for longer than 200 ms: {seen:?}");
+    for pair in seen.windows(2).filter(|pair| pair[0].0 >= 60) {
+        let step = pair[1].2 - pair[0].2;
+        assert!((-0.9..=1.3).contains(&(step / SPEED * 60.0)), "a jump of {step} at {}: {seen:?}", pair[1].0);
+    }
+    let last = seen.last().unwrap();
+    assert_eq!(last.1, last.2, "in the end it is where it was told to be");
+}
+
+#[test]
 fn far_jumps_are_jumps_and_near_ones_are_not() {
     let mut world = world(Weather::CALM);
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };

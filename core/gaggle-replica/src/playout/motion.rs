@@ -9,8 +9,9 @@ use crate::rotation;
 
 /// Nothing is moved on by its velocity for longer than this.
 const AHEAD_US_MAX: f64 = 200_000.0;
-/// If nothing is heard of an object for so long it rests where it was told to be.
-const SILENCE_US: f64 = 500_000.0;
+/// If nothing is heard of an object for so long it goes back to where it was told to be, little by little, and rests there after
+/// the longer time.
+const SILENCE_US: (f64, f64) = (200_000.0, 500_000.0);
 /// A value that was not followed by another for longer than so many ticks was held, not on its way.
 const GAP_TICKS_MAX: u32 = 4;
 
@@ -43,10 +44,12 @@ impl Motion<'_> {
     /// The newest value, moved on by its velocity.
     pub(crate) fn move_on(&mut self, layout: &Layout, value: &[i32], age_us: f64, silence_us: f64) {
         self.rest(layout, value);
-        if silence_us > SILENCE_US {
+        let (quiet, silent) = SILENCE_US;
+        let left = ((silent - silence_us) / (silent - quiet)).clamp(0.0, 1.0);
+        if left == 0.0 {
             return;
         }
-        let seconds = age_us.clamp(0.0, AHEAD_US_MAX) / 1e6;
+        let seconds = age_us.clamp(0.0, AHEAD_US_MAX) / 1e6 * left;
         for glide in &layout.glides {
             if let Glide::Moved { first, count, by, .. } = *glide {
                 for index in 0..count {
