@@ -15,6 +15,8 @@ pub(crate) const PIECE_BYTES: usize = 1_000;
 const WANTED_MAX: usize = 64;
 /// Blobs one peer may wait for.
 pub(crate) const ASKED_MAX: usize = 16;
+/// Whoever was asked and sends nothing of what it was asked for is given up after this.
+pub(crate) const SILENCE_MAX: Micros = Micros::from_secs(5);
 /// If nobody has it, everybody is asked again after this.
 const RETRY: Micros = Micros::from_secs(1);
 
@@ -99,6 +101,8 @@ pub(crate) struct Wanted {
     /// The object that names it: its holder is asked first.
     pub(crate) object: ObjectId,
     pub(crate) asked: Option<PeerId>,
+    /// When that one was asked, or sent something last.
+    pub(crate) heard_at: Micros,
     /// Who does not have it.
     pub(crate) tried: Vec<PeerId>,
     pub(crate) retry_at: Micros,
@@ -171,8 +175,15 @@ impl Blobs {
         if self.wanted.len() >= WANTED_MAX {
             return Err(BlobError::TooMany);
         }
-        let (asked, retry_at) = (None, Micros::ZERO);
-        self.wanted.push(Wanted { blob, object, asked, tried: Vec::new(), retry_at, got: Vec::new() });
+        self.wanted.push(Wanted {
+            blob,
+            object,
+            asked: None,
+            heard_at: Micros::ZERO,
+            tried: Vec::new(),
+            retry_at: Micros::ZERO,
+            got: Vec::new(),
+        });
         Ok(())
     }
 }

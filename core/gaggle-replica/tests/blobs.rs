@@ -109,3 +109,44 @@ fn when_the_holder_dies_whoever_has_the_bytes_gives_them() {
     );
     world.expect_peace();
 }
+
+#[test]
+fn whoever_was_asked_and_stays_silent_is_given_up() {
+    let mut world = world(4, 64_000);
+    let bytes = ground(6, 40_000);
+    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
+    world.run_ms(500);
+    world.session(3).fetch_blob(id, blob).unwrap();
+    world.run_ms(3_000);
+    // The holder is asked and sends nothing of it, but its link lives.
+    world.tamper = Box::new(|from, to, bytes| {
+        // A piece is longer than any packet. It becomes a question about an object nobody knows.
+        if (from, to) == (0, 2) && bytes.first() == Some(&10) && bytes.len() > 1_000 {
+            *bytes = vec![3; 9];
+        }
+    });
+    world.session(2).fetch_blob(id, blob).unwrap();
+    world.run_ms(4_000);
+    assert!(world.session(2).blob(blob).is_none(), "it waits for the holder");
+    world.run_ms(8_000);
+    assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "then somebody else is asked");
+    world.expect_peace();
+}
+
+#[test]
+fn whoever_forgets_what_it_is_about_to_send_says_so() {
+    let mut world = world(3, 20_000);
+    let bytes = ground(7, 60_000);
+    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
+    world.run_ms(500);
+    world.session(1).keep_blob(&bytes).unwrap();
+    world.session(2).fetch_blob(id, blob).unwrap();
+    world.run_ms(2_000);
+    world.session(0).forget_blob(blob);
+    // At 10 kB a second it takes 6 s from the beginning, and nobody waits for the silence to be too long.
+    world.run_ms(8_000);
+    assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "from whoever else has it");
+    world.expect_peace();
+}

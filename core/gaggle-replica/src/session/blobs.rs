@@ -4,7 +4,7 @@ use gaggle_kit::{DecodeError, Micros, PeerId};
 
 use super::Session;
 use crate::ObjectId;
-use crate::blob::{ASKED_MAX, Blob, BlobError, PIECE_BYTES};
+use crate::blob::{ASKED_MAX, Blob, BlobError, PIECE_BYTES, SILENCE_MAX};
 use crate::event::{Event, PeerFault};
 use crate::message::{Message, Piece};
 
@@ -36,18 +36,30 @@ impl Session {
     /// Forgets bytes that are not needed any more, or stops fetching them.
     pub fn forget_blob(&mut self, blob: Blob) {
         self.blobs.forget(blob);
-        for link in &mut self.links {
-            link.pieces.retain(|(other, _)| *other != blob);
+        for index in 0..self.links.len() {
+            let pieces = &mut self.links[index].pieces;
+            let before = pieces.len();
+            pieces.retain(|(other, _)| *other != blob);
+            if pieces.len() < before {
+                // Whoever was in the middle of fetching it asks somebody else.
+                let peer = self.links[index].peer;
+                self.tell(peer, &Message::BlobMissing(blob));
+            }
         }
     }
 
     /// Asks somebody for everything nobody is asked for.
     pub(super) fn ask_for_blobs(&mut self) {
         for index in 0..self.blobs.wanted.len() {
-            let wanted = &self.blobs.wanted[index];
-            if wanted.asked.is_some() {
-                continue;
+            let now = self.now;
+            let wanted = &mut self.blobs.wanted[index];
+            if let Some(peer) = wanted.asked {
+                if now.since(wanted.heard_at) < SILENCE_MAX {
+                    continue;
+                }
+                wanted.give_up_on(peer, now);
             }
+            let wanted = &self.blobs.wanted[index];
             let holder = self.store.find(wanted.object).and_then(|place| self.store[place].record);
             let holder = holder.map(|record| record.version.holder);
             let mut present = self.links.iter().filter(|link| link.present.is_some() && !link.onlooker);
@@ -61,6 +73,7 @@ impl Session {
             match next {
                 Some(peer) => {
                     wanted.asked = Some(peer);
+                    wanted.heard_at = now;
                     self.tell(peer, &Message::BlobAsk(blob));
                 }
                 None if late => wanted.tried.clear(),
@@ -72,7 +85,12 @@ impl Session {
     pub(super) fn handle_blob_ask(&mut self, link: usize, blob: Blob) {
         let state = &mut self.links[link];
         let peer = state.peer;
-        if state.present.is_none() || state.pieces.iter().any(|(other, _)| *other == blob) {
+        if state.present.is_none() {
+            return;
+        }
+        if let Some((_, told)) = state.pieces.iter_mut().find(|(other, _)| *other == blob) {
+            // It had given up on us, and what it had.
+            *told = 0;
             return;
         }
         if self.blobs.get(blob).is_none() || state.pieces.len() >= ASKED_MAX {
@@ -96,13 +114,22 @@ impl Session {
             |wanted: &&mut crate::blob::Wanted| wanted.blob == piece.blob && wanted.asked == Some(peer);
         // Perhaps it was forgotten meanwhile.
         let Some(wanted) = self.blobs.wanted.iter_mut().find(asked) else { return };
-        let (end, length) = (wanted.got.len() + piece.bytes.len(), wanted.blob.len());
-        if piece.offset as usize != wanted.got.len() || end > length || piece.bytes.is_empty() {
+        let (start, length) = (piece.offset as usize, wanted.blob.len());
+        let end = start.saturating_add(piece.bytes.len());
+        if end > length || piece.bytes.is_empty() {
             let wrong = DecodeError::out_of_range("piece of a blob", piece.offset, 0, piece.blob.length);
             return self.fault(peer, PeerFault::Malformed(wrong));
         }
+        if start != wanted.got.len() {
+            // It was on its way when we asked again, from the beginning.
+            return;
+        }
         wanted.got.extend_from_slice(piece.bytes);
         if end < length {
+            // One at a time, so whoever sends this is not silent about the others.
+            for wanted in self.blobs.wanted.iter_mut().filter(|wanted| wanted.asked == Some(peer)) {
+                wanted.heard_at = now;
+            }
             return;
         }
         let got = std::mem::take(&mut wanted.got);
