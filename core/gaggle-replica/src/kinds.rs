@@ -12,6 +12,9 @@ use crate::{FieldShape, Kind, KindRules, Nature, SignalRules, Writer};
 /// Most kinds a game can have: their number travels as a byte.
 pub const KINDS_MAX: usize = 256;
 
+/// Values up to so many bytes are tried to find out the shape of a type.
+const SHAPE_BYTES: usize = 64;
+
 /// What a game replicates. Every peer names the same kinds in the same order.
 ///
 /// ```
@@ -40,6 +43,7 @@ pub(crate) struct SignalEntry {
     pub(crate) rules: SignalRules,
     pub(crate) of: TypeId,
     pub(crate) check: Check,
+    size_min: usize,
 }
 
 /// A type of values.
@@ -49,6 +53,7 @@ pub(crate) struct ValueEntry {
     pub(crate) writer: Writer,
     pub(crate) of: TypeId,
     pub(crate) check: Check,
+    size_min: usize,
 }
 
 /// What players do.
@@ -116,7 +121,7 @@ impl Kinds {
         assert!(!self.signals.iter().any(twice), "the signal `{name}` is named twice");
         assert!(self.signals.len() < 255, "at most 255 types of signals");
         let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
-        self.signals.push(SignalEntry { name, rules, of: TypeId::of::<T>(), check });
+        self.signals.push(SignalEntry { name, rules, of: TypeId::of::<T>(), check, size_min: T::SIZE_MIN });
         self
     }
 
@@ -130,7 +135,7 @@ impl Kinds {
         assert!(!self.values.iter().any(twice), "the value `{name}` is named twice");
         assert!(self.values.len() < 255, "at most 255 types of values");
         let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
-        self.values.push(ValueEntry { name, writer, of: TypeId::of::<T>(), check });
+        self.values.push(ValueEntry { name, writer, of: TypeId::of::<T>(), check, size_min: T::SIZE_MIN });
         self
     }
 
@@ -183,7 +188,8 @@ impl Kinds {
         &self.entries
     }
 
-    /// A number that two peers share if and only if they mean the same by every byte of an update.
+    /// A number that two peers share if and only if they mean the same by every byte of an update, and as far as it can be found
+    /// out by those of signals, values and inputs.
     pub fn fingerprint(&self) -> u64 {
         let mut text = Vec::new();
         for entry in &self.entries {
@@ -210,12 +216,17 @@ impl Kinds {
         for signal in &self.signals {
             put(&mut text, signal.name.as_bytes());
             put(&mut text, &[1, u8::from(signal.rules.checked)]);
+            put_shape(&mut text, signal.check, signal.size_min);
         }
         for value in &self.values {
             put(&mut text, value.name.as_bytes());
             put(&mut text, &[2, u8::from(value.writer == Writer::Lead)]);
+            put_shape(&mut text, value.check, value.size_min);
         }
         put(&mut text, &[self.input.map_or(255, |input| input.size as u8)]);
+        if let Some(input) = self.input {
+            put_shape(&mut text, input.check, input.size);
+        }
         fnv1a_64(&text)
     }
 }
@@ -226,8 +237,82 @@ fn put(text: &mut Vec<u8>, part: &[u8]) {
     text.extend_from_slice(part);
 }
 
+/// Which bytes are a value of a type, of a few hundred that are tried: a type says nothing about its fields, but another field, or
+/// another range of one, shows in what it refuses.
+fn put_shape(text: &mut Vec<u8>, check: Check, size: usize) {
+    put(text, &(size as u64).to_le_bytes());
+    let fill = |pattern: u8, at: usize| match pattern {
+        0..=7 => pattern,
+        8 => u8::MAX,
+        9 => 1 << (at % 8),
+        _ => at as u8,
+    };
+    for pattern in 0..=10 {
+        let bytes: [u8; SHAPE_BYTES] = std::array::from_fn(|at| fill(pattern, at));
+        let is_taken = |length: usize| u8::from(check(&bytes[..length]).is_ok());
+        let taken: Vec<u8> = (0..=SHAPE_BYTES).map(is_taken).collect();
+        put(text, &taken);
+    }
+}
+
 impl KindEntry {
     pub(crate) fn layout(&self, interval: Micros) -> Layout {
         Layout::new(self.fields, interval)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Bang(u8);
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Louder(u8, bool);
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Named(String);
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    enum Choice {
+        One,
+        Two,
+    }
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    enum Wider {
+        One,
+        Two,
+        Three,
+    }
+
+    /// The same name for all of them, as when a build changes a type and forgets to say so.
+    #[test]
+    fn another_shape_is_another_fingerprint() {
+        fn both<T: State + 'static>() -> [u64; 2] {
+            let kinds = Kinds::new();
+            let (signal, value) = (kinds.clone(), kinds);
+            [
+                signal.with_signal::<T>("it", SignalRules::FREE).fingerprint(),
+                value.with_value::<T>("it", Writer::Lead).fingerprint(),
+            ]
+        }
+        let all = [
+            both::<Bang>(),
+            both::<Louder>(),
+            both::<Named>(),
+            both::<Choice>(),
+            both::<Wider>(),
+            both::<u32>(),
+            both::<Option<u32>>(),
+            both::<Vec<u16>>(),
+            both::<Vec<u32>>(),
+        ];
+        let mut apart: Vec<u64> = all.into_iter().flatten().collect();
+        apart.sort_unstable();
+        apart.dedup();
+        assert_eq!(apart.len(), 2 * all.len());
+        assert_eq!(both::<Louder>(), both::<Louder>());
     }
 }
