@@ -359,6 +359,26 @@ mod tests {
     use crate::loopback::claims;
 
     #[tokio::test]
+    async fn a_port_whose_thread_ended_is_promised_to_nobody() {
+        let key = TicketSigner::from_secret(&[7; 32]).key();
+        let udp = UdpPort::bind(([127, 0, 0, 1], 0).into(), &[]).unwrap();
+        let relay = RelayServer::start(key, RelayConfig::default(), Some(udp)).unwrap();
+        tokio::time::sleep(3 * TICK).await;
+        assert!(relay.lock().has_udp, "it is there");
+        let ended = std::thread::spawn(|| {});
+        let port = relay.port.lock().unwrap_or_else(PoisonError::into_inner).replace(ended);
+        let began = Instant::now();
+        while relay.lock().has_udp {
+            assert!(began.elapsed() < Duration::from_secs(60), "nobody looks at it");
+            tokio::time::sleep(TICK).await;
+        }
+        relay.close_socket(ConnectionId(7), [127, 0, 0, 1].into());
+        assert!(relay.lock().jobs.is_empty(), "nothing waits for it");
+        *relay.port.lock().unwrap_or_else(PoisonError::into_inner) = port;
+        relay.stop().await;
+    }
+
+    #[tokio::test]
     async fn tickets_are_held_against_the_clock_they_were_made_by() {
         let signer = TicketSigner::from_secret(&[7; 32]);
         // A clock that stands far from the wall's, as after a night's sleep.

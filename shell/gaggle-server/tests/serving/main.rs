@@ -9,5 +9,6 @@ mod http;
 mod lobby;
 mod place;
 mod process;
+mod relay;
 mod shared;
 mod tls;

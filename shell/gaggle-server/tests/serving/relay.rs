@@ -1,0 +1,95 @@
+//! The relay of a server: whom it lets in, and what it counts.
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use gaggle_lobby::ServerMessage;
+use tungstenite::{Message, WebSocket};
+
+use crate::guest::{FIND, PATIENCE, TestServer};
+use crate::http::get;
+
+/// First bytes of what a relay says (PROTOCOL.md, 6.3).
+const PROVEN: u8 = 7;
+const REFUSED: u8 = 11;
+const OLD_EPOCH: u8 = 2;
+
+fn connect(server: &TestServer) -> WebSocket<TcpStream> {
+    let stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    tungstenite::client(format!("ws://{}/relay", server.address), stream).unwrap().0
+}
+
+/// Shows a ticket; what the relay says first.
+fn prove(server: &TestServer, ticket: &str) -> (WebSocket<TcpStream>, Vec<u8>) {
+    let mut socket = connect(server);
+    socket.send(Message::Binary([&[1, 1][..], ticket.as_bytes()].concat().into())).unwrap();
+    let answer = socket.read().unwrap().into_data().to_vec();
+    (socket, answer)
+}
+
+/// One of the relay's numbers, as whoever watches over the server sees it.
+fn counted(server: &TestServer, name: &str) -> u64 {
+    let (status, text) = get(server.address, "/metrics", "");
+    assert_eq!(status, 200);
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("gaggle_relay_{name} ")));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+}
+
+fn expect_count(server: &TestServer, name: &str, expected: u64) {
+    let began = Instant::now();
+    while counted(server, name) < expected {
+        assert!(began.elapsed() < PATIENCE, "{name} is {}", counted(server, name));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(counted(server, name), expected, "{name}");
+}
+
+#[test]
+fn who_was_sent_away_does_not_get_in_with_the_ticket_of_before() {
+    let server = TestServer::start();
+    let (mut host, mut other) = (server.guest(), server.guest());
+    host.hello(1);
+    host.seat(FIND);
+    other.hello(2);
+    let seat = other.seat(FIND);
+    host.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, seat.peer));
+    let newer = host.hear_until(|message| match message {
+        ServerMessage::NewTicket(ticket) => Some(ticket.ticket.clone()),
+        _ => None,
+    });
+    // Nobody has shown the relay a newer ticket yet.
+    assert_eq!(prove(&server, &seat.ticket).1, [REFUSED, OLD_EPOCH]);
+    assert_eq!(prove(&server, &newer).1[0], PROVEN);
+    expect_count(&server, "refused_old_total", 1);
+    expect_count(&server, "proven_total", 1);
+}
+
+#[test]
+fn whatever_is_refused_is_counted_where_operators_look() {
+    let server = TestServer::start();
+    let mut guest = server.guest();
+    guest.hello(1);
+    let seat = guest.seat(FIND);
+    let (mut member, answer) = prove(&server, &seat.ticket);
+    assert_eq!(answer[0], PROVEN);
+    expect_count(&server, "members", 1);
+    // An offer that describes nothing, and those beyond eight at once.
+    let offer = Message::Binary([&[6][..], b"v=0"].concat().into());
+    (0..8).for_each(|_| member.send(offer.clone()).unwrap());
+    let began = Instant::now();
+    while counted(&server, "offers_refused_total") == 0 {
+        assert!(began.elapsed() < PATIENCE, "bad descriptions are counted");
+    }
+    (0..20).for_each(|_| member.send(offer.clone()).unwrap());
+    let began = Instant::now();
+    while counted(&server, "offers_refused_total") < 15 {
+        assert!(began.elapsed() < PATIENCE, "{}", counted(&server, "offers_refused_total"));
+    }
+    assert_eq!(counted(&server, "strays_refused_total"), 0, "nothing came by UDP");
+    // Text, and what is longer than any frame.
+    connect(&server).send(Message::text("hello")).unwrap();
+    connect(&server).send(Message::Binary(vec![4; 20_000].into())).unwrap();
+    expect_count(&server, "malformed_total", 2);
+    expect_count(&server, "channels_crashed_total", 0);
+}
