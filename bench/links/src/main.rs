@@ -76,6 +76,19 @@ fn measure(report: &mut Report) -> Result<(), String> {
     report.row(Row::new("one way, p99, undisturbed", "ms").gaggle(said["quiet_p99_ms"]));
     ms(report, "one way, p99, attacked", said["attacked_p99_ms"], 5.0_f64.max(2.0 * said["quiet_p99_ms"]));
     report.row(Row::new("lost while attacked", "messages").gaggle(said["attacked_lost"]).at_most(0.0));
+    report.section("the same, and three members of another network who send one room all they can");
+    report.row(Row::new("one way, p50", "ms").gaggle(said["flooded_p50_ms"]));
+    report.row(Row::new("one way, p99", "ms").gaggle(said["flooded_p99_ms"]));
+    // Two datagrams in a hundred of four rooms for eight seconds: the flooded room shares what may wait for it.
+    report.row(Row::new("lost", "messages").gaggle(said["flooded_lost"]).at_most(460.0));
+    report.section("back");
+    let said = load(&["back"])?;
+    ms(
+        report,
+        "both hear each other, from when the relay is there again",
+        said["back_after_restart_ms"],
+        10_000.0,
+    );
     report.section("page");
     report.row(
         Row::new("a page with the transport, gzipped", "kB").gaggle(page::kilobytes(&root())?).at_most(80.0),

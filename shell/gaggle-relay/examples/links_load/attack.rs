@@ -1,57 +1,155 @@
-//! Strangers at a relay's UDP port: questions without end, checks with no password, greetings of DTLS, noise.
+//! Who means a relay ill: strangers at its UDP port with questions without end, checks with no password, greetings of DTLS and noise, or
+//! members of a room who send the others all they can.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use gaggle_rtc::stun;
+use gaggle_kit::PeerId;
+use gaggle_link::relay::RelayFrame;
+use gaggle_native::random_peer;
+use gaggle_rtc::{Certificate, Out, Role, RtcChannel, stun};
+use tungstenite::{Message, WebSocket};
 
 use crate::RelayProcess;
 
-/// Datagrams in every millisecond.
+/// Datagrams of strangers in every millisecond.
 const PER_MILLISECOND: usize = 5;
+/// Where members come from who flood: another network than everybody else's.
+const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
+/// Frames a member tries to send before it looks at anything else.
+const AT_ONCE: usize = 64;
+
+/// Who attacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    Strangers,
+    /// Two by channel and one by socket, all from one network, in the first room.
+    Members,
+}
 
 /// An attack, which ends when dropped.
 pub(crate) struct Attack {
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Attack {
-    pub(crate) fn begin(relay: &RelayProcess) -> Attack {
+    pub(crate) fn begin(by: By, relay: &RelayProcess, victims: &[PeerId]) -> Attack {
         let address = relay.url().trim_start_matches("ws://").trim_end_matches("/relay");
         let address: SocketAddr = address.parse().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || {
-            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-            let mut check = stun::brief_question([1; 12]).to_vec();
-            check.extend([0x00, 0x06, 0x00, 0x09]);
-            check.extend(b"evtj:h6vY\0\0\0");
-            check[3] = 16;
-            let greeting = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
-            let thrown = [stun::question([7; 12]), check, greeting, vec![0x5a; 1_000], vec![1; 64]];
-            while !told.load(Ordering::Relaxed) {
-                // What the kernel has no room for is lost, as on any network.
-                thrown
-                    .iter()
-                    .cycle()
-                    .take(PER_MILLISECOND)
-                    .for_each(|bytes| _ = socket.send_to(bytes, address));
-                std::thread::sleep(Duration::from_millis(1));
+        let mut threads = Vec::new();
+        let members: &[fn(Flooder, &AtomicBool)] = match by {
+            By::Strangers => {
+                let told = Arc::clone(&stop);
+                threads.push(std::thread::spawn(move || throw(address, &told)));
+                &[]
             }
-        });
-        Attack { stop, thread: Some(thread) }
+            By::Members => &[flood_channel, flood_channel, flood_socket],
+        };
+        for flood in members {
+            let (flooder, told) = (Flooder::come(relay, address, victims), Arc::clone(&stop));
+            threads.push(std::thread::spawn(move || flood(flooder, &told)));
+        }
+        Attack { stop, threads }
     }
 }
 
 impl Drop for Attack {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+fn throw(address: SocketAddr, told: &AtomicBool) {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut check = stun::brief_question([1; 12]).to_vec();
+    check.extend([0x00, 0x06, 0x00, 0x09]);
+    check.extend(b"evtj:h6vY\0\0\0");
+    check[3] = 16;
+    let greeting = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
+    let thrown = [stun::question([7; 12]), check, greeting, vec![0x5a; 1_000], vec![1; 64]];
+    while !told.load(Ordering::Relaxed) {
+        // What the kernel has no room for is lost, as on any network.
+        thrown.iter().cycle().take(PER_MILLISECOND).for_each(|bytes| _ = socket.send_to(bytes, address));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A member, proven and open to its victims.
+struct Flooder {
+    words: WebSocket<TcpStream>,
+    /// One for each victim.
+    frames: Vec<Vec<u8>>,
+}
+
+impl Flooder {
+    fn come(relay: &RelayProcess, address: SocketAddr, victims: &[PeerId]) -> Flooder {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from((ELSEWHERE, 0)).into()).unwrap();
+        socket.connect(&address.into()).unwrap();
+        let (words, _) = tungstenite::client(relay.url(), TcpStream::from(socket)).unwrap();
+        // What it says was said at the beginning of all time, so that nobody counts it.
+        let frame = |peer: &PeerId| RelayFrame::Data { peer: *peer, datagram: &[0; 1_000] }.to_bytes();
+        let mut flooder = Flooder { words, frames: victims.iter().map(frame).collect() };
+        flooder.say(RelayFrame::Prove { ticket: &relay.ticket(0, random_peer().unwrap()) });
+        victims.iter().for_each(|peer| flooder.say(RelayFrame::Call { peer: *peer }));
+        flooder
+    }
+
+    fn say(&mut self, frame: RelayFrame<'_>) {
+        self.words.send(Message::Binary(frame.to_bytes().into())).unwrap();
+    }
+}
+
+fn flood_socket(mut flooder: Flooder, told: &AtomicBool) {
+    flooder.words.get_ref().set_write_timeout(Some(Duration::from_millis(100))).unwrap();
+    while !told.load(Ordering::Relaxed) {
+        for frame in &flooder.frames {
+            // The relay reads no more than it wants.
+            let _ = flooder.words.write(Message::Binary(frame.clone().into()));
+        }
+        let _ = flooder.words.flush();
+    }
+}
+
+fn flood_channel(mut flooder: Flooder, told: &AtomicBool) {
+    let socket = UdpSocket::bind(SocketAddr::from((ELSEWHERE, 0))).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let here = socket.local_addr().unwrap();
+    let mut channel = RtcChannel::new(Instant::now(), Role::Peer, &Certificate::generate().unwrap());
+    channel.add_host(here).unwrap();
+    let offer = channel.offer().unwrap();
+    flooder.say(RelayFrame::Offer { description: &offer });
+    let answer = loop {
+        let Message::Binary(bytes) = flooder.words.read().unwrap() else { continue };
+        if let Ok(RelayFrame::Answer { description }) = RelayFrame::read(&bytes) {
+            break description.to_string();
+        }
+    };
+    channel.accept(&answer).unwrap();
+    let mut buffer = [0; 2_048];
+    while !told.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            let _ = channel.handle(now, from, here, &buffer[..length]);
+        }
+        let _ = channel.handle_timeout(now);
+        let frames = flooder.frames.iter().cycle().take(AT_ONCE);
+        frames.for_each(|frame| _ = channel.write(frame));
+        loop {
+            match channel.poll(now) {
+                Out::Transmit { to, bytes, .. } => _ = socket.send_to(&bytes, to),
+                Out::Timeout(_) | Out::Closed => break,
+                Out::Open | Out::Message(_) => {}
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn direct(clock: &Clock) -> f64 {
 
 /// Two members of a room at a relay.
 pub(crate) fn relay(clock: &Clock) -> f64 {
-    let relay = RelayProcess::start();
+    let relay = RelayProcess::start(false);
     let ids = [1, 2].map(PeerId::from_u128);
     let mut members = [0, 1].map(|nth| {
         Member::come(clock.now(), relay.url(), &relay.ticket(1, ids[nth]), ids[nth], &[ids[1 - nth]])

@@ -6,7 +6,7 @@ use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_native::Clock;
 
 use crate::RelayProcess;
-use crate::attack::Attack;
+use crate::attack::{Attack, By};
 use crate::member::Member;
 
 /// What one says: a running game's packet is of about this size. It begins with when it was said.
@@ -28,8 +28,8 @@ pub(crate) struct Load {
     pub(crate) lanes: u64,
     /// All of a room speak at the same moment, or each at its own.
     pub(crate) in_phase: bool,
-    /// Strangers throw things at the relay's UDP port meanwhile.
-    pub(crate) attacked: bool,
+    /// Somebody means it ill meanwhile.
+    pub(crate) attacked: Option<By>,
 }
 
 /// What came of it.
@@ -76,13 +76,14 @@ impl Carried {
 impl Load {
     /// Lets everybody come, and talk.
     pub(crate) fn run(&self, clock: &Clock) -> Carried {
-        let mut relay = RelayProcess::start();
+        let mut relay = RelayProcess::start(self.attacked.is_none());
         let mut members = self.come(clock, &relay);
         let begin = clock.now() + Micros::from_millis(20);
         let mut due = self.phases(begin);
         let counts_from = begin + WARM_UP;
         let end = counts_from + Micros::from_secs(self.seconds);
-        let attack = self.attacked.then(|| Attack::begin(&relay));
+        let victims: Vec<PeerId> = members[..self.members].iter().map(|member| member.id).collect();
+        let attack = self.attacked.map(|by| Attack::begin(by, &relay, &victims));
         let lane = self.rooms.div_ceil(self.lanes) as usize * self.members;
         let lanes = members.chunks_mut(lane).zip(due.chunks_mut(lane));
         let mut carried = std::thread::scope(|scope| {

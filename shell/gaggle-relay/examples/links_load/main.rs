@@ -6,6 +6,7 @@
 #![allow(clippy::float_arithmetic, reason = "figures are looked at, never simulated")]
 
 mod attack;
+mod back;
 mod latency;
 mod load;
 mod meeting;
@@ -14,13 +15,14 @@ mod relay_process;
 
 use gaggle_native::Clock;
 
+use attack::By;
 use load::Load;
 use relay_process::RelayProcess;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == "relay") {
-        relay_process::run();
+        relay_process::run(arguments.get(1).map_or("usual", String::as_str));
         return;
     }
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == name);
@@ -36,18 +38,20 @@ fn main() {
         say("added_relay_us", latency::relay(&clock) - bare);
     }
     if wanted("single") {
-        let load = Load { rooms: 24, members: 2, seconds: 8, lanes: 1, in_phase: false, attacked: false };
+        let load = Load { rooms: 24, members: 2, seconds: 8, lanes: 1, in_phase: false, attacked: None };
         say("relay_single_per_cpu_second", load.run(&clock).per_cpu_second());
     }
     if wanted("rooms") {
         for (name, in_phase) in [("in_phase", true), ("random_phase", false)] {
             let carried =
-                Load { rooms: 3, members: 8, seconds: 8, lanes: 1, in_phase, attacked: false }.run(&clock);
+                Load { rooms: 3, members: 8, seconds: 8, lanes: 1, in_phase, attacked: None }.run(&clock);
             say(&format!("relay_{name}_per_cpu_second"), carried.per_cpu_second());
         }
     }
     if wanted("attack") {
-        for (name, attacked) in [("quiet", false), ("attacked", true)] {
+        for (name, attacked) in
+            [("quiet", None), ("attacked", Some(By::Strangers)), ("flooded", Some(By::Members))]
+        {
             let carried =
                 Load { rooms: 4, members: 4, seconds: 8, lanes: 1, in_phase: false, attacked }.run(&clock);
             say(&format!("{name}_p50_ms"), carried.percentile(50));
@@ -55,9 +59,12 @@ fn main() {
             say(&format!("{name}_lost"), carried.lost() as f64);
         }
     }
+    if wanted("back") {
+        say("back_after_restart_ms", back::after_restart(&clock));
+    }
     if wanted("held") {
         let seconds = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(60);
-        let load = Load { rooms: 12, members: 4, seconds, lanes: 2, in_phase: false, attacked: false };
+        let load = Load { rooms: 12, members: 4, seconds, lanes: 2, in_phase: false, attacked: None };
         let carried = load.run(&clock);
         say("held_p50_ms", carried.percentile(50));
         say("held_p99_ms", carried.percentile(99));

@@ -14,13 +14,13 @@ const APART: Duration = Duration::from_millis(150);
 
 /// Nothing keeps them apart.
 pub(crate) fn direct(clock: &Clock) -> f64 {
-    let relay = RelayProcess::start();
+    let relay = RelayProcess::start(false);
     median(meet(clock, &relay, true, Path::Direct))
 }
 
 /// Signals for the direct way get lost, so that it never comes about.
 pub(crate) fn relay_after_failure(clock: &Clock) -> f64 {
-    let relay = RelayProcess::start();
+    let relay = RelayProcess::start(false);
     median(meet(clock, &relay, false, Path::Relay))
 }
 

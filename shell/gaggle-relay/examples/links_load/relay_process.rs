@@ -12,14 +12,12 @@ use gaggle_relay::loopback::{Loopback, claims};
 const SECRET: [u8; 32] = [7; 32];
 
 /// Is the relay: says where it is, and with every line it hears how many datagrams it forwarded and dropped.
-pub(crate) fn run() {
+pub(crate) fn run(limits: &str) {
     let signer = TicketSigner::from_secret(&SECRET);
-    // All members come from this machine, and may do what those of many networks may.
-    let config = RelayConfig {
-        network_frames_per_second: 1_000_000,
-        network_frames_burst: 1_000_000,
-        ..RelayConfig::default()
-    };
+    let mut config = RelayConfig::default();
+    if limits == "generous" {
+        (config.network_frames_per_second, config.network_frames_burst) = (1_000_000, 1_000_000);
+    }
     let relay = Loopback::at(([127, 0, 0, 1], 0).into(), config, signer).unwrap();
     println!("{}", relay.url());
     for _ in std::io::stdin().lines() {
@@ -37,9 +35,10 @@ pub(crate) struct RelayProcess {
 }
 
 impl RelayProcess {
-    pub(crate) fn start() -> RelayProcess {
+    /// With the limits it has, or generous ones: all members come from this machine, and one network may do less than many rooms.
+    pub(crate) fn start(is_generous: bool) -> RelayProcess {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .arg("relay")
+            .args(["relay", if is_generous { "generous" } else { "usual" }])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,0 +1,73 @@
+//! How long two who talk through a relay need to hear each other again once it is back after a restart, in milliseconds.
+
+use std::time::{Duration, Instant};
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
+use gaggle_lobby::TicketSigner;
+use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_relay::RelayConfig;
+use gaggle_relay::loopback::Loopback;
+
+/// The relay is away for so long.
+const AWAY: Duration = Duration::from_secs(1);
+const PATIENCE: Micros = Micros::from_secs(60);
+
+pub(crate) fn after_restart(clock: &Clock) -> f64 {
+    let start = |address| Loopback::at(address, RelayConfig::default(), TicketSigner::from_secret(&[9; 32]));
+    let relay = start(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = relay.address();
+    let ids = [random_peer().unwrap(), random_peer().unwrap()];
+    let servers = Servers { stun: vec![], relay: Some(relay.url()) };
+    let paths = PathConfig { allowed: vec![Path::Relay, Path::Socket], ..PathConfig::default() };
+    let mut pair = ids.map(|me| {
+        let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
+        links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+    });
+    (0..2).for_each(|nth| pair[nth].peer_up(clock.now(), ids[1 - nth]));
+    hear(clock, &mut pair, ids, clock.now());
+    relay.stop();
+    let stopped = Instant::now();
+    while stopped.elapsed() < AWAY {
+        step(clock, &mut pair, ids);
+    }
+    let began = clock.now();
+    let _relay = loop {
+        if let Ok(relay) = start(address) {
+            break relay;
+        }
+        assert!(clock.now().since(began) < PATIENCE, "the port is not free again");
+        step(clock, &mut pair, ids);
+    };
+    let up = clock.now();
+    hear(clock, &mut pair, ids, up);
+    clock.now().since(up).get() as f64 / 1_000.0
+}
+
+/// Until each has heard something the other said after this.
+fn hear(clock: &Clock, pair: &mut [Links; 2], ids: [PeerId; 2], since: Micros) {
+    let began = clock.now();
+    let mut heard = [Micros::ZERO; 2];
+    while heard.iter().any(|heard| *heard <= since) {
+        assert!(clock.now().since(began) < PATIENCE, "they do not hear each other");
+        let newest = step(clock, pair, ids);
+        (0..2).for_each(|nth| heard[nth] = heard[nth].max(newest[nth]));
+    }
+}
+
+/// Lets both speak once. When what each heard was said.
+fn step(clock: &Clock, pair: &mut [Links; 2], ids: [PeerId; 2]) -> [Micros; 2] {
+    let mut newest = [Micros::ZERO; 2];
+    for (nth, links) in pair.iter_mut().enumerate() {
+        let now = clock.now();
+        while let Some(event) = links.poll(now) {
+            if let Event::Message { bytes, .. } = event {
+                newest[nth] = newest[nth].max(Micros::new(u64::from_le_bytes(bytes.try_into().unwrap())));
+            }
+        }
+        while links.next_signal().is_some() {}
+        let _ = links.send(now, ids[1 - nth], Channel::Unreliable, &now.get().to_le_bytes());
+    }
+    std::thread::sleep(Duration::from_millis(2));
+    newest
+}
