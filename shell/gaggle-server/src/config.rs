@@ -143,7 +143,7 @@ settings! {
 
     /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
     token_issuer: Option<String> = None;
-    /// Who tokens must be for (`aud`).
+    /// Who tokens must be for (`aud`). Without it those the issuer made for any other client count, too.
     token_audience: Option<String> = None;
     /// The issuer's keys: a JWKS file, or the URL of one.
     token_keys: Option<String> = None;

@@ -13,10 +13,12 @@ use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::{Map, Value};
-use tracing::warn;
+use tracing::{error, warn};
 
 /// Keys are asked for again no more often than this, whatever tokens come.
 const REFRESH_AFTER: Duration = Duration::from_secs(60);
+/// The same while there are none at all, so that nobody waits long when the issuer is back.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Keys from a URL are asked for again after this time, in case one was withdrawn.
 const STALE_AFTER: Duration = Duration::from_secs(3_600);
 /// What is signed with a shared secret proves nothing to us, and `none` least of all.
@@ -38,32 +40,52 @@ pub(crate) struct TokenVerifier {
     issuer: String,
     audience: Option<String>,
     source: String,
+    refresh_after: Duration,
     keys: Mutex<Keys>,
 }
 
 #[derive(Debug)]
 struct Keys {
-    set: JwkSet,
+    /// None until the issuer has answered for the first time.
+    set: Option<JwkSet>,
+    /// When it was asked last, and when it answered last.
     asked_at: Instant,
+    had_at: Instant,
 }
 
 impl TokenVerifier {
-    /// Gets the issuer's keys; the error says what is wrong with them.
+    /// Gets the issuer's keys. An issuer that does not answer may answer later: until then nobody can sign in. A file or
+    /// an address that cannot be used is an error, which says what is wrong with it.
     pub(crate) async fn new(
         issuer: String,
         audience: Option<String>,
         source: String,
     ) -> Result<TokenVerifier, String> {
         signatures::install();
-        let set = load(&source).await?;
-        let keys = Mutex::new(Keys { set, asked_at: Instant::now() });
-        Ok(TokenVerifier { issuer, audience, source, keys })
+        if is_url(&source) {
+            fetch::check(&source).map_err(|error| format!("cannot get {source}: {error}"))?;
+        }
+        let set = match load(&source).await {
+            Ok(set) => Some(set),
+            Err(error) if is_url(&source) => {
+                error!(%error, "nobody can sign in with a token until the issuer's keys can be had");
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let now = Instant::now();
+        let keys = Mutex::new(Keys { set, asked_at: now, had_at: now });
+        Ok(TokenVerifier { issuer, audience, source, refresh_after: REFRESH_AFTER, keys })
     }
 
     /// Who the token says somebody is.
     pub(crate) async fn verify(&self, token: &str) -> Result<Identity, Refusal> {
         if self.is_stale() || self.key_for(token).is_none() {
             self.refresh().await;
+        }
+        if !self.has_keys() {
+            let text = "the issuer's keys cannot be had at the moment: try again";
+            return Err(Refusal::new(RefusalCode::Unavailable, text));
         }
         let key = self.key_for(token).ok_or_else(|| bad("the token is signed with a key nobody knows"))?;
         let header = decode_header(token).map_err(|_| bad("the token cannot be read"))?;
@@ -73,11 +95,15 @@ impl TokenVerifier {
             return Err(bad("the token is signed in a way that is not accepted"));
         }
         validation.set_issuer(&[&self.issuer]);
+        validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         match &self.audience {
-            Some(audience) => validation.set_audience(&[audience]),
+            Some(audience) => {
+                validation.set_audience(&[audience]);
+                // One that is not there is compared with nothing: a token for nobody would be one for everybody.
+                validation.required_spec_claims.insert("aud".into());
+            }
             None => validation.validate_aud = false,
         }
-        validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         validation.validate_nbf = true;
         let claims: Map<String, Value> =
             decode(token, &key, &validation).map_err(|error| refuse(error.kind()))?.claims;
@@ -90,24 +116,29 @@ impl TokenVerifier {
     fn key_for(&self, token: &str) -> Option<DecodingKey> {
         let kid = decode_header(token).ok()?.kid;
         let keys = self.keys.lock().ok()?;
+        let set = keys.set.as_ref()?;
         let jwk = match kid {
-            Some(kid) => keys.set.find(&kid)?,
+            Some(kid) => set.find(&kid)?,
             // Without a name it must be the only one.
-            None => keys.set.keys.first().filter(|_| keys.set.keys.len() == 1)?,
+            None => set.keys.first().filter(|_| set.keys.len() == 1)?,
         };
         DecodingKey::from_jwk(jwk).ok()
     }
 
+    fn has_keys(&self) -> bool {
+        self.keys.lock().is_ok_and(|keys| keys.set.is_some())
+    }
+
     fn is_stale(&self) -> bool {
-        let is_url = self.source.contains("://");
-        is_url && self.keys.lock().is_ok_and(|keys| keys.asked_at.elapsed() > STALE_AFTER)
+        is_url(&self.source) && self.keys.lock().is_ok_and(|keys| keys.had_at.elapsed() > STALE_AFTER)
     }
 
     /// Asks for the keys again, unless that was just done.
     async fn refresh(&self) {
         {
             let Ok(mut keys) = self.keys.lock() else { return };
-            if keys.asked_at.elapsed() < REFRESH_AFTER {
+            let wait = if keys.set.is_some() { self.refresh_after } else { RETRY_AFTER };
+            if keys.asked_at.elapsed() < wait {
                 return;
             }
             keys.asked_at = Instant::now();
@@ -115,16 +146,21 @@ impl TokenVerifier {
         match load(&self.source).await {
             Ok(set) => {
                 if let Ok(mut keys) = self.keys.lock() {
-                    keys.set = set;
+                    (keys.set, keys.had_at) = (Some(set), Instant::now());
                 }
             }
-            Err(error) => warn!(%error, "the issuer's keys could not be had again"),
+            Err(error) => warn!(%error, "the issuer's keys cannot be had"),
         }
     }
 }
 
+/// Anything else is a file.
+fn is_url(source: &str) -> bool {
+    source.contains("://")
+}
+
 async fn load(source: &str) -> Result<JwkSet, String> {
-    let bytes = if source.contains("://") {
+    let bytes = if is_url(source) {
         fetch::get(source).await.map_err(|error| format!("cannot get {source}: {error}"))?
     } else {
         std::fs::read(source).map_err(|error| format!("cannot read {source}: {error}"))?
@@ -143,6 +179,7 @@ fn refuse(kind: &ErrorKind) -> Refusal {
         ErrorKind::InvalidIssuer => "the token is from another issuer",
         ErrorKind::InvalidAudience => "the token is for somebody else",
         ErrorKind::InvalidSignature => "the token's signature is wrong",
+        ErrorKind::MissingRequiredClaim(claim) if claim == "aud" => "the token does not say whom it is for",
         ErrorKind::MissingRequiredClaim(_) => "the token lacks exp, iss or sub",
         _ => "the token cannot be accepted",
     })
@@ -180,6 +217,9 @@ mod tests {
                 Base64UrlUnpadded::encode_string(ring::hmac::sign(&key, text.as_bytes()).as_ref())
             )
         };
+        let for_whom = |aud: &str| {
+            token(&claims("").replace(r#""aud":"gaggle""#, &format!(r#""aud":{aud}"#)), "a", &pair())
+        };
         for (token, why) in [
             (altered.join("."), "the token's signature is wrong"),
             (token(&claims(""), "a", &stranger), "the token's signature is wrong"),
@@ -191,6 +231,16 @@ mod tests {
                 "the token is from another issuer",
             ),
             (token(&claims("").replace("gaggle", "other"), "a", &pair()), "the token is for somebody else"),
+            (for_whom(r#"["other","another"]"#), "the token is for somebody else"),
+            (for_whom("[]"), "the token is for somebody else"),
+            (for_whom("null"), "the token does not say whom it is for"),
+            (for_whom("7"), "the token does not say whom it is for"),
+            (for_whom(r#"{"gaggle":true}"#), "the token does not say whom it is for"),
+            (for_whom(r#"["gaggle",7]"#), "the token does not say whom it is for"),
+            (
+                token(&claims("").replace(r#""aud":"gaggle","#, ""), "a", &pair()),
+                "the token does not say whom it is for",
+            ),
             (
                 token(r#"{"iss":"https://id.example","aud":"gaggle","sub":"nia"}"#, "a", &pair()),
                 "the token lacks exp, iss or sub",
@@ -204,17 +254,84 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn a_token_for_several_is_for_us_too_and_without_an_audience_for_anybody() {
+        let mut verifier = verifier();
+        let several = claims("").replace(r#""gaggle""#, r#"["other","gaggle"]"#);
+        assert!(verifier.verify(&token(&several, "a", &pair())).await.is_ok());
+        verifier.audience = None;
+        for said in [claims("").replace("gaggle", "other"), claims("").replace(r#""aud":"gaggle","#, "")] {
+            assert!(verifier.verify(&token(&said, "a", &pair())).await.is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_key_of_the_issuer_is_asked_for_and_a_withdrawn_one_counts_no_more() {
+        let (url, published) = publish(jwks("a")).await;
+        let mut verifier = TokenVerifier::new("https://id.example".into(), None, url.clone()).await.unwrap();
+        let (old, new) = (token(&claims(""), "a", &pair()), token(&claims(""), "b", &pair()));
+        assert!(verifier.verify(&old).await.is_ok());
+        *published.lock().unwrap() = jwks("b");
+        let refusal = verifier.verify(&new).await.unwrap_err();
+        assert_eq!(refusal.text, "the token is signed with a key nobody knows", "it was asked just now");
+        verifier.refresh_after = Duration::ZERO;
+        assert!(verifier.verify(&new).await.is_ok());
+        assert!(verifier.verify(&old).await.is_err());
+        // While the issuer says nothing of use, what it said before counts.
+        *published.lock().unwrap() = "nonsense".into();
+        assert!(verifier.verify(&old).await.is_err());
+        assert!(verifier.verify(&new).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn keys_that_can_never_be_had_are_an_error_at_once() {
+        for (source, why) in [
+            ("/nowhere/keys.json", "cannot read /nowhere/keys.json: "),
+            (
+                "ftp://id.example/keys",
+                "cannot get ftp://id.example/keys: the URL must begin with https:// or http://",
+            ),
+            ("http://", "cannot get http://: "),
+        ] {
+            let error = TokenVerifier::new("i".into(), None, source.into()).await.unwrap_err();
+            assert!(error.starts_with(why), "{error}");
+        }
+    }
+
+    /// An issuer at an address of this machine, and what it publishes.
+    async fn publish(text: String) -> (String, std::sync::Arc<Mutex<String>>) {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let published = std::sync::Arc::new(Mutex::new(text));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/keys", listener.local_addr().unwrap());
+        let text = published.clone();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let _ = stream.read(&mut [0; 4_096]).await;
+                let body = text.lock().unwrap().clone();
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+                let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
+            }
+        });
+        (url, published)
+    }
+
     fn verifier() -> TokenVerifier {
         signatures::install();
-        let x = Base64UrlUnpadded::encode_string(pair().public_key().as_ref());
-        let set = format!(r#"{{"keys":[{{"kty":"OKP","crv":"Ed25519","kid":"a","x":"{x}"}}]}}"#);
-        let keys = Keys { set: serde_json::from_str(&set).unwrap(), asked_at: Instant::now() };
+        let now = Instant::now();
+        let set = Some(serde_json::from_str(&jwks("a")).unwrap());
         TokenVerifier {
             issuer: "https://id.example".into(),
             audience: Some("gaggle".into()),
             source: "keys.json".into(),
-            keys: Mutex::new(keys),
+            refresh_after: REFRESH_AFTER,
+            keys: Mutex::new(Keys { set, asked_at: now, had_at: now }),
         }
+    }
+
+    fn jwks(kid: &str) -> String {
+        let x = Base64UrlUnpadded::encode_string(pair().public_key().as_ref());
+        format!(r#"{{"keys":[{{"kty":"OKP","crv":"Ed25519","kid":"{kid}","x":"{x}"}}]}}"#)
     }
 
     fn pair() -> Ed25519KeyPair {

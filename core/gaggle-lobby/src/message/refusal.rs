@@ -71,7 +71,7 @@ words! {
         Silent = "silent",
         /// What was sent was not taken fast enough.
         TooSlow = "too-slow",
-        /// The directory or the storage does not answer.
+        /// The directory, the storage or the issuer of tokens does not answer.
         Unavailable = "unavailable",
     }
 }

@@ -55,6 +55,10 @@ impl Node {
                 let player = secret::account(&identity.issuer, &identity.subject);
                 self.identified(now, connection, id, *hello, player, identity.name, None);
             }
+            // Nothing is wrong with the token: they come back by themselves, and show it again.
+            Err(refusal) if refusal.code == RefusalCode::Unavailable => {
+                self.disconnect(now, connection, refusal);
+            }
             Err(refusal) => self.refuse(now, connection, id, refusal),
         }
         // Whoever is known now has to wait for a seat; whoever was refused may have said hello again.

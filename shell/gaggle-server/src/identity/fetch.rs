@@ -19,17 +19,23 @@ const BYTES_MAX: usize = 262_144;
 
 /// The document at this address; the error says what went wrong.
 pub(super) async fn get(url: &str) -> Result<Vec<u8>, String> {
-    let uri: Uri = url.parse().map_err(|error| format!("not a URL: {error}"))?;
+    let uri = check(url)?;
     tokio::time::timeout(TIMEOUT, get_uri(&uri)).await.unwrap_or_else(|_| Err("no answer in 10 s".into()))
+}
+
+/// Whether anything can ever be had from this address.
+pub(super) fn check(url: &str) -> Result<Uri, String> {
+    let uri: Uri = url.parse().map_err(|error| format!("not a URL: {error}"))?;
+    if !matches!(uri.scheme_str(), Some("https" | "http")) {
+        return Err("the URL must begin with https:// or http://".into());
+    }
+    uri.host().ok_or("the URL has no host")?;
+    Ok(uri)
 }
 
 async fn get_uri(uri: &Uri) -> Result<Vec<u8>, String> {
     let host = uri.host().ok_or("the URL has no host")?;
-    let is_secure = match uri.scheme_str() {
-        Some("https") => true,
-        Some("http") => false,
-        _ => return Err("the URL must begin with https:// or http://".into()),
-    };
+    let is_secure = uri.scheme_str() == Some("https");
     let port = uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
     let tcp = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
     if !is_secure {

@@ -11,4 +11,5 @@ mod place;
 mod process;
 mod relay;
 mod shared;
+mod sign_in;
 mod tls;
