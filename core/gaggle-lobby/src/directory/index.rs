@@ -31,6 +31,14 @@ impl FindKey {
     pub fn of(game: &Label, mode: &Label, build: &Label) -> FindKey {
         FindKey { game: game.clone(), mode: mode.clone(), build: build.clone() }
     }
+
+    /// What finds this: any mode, any build, any of both, and itself.
+    fn looked_for(&self) -> BTreeSet<FindKey> {
+        let any = Label::default();
+        let modes = [&any, &self.mode];
+        let builds = [&any, &self.build];
+        modes.into_iter().flat_map(|mode| builds.map(|build| FindKey::of(&self.game, mode, build))).collect()
+    }
 }
 
 /// Ways to a room.
@@ -44,17 +52,27 @@ pub(super) struct Index {
     deadlines: BTreeSet<(Micros, RoomId)>,
     /// Fewest free seats first: people are put where most people are.
     open: BTreeMap<FindKey, BTreeSet<(u8, RoomId)>>,
-    listed: BTreeMap<Label, Listed>,
+    listings: BTreeMap<RoomId, Listing>,
+    /// The list for everything one can look for, where an empty mode or build is any. So a list is as much work as it is
+    /// long, however many rooms there are and whatever somebody makes up to look for.
+    lists: BTreeMap<FindKey, List>,
     stamp: u64,
+    /// Rooms that were looked at to make lists.
+    #[cfg(test)]
+    listed_count: std::cell::Cell<usize>,
 }
 
-/// The list of one game.
+/// One list.
 #[derive(Debug, Default)]
-struct Listed {
-    rooms: BTreeMap<RoomId, Listing>,
+struct List {
+    rooms: BTreeSet<Rank>,
     /// When it changed last. A list that is empty is forgotten, and new when it is not any more.
     stamp: u64,
 }
+
+/// Those one can join first, and among them those with most people.
+type Rank = (IsShut, u8, RoomId);
+type IsShut = bool;
 
 /// What the index holds about one room.
 #[derive(Debug)]
@@ -123,21 +141,16 @@ impl Index {
     }
 
     pub(super) fn list(&self, game: &Label, mode: &Label, build: &Label, all: bool, stamp: u64) -> Reply {
-        let listed = self.listed.get(game);
-        let current = listed.map_or(0, |listed| listed.stamp);
+        let list = self.lists.get(&FindKey::of(game, mode, build));
+        let current = list.map_or(0, |list| list.stamp);
         if stamp == current && stamp != 0 {
             return Reply::Listings { stamp, rooms: None };
         }
-        let fits = |listing: &&Listing| {
-            (mode.is_empty() || listing.mode == *mode)
-                && (build.is_empty() || listing.build == *build)
-                && (all || listing.open)
-        };
-        let listed = listed.into_iter().flat_map(|listed| listed.rooms.values()).filter(fits);
-        let mut rooms: Vec<Listing> = listed.cloned().collect();
-        // Those one can join first, and among them those with most people.
-        rooms.sort_by_key(|listing| (!listing.open, listing.seats - listing.players, listing.id));
-        rooms.truncate(LISTINGS_MAX);
+        let ranks = list.into_iter().flat_map(|list| &list.rooms);
+        #[cfg(test)]
+        let ranks = ranks.inspect(|_| self.listed_count.set(self.listed_count.get() + 1));
+        let fitting = ranks.take_while(|(is_shut, ..)| all || !is_shut).take(LISTINGS_MAX);
+        let rooms = fitting.filter_map(|(.., id)| self.listings.get(id)).cloned().collect();
         Reply::Listings { stamp: current, rooms: Some(rooms) }
     }
 
@@ -157,18 +170,7 @@ impl Index {
             members,
         };
         let known = self.entries.remove(&id);
-        let listed_before = self.listed.get(&view.game).and_then(|listed| listed.rooms.get(&id));
-        if listed_before != listing.as_ref() {
-            match listing {
-                Some(listing) => {
-                    self.stamp += 1;
-                    let listed = self.listed.entry(view.game.clone()).or_default();
-                    listed.stamp = self.stamp;
-                    listed.rooms.insert(id, listing);
-                }
-                None => self.unlist(&view.game, id),
-            }
-        }
+        self.relist(&entry.key, id, listing);
         if let Some(known) = known {
             self.take_out(id, &known);
         }
@@ -193,18 +195,29 @@ impl Index {
     pub(super) fn forget(&mut self, id: RoomId) {
         let Some(entry) = self.entries.remove(&id) else { return };
         self.take_out(id, &entry);
-        self.unlist(&entry.key.game, id);
+        self.relist(&entry.key, id, None);
     }
 
-    fn unlist(&mut self, game: &Label, id: RoomId) {
-        let Some(listed) = self.listed.get_mut(game) else { return };
-        if listed.rooms.remove(&id).is_some() {
-            self.stamp += 1;
-            listed.stamp = self.stamp;
+    /// Brings the lists a room is in up to date.
+    fn relist(&mut self, key: &FindKey, id: RoomId, listing: Option<Listing>) {
+        if self.listings.get(&id) == listing.as_ref() {
+            return;
         }
-        if listed.rooms.is_empty() {
-            self.listed.remove(game);
+        self.stamp += 1;
+        let before = self.listings.remove(&id).as_ref().map(rank);
+        let after = listing.as_ref().map(rank);
+        for key in key.looked_for() {
+            let mut list = self.lists.remove(&key).unwrap_or_default();
+            list.stamp = self.stamp;
+            if let Some(before) = &before {
+                list.rooms.remove(before);
+            }
+            list.rooms.extend(after);
+            if !list.rooms.is_empty() {
+                self.lists.insert(key, list);
+            }
         }
+        self.listings.extend(listing.map(|listing| (id, listing)));
     }
 
     fn take_out(&mut self, id: RoomId, entry: &Entry) {
@@ -231,6 +244,10 @@ impl Index {
     }
 }
 
+fn rank(listing: &Listing) -> Rank {
+    (!listing.open, listing.seats - listing.players, listing.id)
+}
+
 /// Takes an item out of the set under a key, and the set with its last item.
 fn remove_from<K: Ord, T: Ord>(sets: &mut BTreeMap<K, BTreeSet<T>>, key: &K, item: &T) {
     if let Some(set) = sets.get_mut(key) {
@@ -238,5 +255,85 @@ fn remove_from<K: Ord, T: Ord>(sets: &mut BTreeMap<K, BTreeSet<T>>, key: &K, ite
         if set.is_empty() {
             sets.remove(key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{Seed, SessionId};
+    use crate::room::{Link, NewRoom, Newcomer};
+    use crate::view::Json;
+
+    #[test]
+    fn a_list_is_as_much_work_as_it_is_long() {
+        let mut index = Index::default();
+        for number in 0..5_000 {
+            index.update(&room(number, if number % 2 == 0 { "duel" } else { "team" }), &Rules::default());
+        }
+        // With one that nobody plays, and one that is not there.
+        for (mode, build, length) in
+            [("", "", 100), ("duel", "", 100), ("duel", "b1", 100), ("x", "", 0), ("", "y", 0)]
+        {
+            index.listed_count.set(0);
+            let (_, rooms) = list(&index, mode, build, 0);
+            assert_eq!(rooms.map(|rooms| rooms.len()), Some(length), "{mode} {build}");
+            assert!(index.listed_count.get() <= 100, "{} rooms for {mode} {build}", index.listed_count.get());
+        }
+        let (stamp, _) = list(&index, "duel", "", 0);
+        index.listed_count.set(0);
+        assert_eq!(list(&index, "duel", "", stamp), (stamp, None));
+        assert_eq!(index.listed_count.get(), 0, "nothing has changed");
+    }
+
+    #[test]
+    fn only_lists_a_room_is_in_change_with_it() {
+        let mut index = Index::default();
+        index.update(&room(1, "duel"), &Rules::default());
+        index.update(&room(2, "team"), &Rules::default());
+        let (duel, _) = list(&index, "duel", "", 0);
+        let (any, _) = list(&index, "", "", 0);
+        index.update(&room(3, "team"), &Rules::default());
+        assert_eq!(list(&index, "duel", "", duel), (duel, None));
+        assert_eq!(list(&index, "", "b1", any).1.map(|rooms| rooms.len()), Some(3));
+        index.forget(room(1, "duel").view().id);
+        assert_eq!(list(&index, "duel", "", duel), (0, Some(Vec::new())), "it is empty, and nobody keeps it");
+        assert_eq!(list(&index, "", "", any).1.map(|rooms| rooms.len()), Some(2));
+    }
+
+    fn list(index: &Index, mode: &str, build: &str, stamp: u64) -> (u64, Option<Vec<Listing>>) {
+        let reply = index.list(&label("pond"), &label(mode), &label(build), false, stamp);
+        let Reply::Listings { stamp, rooms } = reply else { panic!("{reply:?}") };
+        (stamp, rooms)
+    }
+
+    fn room(number: u64, mode: &str) -> Room {
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&number.to_be_bytes());
+        let founder = Newcomer {
+            peer: PeerId::from_u128(u128::from(number) + 1),
+            player: PlayerId::from_bytes(id),
+            name: "Nia".parse().unwrap(),
+            palette: 0,
+            watch: false,
+        };
+        let new = NewRoom {
+            id: RoomId::from_bytes(id),
+            code: RoomCode::from_number(number),
+            seed: Seed(number),
+            game: label("pond"),
+            mode: label(mode),
+            build: label("b1"),
+            seats: 4,
+            private: false,
+            drop_in: true,
+            settings: Json::default(),
+        };
+        let link = Link { node: NodeId(1), epoch: 1, session: SessionId(1) };
+        Room::create(Micros::from_secs(1), new, founder, link)
+    }
+
+    fn label(text: &str) -> Label {
+        if text.is_empty() { Label::default() } else { text.parse().unwrap() }
     }
 }

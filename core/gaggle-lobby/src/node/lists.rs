@@ -1,7 +1,8 @@
 //! Who watches which list of rooms, and what they have been shown of it.
 //!
 //! A list is asked for again a moment after somebody joined or left, not each time: a storm of joins
-//! makes one message, not thousands.
+//! makes one message, not thousands. If many different ones are watched it is a few at a time, so that nobody who joins
+//! has to wait for all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,6 +16,10 @@ use crate::id::RoomId;
 use crate::label::Label;
 use crate::message::client::List;
 use crate::message::server::{Listing, Rooms};
+
+/// Lists that are asked for at once, and how long it is until the next ones are, where there are more.
+const AT_ONCE: usize = 16;
+const TURN: Micros = Micros::from_millis(50);
 
 /// What one can watch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +36,8 @@ pub(super) struct Lists {
     watched: BTreeMap<ListKey, Watched>,
     by_connection: BTreeMap<ConnectionId, ListKey>,
     refresh_at: Option<Micros>,
+    /// With which the next turn begins, if this is not the last one.
+    next: Option<ListKey>,
 }
 
 /// One list.
@@ -81,8 +88,14 @@ impl Node {
         if self.lists.refresh_at.is_none_or(|at| at > now) {
             return;
         }
-        self.lists.refresh_at = Some(now + self.rules.list_every);
-        let keys: Vec<ListKey> = self.lists.watched.keys().cloned().collect();
+        let watched = &self.lists.watched;
+        let mut keys: Vec<ListKey> = match self.lists.next.take() {
+            Some(next) => watched.range(next..).map(|(key, _)| key.clone()).take(AT_ONCE + 1).collect(),
+            None => watched.keys().take(AT_ONCE + 1).cloned().collect(),
+        };
+        self.lists.next = if keys.len() > AT_ONCE { keys.pop() } else { None };
+        let wait = if self.lists.next.is_some() { TURN } else { self.rules.list_every };
+        self.lists.refresh_at = Some(now + wait);
         keys.iter().for_each(|key| self.ask_for_list(key));
     }
 
