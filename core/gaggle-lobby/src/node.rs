@@ -6,7 +6,7 @@
 //!
 //! `hello.rs` is about who somebody is, `commands.rs` about what they ask for, `answers.rs` about what the
 //! directory says, `copies.rs` about rooms, `signals.rs` about what members hand to each other, `lists.rs`
-//! about the list of rooms, `searches.rs` about who looks for people of their skill, `connection.rs` and `limits.rs` about connections and how much they may do.
+//! about the list of rooms, `searches.rs` about who looks for people of their skill, `notes.rs` about what operators can read later, `connection.rs` and `limits.rs` about connections and how much they may do.
 
 mod answers;
 mod commands;
@@ -15,8 +15,11 @@ mod copies;
 mod hello;
 mod limits;
 mod lists;
+mod notes;
 mod searches;
 mod signals;
+
+pub use notes::{Happening, Note};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -142,6 +145,8 @@ pub enum Output {
         /// What.
         query: Query,
     },
+    /// Something for the log. Nothing has to be done.
+    Note(Box<Note>),
 }
 
 /// What one node tells another.
@@ -523,6 +528,10 @@ impl Node {
     /// Says why something was not done. Who keeps doing what is refused is shown out.
     fn refuse(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, refusal: Refusal) {
         *self.tally.refused.entry(refusal.code).or_default() += 1;
+        if !self.connections.contains_key(&connection) {
+            return;
+        }
+        self.note(connection, Happening::Refused(refusal.clone()));
         let Some(known) = self.connections.get_mut(&connection) else { return };
         if known.strike(now, refusal.code) {
             self.disconnect(now, connection, refusal);
@@ -532,6 +541,7 @@ impl Node {
     }
 
     fn say_bye(&mut self, connection: ConnectionId, refusal: Refusal, reconnect: bool) {
+        self.note(connection, Happening::Ended(refusal.clone()));
         let Refusal { code, text, .. } = refusal;
         *self.tally.closed.entry(code).or_default() += 1;
         self.send(connection, None, Bye { code, text, reconnect });

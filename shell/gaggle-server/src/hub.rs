@@ -12,16 +12,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::directory::{Directory, Entry, Reply, Request};
 use gaggle_lobby::node::{
-    AskId, ConnectionId, Identity, Node, NodeConfig, NodeMessage, Output, Query, Tally,
+    AskId, ConnectionId, Identity, Node, NodeConfig, NodeMessage, Note, Output, Query, Tally,
 };
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::{RatingChange, RoomView};
 use gaggle_lobby::{MatchRecord, Refusal, RefusalCode, RoomId, ServerMessage};
-use tracing::{debug, error, info};
+use tracing::{debug, error};
 
 use crate::clock::Clock;
 use crate::identity::TokenVerifier;
 use crate::metrics::Histogram;
+use crate::notes;
 use crate::shared::redis::Start;
 use crate::shared::{Logged, Share, unavailable};
 use crate::socket::Socket;
@@ -76,6 +77,7 @@ struct Later {
     records: Vec<MatchRecord>,
     queries: Vec<(AskId, Query)>,
     tokens: Vec<(ConnectionId, String)>,
+    notes: Vec<Note>,
 }
 
 impl Hub {
@@ -145,7 +147,6 @@ impl Hub {
 
     /// Somebody broke the rules of WebSockets.
     pub(crate) fn misbehaved(self: &Arc<Hub>, id: ConnectionId, refusal: Refusal) {
-        info!(connection = id.0, code = %refusal.code, text = refusal.text, "misbehaved");
         self.call(|machines, now| machines.node.disconnect(now, id, refusal));
     }
 
@@ -273,6 +274,7 @@ impl Hub {
             result
         };
         later.flush.iter().for_each(|socket| socket.flush());
+        later.notes.iter().for_each(notes::log);
         if let Some(storage) = self.storage.get() {
             for record in later.records {
                 if !storage.store(record) {
@@ -392,6 +394,7 @@ impl Machines {
             }
             Output::Verify { connection, token } => later.tokens.push((connection, token)),
             Output::Query { ask, query } => later.queries.push((ask, query)),
+            Output::Note(note) => later.notes.push(*note),
             Output::Tell { node, message } => match &self.share {
                 Some(share) => share.tell(node, &message),
                 None => debug_assert!(false, "a node by itself has nobody to tell"),

@@ -27,6 +27,7 @@ mod hub;
 mod ice;
 mod identity;
 pub mod metrics;
+mod notes;
 mod operator;
 mod relay;
 mod server;

@@ -5,7 +5,7 @@ use gaggle_kit::{Micros, PeerId};
 use super::connection::Stage;
 use super::lists::ListKey;
 use super::signals::Signals;
-use super::{ConnectionId, Node, RefusalCode};
+use super::{ConnectionId, Happening, Node, RefusalCode};
 use crate::directory::{Copy, Mail, Reply, Request, SeatedReply};
 use crate::id::RoomId;
 use crate::message::server::{Done, MatchResult, Removed, SeatState, Seated, Signalled};
@@ -201,6 +201,7 @@ impl Node {
         if created && let Some(known) = self.connections.get(&connection) {
             self.limits.count_created(now, known.address, &self.rules);
         }
+        self.note(connection, Happening::Seated { created, returned });
         self.tell_seat(now, connection, id, view, created, returned);
         self.catch_up(now, room_id);
         mail
@@ -343,6 +344,7 @@ impl Node {
             }
             _ => {
                 if let Some(room) = room {
+                    self.note_in(connection, Some(room), Happening::Left(LeaveReason::Lost));
                     self.send(connection, None, Removed { room, reason: LeaveReason::Lost });
                 }
             }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use gaggle_kit::{Micros, PeerId};
 
 use super::signals::Signals;
-use super::{ConnectionId, Node, Output};
+use super::{ConnectionId, Happening, Node, Output};
 use crate::directory::Request;
 use crate::id::{NodeId, PlayerId, RoomId, SessionId};
 use crate::label::DisplayName;
@@ -237,6 +237,9 @@ impl Node {
     /// Forgets a connection, whoever ended it. The seat behind it stays.
     pub(super) fn forget_connection(&mut self, now: Micros, connection: ConnectionId) {
         self.stop_search(connection, false);
+        if self.session(connection).is_some_and(|session| session.room.is_some()) {
+            self.note(connection, Happening::Away);
+        }
         let Some(known) = self.connections.remove(&connection) else { return };
         self.limits.disconnect(known.address);
         self.lists.remove(connection);

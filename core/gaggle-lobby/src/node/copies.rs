@@ -9,7 +9,7 @@ use std::sync::Arc;
 use gaggle_kit::{Micros, PeerId};
 
 use super::answers::Asked;
-use super::{AskId, ConnectionId, Node, Output, encode};
+use super::{AskId, ConnectionId, Happening, Node, Output, encode};
 use crate::directory::{Copy, Request};
 use crate::id::RoomId;
 use crate::message::server::{Change, NewTicket, Removed};
@@ -214,6 +214,13 @@ impl Node {
         for (peer, ..) in &gone {
             known.locals.remove(peer);
         }
+        let hosts: Vec<ConnectionId> = events
+            .iter()
+            .filter_map(|event| match event {
+                RoomEvent::HostChanged(changed) => known.locals.get(&changed.peer).copied(),
+                _ => None,
+            })
+            .collect();
         let renew = events.iter().any(|event| matches!(event, RoomEvent::EpochChanged(_)));
         let locals: Vec<(PeerId, ConnectionId)> =
             known.locals.iter().map(|(peer, connection)| (*peer, *connection)).collect();
@@ -224,11 +231,13 @@ impl Node {
             }
         }
         for (_, connection, reason) in gone {
+            self.note(connection, Happening::Left(reason));
             if let Some(session) = self.session_mut(connection) {
                 session.room = None;
             }
             self.send(connection, None, Removed { room, reason });
         }
+        hosts.into_iter().for_each(|connection| self.note(connection, Happening::BecameHost));
         if renew {
             locals.iter().for_each(|(_, connection)| self.send_ticket(now, *connection, None));
         }
@@ -304,6 +313,7 @@ impl Node {
         }
         let Some(known) = self.rooms.remove(&room) else { return };
         for connection in known.locals.into_values() {
+            self.note(connection, Happening::Left(LeaveReason::Closed));
             if let Some(session) = self.session_mut(connection) {
                 session.room = None;
             }

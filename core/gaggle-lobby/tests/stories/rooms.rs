@@ -1,6 +1,8 @@
 //! Stories about rooms: finding, joining, hosting, starting, leaving.
 
 use gaggle_kit::{Micros, Slot};
+use gaggle_lobby::directory::Request;
+use gaggle_lobby::node::Happening;
 use gaggle_lobby::rules::{ModeRules, Rules};
 use gaggle_lobby::view::{LeaveReason, RoomEvent, Status};
 use gaggle_lobby::{RefusalCode, ServerMessage};
@@ -303,6 +305,62 @@ fn who_is_kicked_stays_out() {
     assert!(claims.admit(room.id, server.room_of(host).epoch).is_err());
     let unknown = r#"{"type":"kick","peer":"00000000000000000000000000000000"}"#;
     assert_eq!(code(&server.say(host, unknown)), RefusalCode::NoSuchMember);
+}
+
+#[test]
+fn however_many_lists_are_watched_only_some_are_made_at_once_and_all_in_time() {
+    let mut server = Server::new();
+    let watchers: Vec<_> = (0..100)
+        .map(|number| {
+            let watcher = server.guest(number);
+            server.say(watcher, &format!(r#"{{"type":"list","game":"pond","mode":"m{number}"}}"#));
+            watcher
+        })
+        .collect();
+    for number in 0..100 {
+        let maker = server.guest(1_000 + number);
+        server.say(maker, &format!(r#"{{"type":"create","game":"pond","mode":"m{number}"}}"#));
+    }
+    watchers.iter().for_each(|watcher| drop(server.hear(*watcher)));
+    let mut told = 0;
+    for _ in 0..20 {
+        server.asked.clear();
+        server.wait(Micros::from_millis(100));
+        let count = server.asked.iter().filter(|request| matches!(request, Request::List { .. })).count();
+        assert!(count <= 16, "{count} at once");
+        let heard = |watcher: &_| server.hear(*watcher).len();
+        told += watchers.iter().map(heard).sum::<usize>();
+    }
+    assert_eq!(told, 100, "everybody is told of one room, once");
+}
+
+#[test]
+fn what_happens_to_people_is_noted_with_connection_person_and_room() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let rude = server.player(2);
+    let other = server.player(3);
+    let room = server.room_of(host);
+    let [host_is, rude_is, other_is] = [0, 1, 2].map(|at: usize| room.members[at].player);
+    server.say(rude, r#"{"type":"finish"}"#);
+    server.say(host, &format!(r#"{{"type":"kick","peer":"{}"}}"#, room.members[1].peer));
+    server.say(host, LEAVE);
+    server.close(other);
+    let stranger = server.connect();
+    server.say(stranger, FIND);
+    let noted: Vec<_> = server.notes.iter().map(|note| (note.connection, note.player, note.room)).collect();
+    let id = room.id;
+    let (a, b, c) =
+        ((host, Some(host_is), Some(id)), (rude, Some(rude_is), Some(id)), (other, Some(other_is), Some(id)));
+    assert_eq!(noted, [a, b, c, b, b, a, c, c, (stranger, None, None)]);
+    let what: Vec<_> = server.notes.iter().map(|note| &note.happening).collect();
+    let seated = |created| Happening::Seated { created, returned: false };
+    assert_eq!(what[..3], [&seated(true), &seated(false), &seated(false)]);
+    assert!(matches!(what[3], Happening::Refused(refusal) if refusal.code == RefusalCode::NotHost));
+    assert_eq!(what[4], &Happening::Left(LeaveReason::Kicked));
+    assert_eq!(what[5], &Happening::Left(LeaveReason::Left));
+    assert_eq!(what[6..8], [&Happening::BecameHost, &Happening::Away]);
+    assert!(matches!(what[8], Happening::Refused(refusal) if refusal.code == RefusalCode::OutOfOrder));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, Request};
 use gaggle_lobby::message::server::{OwnBest, Refused, Seated, Welcome};
-use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, Output, Query};
+use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, Note, Output, Query};
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::view::{RoomEvent, RoomView};
 use gaggle_lobby::{
@@ -19,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) directory: Directory,
     pub(crate) records: Vec<MatchRecord>,
     pub(crate) queries: Vec<Query>,
+    /// What an operator could read.
+    pub(crate) notes: Vec<Note>,
     /// What the directory was asked.
     pub(crate) asked: Vec<Request>,
     /// What storage knows of people's skill; questions wait while it knows nobody.
@@ -55,6 +57,7 @@ impl Server {
             directory: Directory::new(rules),
             records: Vec::new(),
             queries: Vec::new(),
+            notes: Vec::new(),
             asked: Vec::new(),
             ratings: BTreeMap::new(),
             held: None,
@@ -190,6 +193,7 @@ impl Server {
             }
             Output::Query { query, .. } => self.queries.push(query),
             Output::Verify { .. } => {}
+            Output::Note(note) => self.notes.push(*note),
             Output::Tell { .. } => panic!("there is no other node"),
         }
     }

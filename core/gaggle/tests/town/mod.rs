@@ -168,7 +168,7 @@ impl Shared {
                     let reply = self.directory.handle_request(now, *request);
                     self.node.handle_reply(now, ask, reply);
                 }
-                Output::Tell { .. } | Output::Verify { .. } | Output::Query { .. } => {}
+                Output::Tell { .. } | Output::Verify { .. } | Output::Query { .. } | Output::Note(_) => {}
             }
         }
     }

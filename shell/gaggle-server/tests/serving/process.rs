@@ -22,6 +22,11 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(data: &Path, port: u16, more: &[&str]) -> Process {
+        Process::start_with(data, port, more, Stdio::inherit())
+    }
+
+    /// The same with its log somewhere else.
+    fn start_with(data: &Path, port: u16, more: &[&str], log: Stdio) -> Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_gaggle-server"))
             .args(["--listen", &format!("127.0.0.1:{port}"), "--log", "warn", "--rate-limits", "false"])
             .args(["--connections-per-address", "100000", "--drain", "2s"])
@@ -29,6 +34,7 @@ impl Process {
             .arg(data)
             .args(more)
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut line = String::new();
@@ -72,6 +78,46 @@ fn told_to_stop_it_says_goodbye_and_ends_well() {
     // It would wait for an hour, but not for somebody who is gone.
     drop(guest);
     assert!(process.child.wait().unwrap().success());
+}
+
+#[test]
+fn the_log_tells_what_happened_to_whom_and_where() {
+    let place = Place::new();
+    let more = ["--log", "debug", "--log-format", "json"];
+    let mut process = Process::start_with(place.path(), 0, &more, Stdio::piped());
+    let log = BufReader::new(process.child.stderr.take().unwrap());
+    let [mut nia, mut ada] = [1, 2].map(|number| {
+        let mut guest = Guest::connect(process.address);
+        let player = guest.hello(number).player.to_string();
+        (guest, player)
+    });
+    let made = nia.0.seat(FIND);
+    let found = ada.0.seat(FIND);
+    ada.0.say(r#"{"type":"finish"}"#);
+    ada.0.hear_until(|message| matches!(message, ServerMessage::Refused(_)).then_some(()));
+    nia.0.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, found.peer));
+    ada.0.hear_until(|message| matches!(message, ServerMessage::Removed(_)).then_some(()));
+    drop(nia.0);
+    let room = made.room.id.to_string();
+    let expected = [
+        ("seated", &nia.1, ("created", "true")),
+        ("seated", &ada.1, ("created", "false")),
+        ("refused", &ada.1, ("code", "not-host")),
+        ("left", &ada.1, ("reason", "kicked")),
+        ("away", &nia.1, ("level", "INFO")),
+    ];
+    let mut lines =
+        log.lines().map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
+    let mut connections = std::collections::BTreeMap::new();
+    for (message, player, (field, value)) in expected {
+        let line = lines.find(|line| line["message"] == message && line["player"] == player.as_str());
+        let line = line.unwrap_or_else(|| panic!("nothing about {message}"));
+        assert_eq!(line["room"], room.as_str(), "{line}");
+        assert_eq!(line[field].to_string().trim_matches('"'), value, "{line}");
+        let connection = line["connection"].as_u64().unwrap();
+        assert_eq!(*connections.entry(player).or_insert(connection), connection, "{line}");
+    }
+    assert_eq!(connections.len(), 2);
 }
 
 #[test]

@@ -452,6 +452,7 @@ impl World {
                 }
                 (Output::Verify { connection, .. }, _) => self.verify(slot, id, connection),
                 (Output::Query { ask, query }, _) => self.query(slot, id, ask, query),
+                (Output::Note(_), _) => {}
             }
         }
         if let Some(at) = wake_at {
