@@ -44,7 +44,12 @@ pub struct Directory {
     dead: BTreeMap<NodeId, u32>,
     notices: VecDeque<(NodeId, Notice)>,
     records: VecDeque<MatchRecord>,
+    /// Decided matches nobody has said to be stored.
+    unstored: VecDeque<MatchRecord>,
 }
+
+/// Decided matches that are remembered until they are stored, also when their rooms are gone.
+const UNSTORED_MAX: usize = 1_024;
 
 /// That a node is alive, until when.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +71,7 @@ impl Directory {
             dead: BTreeMap::new(),
             notices: VecDeque::new(),
             records: VecDeque::new(),
+            unstored: VecDeque::new(),
         }
     }
 
@@ -100,6 +106,7 @@ impl Directory {
                 Reply::Noted
             }
             Request::Stored { room, round, ratings } => {
+                self.unstored.retain(|record| (record.room, record.round) != (room, round));
                 if let Some(known) = self.rooms.get_mut(&room) {
                     known.set_stored(round, ratings);
                     self.publish(room);
@@ -118,7 +125,8 @@ impl Directory {
         self.notices.pop_front()
     }
 
-    /// A match that is decided and has to be stored; say [`Request::Stored`] when it is.
+    /// A match that is decided and has to be stored; say [`Request::Stored`] when it is. If that was not said before some node
+    /// was lost, it comes once more: that node may have been the one to store it.
     pub fn poll_record(&mut self) -> Option<MatchRecord> {
         self.records.pop_front()
     }
@@ -183,6 +191,7 @@ impl Directory {
 
     fn lose_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
         self.dead.insert(node, epoch);
+        self.records.extend(self.unstored.iter().cloned());
         for id in self.index.rooms_on(node) {
             if let Some(room) = self.rooms.get_mut(&id) {
                 room.lose_node(now, node, epoch);
@@ -438,7 +447,15 @@ impl Directory {
         let Some(room) = self.rooms.get_mut(&id) else { return };
         let mut nodes = self.index.nodes_of(id);
         let change = room.take_change();
-        self.records.extend(change.records);
+        for record in change.records {
+            let is_it = |known: &MatchRecord| (known.room, known.round) == (record.room, record.round);
+            if !self.unstored.iter().any(is_it) {
+                self.unstored.push_back(record.clone());
+            }
+            self.records.push_back(record);
+        }
+        let excess = self.unstored.len().saturating_sub(UNSTORED_MAX);
+        self.unstored.drain(..excess);
         for event in &change.events {
             if let RoomEvent::Left(left) = event {
                 self.mail.remove(&left.peer);

@@ -12,6 +12,7 @@ use super::{Directory, Lease, Mail};
 use crate::MessageError;
 use crate::id::{NodeId, RoomId};
 use crate::json::{Raw, Value, record};
+use crate::results::MatchRecord;
 use crate::room::Room;
 use crate::rules::Rules;
 
@@ -40,10 +41,11 @@ pub struct Snapshot {
     mail: BTreeMap<PeerId, VecDeque<Mail>>,
     seekers: Seekers,
     nodes: Vec<StoredNode>,
+    unstored: VecDeque<MatchRecord>,
 }
 
 impl Snapshot {
-    /// The text: a line for each node, room, and mailbox.
+    /// The text: a line for each node, room, seeker, mailbox, and match that is not stored.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for node in &self.nodes {
@@ -72,6 +74,11 @@ impl Snapshot {
             StoredMail { peer: *peer, mail: mail.iter().cloned().collect() }.write(&mut out);
             out.push('\n');
         }
+        for record in &self.unstored {
+            out.push_str("record ");
+            record.write(&mut out);
+            out.push('\n');
+        }
         out
     }
 
@@ -85,6 +92,7 @@ impl Snapshot {
             mail: BTreeMap::new(),
             seekers: Seekers::default(),
             nodes: Vec::new(),
+            unstored: VecDeque::new(),
         };
         for line in text.lines() {
             let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -107,6 +115,7 @@ impl Snapshot {
                     let seeker = Seeker::read(Raw::parse(rest)?, "seeker")?;
                     snapshot.seekers.0.insert(seeker.newcomer.peer, seeker);
                 }
+                "record" => snapshot.unstored.push_back(MatchRecord::read(Raw::parse(rest)?, "record")?),
                 _ => return Err(MessageError::UnknownKind { field: "line" }),
             }
         }
@@ -129,6 +138,7 @@ impl Directory {
             mail: self.mail.clone(),
             seekers: self.seekers.clone(),
             nodes: alive.chain(dead).collect(),
+            unstored: self.unstored.clone(),
         }
     }
 
@@ -141,6 +151,7 @@ impl Directory {
             rooms: snapshot.rooms,
             mail: snapshot.mail,
             seekers: snapshot.seekers,
+            unstored: snapshot.unstored,
             ..Directory::new(rules)
         };
         for StoredNode { node, epoch, until } in snapshot.nodes {

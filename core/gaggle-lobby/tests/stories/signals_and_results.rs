@@ -1,9 +1,11 @@
 //! Stories about what members hand to each other, and about how a match ended.
 
+use gaggle_kit::Micros;
+use gaggle_lobby::directory::{Directory, Request, Snapshot};
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::view::{RoomEvent, Verdict};
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::{MatchRecord, NodeId, RefusalCode, ServerMessage};
 
 use crate::server::{FIND, LEAVE, Server, code, events, hello, welcome};
 
@@ -144,6 +146,33 @@ fn a_result_counts_when_those_who_were_there_agree() {
         matches!(&again[..], [ServerMessage::MatchResult(result)] if result.verdict == Verdict::Accepted)
     );
     assert_eq!(server.records.len(), 1);
+}
+
+#[test]
+fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
+    let mut server = Server::new();
+    server.storage_works = false;
+    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
+    let report = report(&server, &players, &[300, 100]);
+    players.iter().for_each(|player| drop(server.say(*player, &report)));
+    // The room is gone, too: everybody has left it.
+    players.iter().for_each(|player| drop(server.say(*player, LEAVE)));
+    assert_eq!((server.records.len(), server.directory.room_count()), (1, 0));
+    let lose_a_node = |directory: &mut Directory, number: u64, now: Micros| {
+        let lease = Request::Lease { node: NodeId(number), epoch: 1, until: now };
+        let _ = directory.handle_request(now, lease);
+        directory.handle_timeout(now);
+        std::iter::from_fn(|| directory.poll_record()).collect::<Vec<MatchRecord>>()
+    };
+    let now = server.now;
+    assert_eq!(lose_a_node(&mut server.directory, 8, now), server.records);
+    // Whoever came late knows it from the snapshot.
+    let snapshot = Snapshot::from_text(&server.directory.snapshot().to_text()).unwrap();
+    let mut late = Directory::from_snapshot(Rules::default(), snapshot);
+    assert_eq!(lose_a_node(&mut late, 9, now), server.records);
+    let (room, round) = (server.records[0].room, server.records[0].round);
+    let _ = late.handle_request(now, Request::Stored { room, round, ratings: Vec::new() });
+    assert_eq!(lose_a_node(&mut late, 10, now), []);
 }
 
 #[test]

@@ -210,6 +210,47 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
 }
 
 #[test]
+fn a_result_whose_node_is_killed_before_it_is_on_disk_is_stored_by_another() {
+    let redis = Redis::start();
+    let place = Place::new();
+    let url = redis.url();
+    let mut doomed = Process::start(place.path(), 0, &["--redis", &url, "--ticket-secret", SECRET]);
+    let other = redis.node(|_| {});
+    // Somebody else writes to its database, for as long as it lives.
+    let database = rusqlite::Connection::open(place.path().join("gaggle.sqlite")).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (mut nia, mut ada) = (Guest::connect(doomed.address), Guest::connect(doomed.address));
+    nia.hello(1);
+    ada.hello(2);
+    let (made, found) = (nia.seat(FIND), ada.seat(FIND));
+    let report = format!(
+        r#"{{"type":"report","round":1,"scores":[{{"peer":"{}","slot":0,"score":70}},{{"peer":"{}","slot":1,"score":90}}]}}"#,
+        made.peer, found.peer
+    );
+    for guest in [&mut nia, &mut ada] {
+        guest.say(&report);
+        guest.hear_until(|message| matches!(message, ServerMessage::MatchResult(_)).then_some(()));
+    }
+    doomed.kill();
+    let mut reader = other.guest();
+    reader.hello(1);
+    let start = Instant::now();
+    loop {
+        reader.say(r#"{"type":"mine","game":"gander","mode":"team"}"#);
+        let matches = reader.hear_until(|message| match message {
+            ServerMessage::OwnBest(mine) => Some(mine.matches.clone()),
+            _ => None,
+        });
+        if let [stored] = &matches[..] {
+            assert_eq!((stored.room, stored.score), (made.room.id, 70));
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "nobody stored it");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
 fn a_node_that_comes_late_reads_the_snapshot_and_what_came_after() {
     let redis = Redis::start();
     let first = redis.node(|_| {});
