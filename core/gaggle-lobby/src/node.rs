@@ -418,6 +418,14 @@ impl Node {
         }
     }
 
+    /// The directory is another one, or has lost what it was told last: begins a new life, so that what was asked in the old
+    /// one and is still on its way counts for nothing. Whoever is connected should be disconnected before.
+    pub fn begin_again(&mut self, now: Micros) {
+        self.epoch += 1;
+        self.asked.retain(|_, asked| !matches!(asked, Asked::Lease));
+        self.renew_lease(now);
+    }
+
     /// Does what time alone brings about.
     pub fn handle_timeout(&mut self, now: Micros) {
         if self.lease_due.is_some_and(|due| due <= now) {

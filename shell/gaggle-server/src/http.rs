@@ -46,7 +46,7 @@ pub(crate) struct Site {
     pub(crate) proxies: Vec<IpAddr>,
     pub(crate) operator_token: Option<String>,
     pub(crate) extensions: Extensions,
-    /// Whether new clients should be sent here.
+    /// False when the server is about to stop.
     pub(crate) is_ready: AtomicBool,
     pub(crate) next_connection: AtomicU64,
 }
@@ -94,8 +94,7 @@ impl Site {
         match request.uri().path() {
             "/lobby" => self.lobby(request, remote),
             "/health" => plain(StatusCode::OK, "ok"),
-            "/ready" if self.is_ready.load(Ordering::Relaxed) => plain(StatusCode::OK, "ready"),
-            "/ready" => plain(StatusCode::SERVICE_UNAVAILABLE, "not ready: about to stop"),
+            "/ready" => self.ready(),
             "/metrics" if self.is_operator(&request, remote) => self.metrics(),
             "/metrics" => plain(StatusCode::UNAUTHORIZED, "the operator's token is needed"),
             "/operator" if self.operator_token.is_some() => page(operator::PAGE),
@@ -111,7 +110,16 @@ impl Site {
         }
     }
 
-    /// Numbers are for operators, and for who is on the same machine and not sent by a proxy.
+    /// Whether new clients should be sent here, or why not.
+    fn ready(&self) -> Answer {
+        let is_stopping = !self.is_ready.load(Ordering::Relaxed);
+        match is_stopping.then_some("not ready: about to stop").or_else(|| self.hub.objection()) {
+            None => plain(StatusCode::OK, "ready"),
+            Some(why) => plain(StatusCode::SERVICE_UNAVAILABLE, why),
+        }
+    }
+
+    /// Numbers are for operators, and for who is on the same machine and not sent by a proxy, whether that says for whom or not.
     fn is_operator(&self, request: &Request<Incoming>, remote: IpAddr) -> bool {
         let is_forwarded = request.headers().contains_key("x-forwarded-for");
         (remote.to_canonical().is_loopback() && !is_forwarded)

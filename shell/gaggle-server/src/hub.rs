@@ -23,8 +23,9 @@ use crate::clock::Clock;
 use crate::identity::TokenVerifier;
 use crate::metrics::Histogram;
 use crate::notes;
+use crate::server::LEASE;
 use crate::shared::redis::Start;
-use crate::shared::{Logged, Share, unavailable};
+use crate::shared::{Logged, Position, Share, unavailable};
 use crate::socket::Socket;
 use crate::storage::{Listener, Storage, StorageThread};
 
@@ -40,7 +41,12 @@ pub(crate) struct Hub {
     /// Matches that were stored, and those that could not be.
     stored: AtomicU64,
     lost: AtomicU64,
+    /// When matches could not be stored, if none was since. 0: never.
+    lost_at: AtomicU64,
 }
+
+/// How long a server whose storage failed sends people elsewhere. Then it tries again: nobody would find out otherwise.
+const STORAGE_DOUBT: Micros = Micros::from_secs(60);
 
 /// What is going on, for operators.
 pub(crate) struct Snapshot {
@@ -94,7 +100,7 @@ impl Hub {
         let (share, directory) = match shared {
             None => (None, Directory::new(rules)),
             Some((mut share, start)) => {
-                share.restart(now, start.at, start.time);
+                share.restart(now, start.position, start.time);
                 (Some(share), start.directory)
             }
         };
@@ -108,6 +114,7 @@ impl Hub {
             handling: Histogram::default(),
             stored: AtomicU64::new(0),
             lost: AtomicU64::new(0),
+            lost_at: AtomicU64::new(0),
         });
         let _ = hub.storage.set(StorageThread::start(storage, StorageListener(Arc::downgrade(&hub))));
         hub.call(|_, _| ());
@@ -178,13 +185,18 @@ impl Hub {
     }
 
     /// The last entry that was taken from the log.
-    pub(crate) fn applied(&self) -> u64 {
-        self.lock().share.as_ref().map_or(0, Share::applied)
+    pub(crate) fn applied(&self) -> Position {
+        self.lock().share.as_ref().map(|share| share.applied().clone()).unwrap_or_default()
     }
 
     /// What was written into the log and did not come out of it yet.
     pub(crate) fn unanswered_count(&self) -> usize {
         self.lock().share.as_ref().map_or(0, Share::waiting_count)
+    }
+
+    /// Whether something this node wrote is not where it should be in the log.
+    pub(crate) fn misses_any(&self, entries: &[Logged]) -> bool {
+        self.lock().share.as_ref().is_some_and(|share| share.misses_any(entries))
     }
 
     /// Takes entries from the log.
@@ -199,11 +211,12 @@ impl Hub {
         self.call(|machines, now| machines.node.handle_node_message(now, message));
     }
 
-    /// Begins again with another directory. Nobody's seat is certain, so that everybody has to come back.
+    /// Begins again with another directory. Nobody's seat is certain, so that everybody has to come back. The node begins a
+    /// new life: what was written in the old one and is still on its way seats nobody for good.
     pub(crate) fn restart(self: &Arc<Hub>, start: Start) {
         self.call(|machines, now| {
             let Some(share) = &mut machines.share else { return };
-            let unanswered = share.restart(now, start.at, start.time);
+            let unanswered = share.restart(now, start.position, start.time);
             machines.directory = start.directory;
             for ask in unanswered {
                 machines.node.handle_reply(now, ask, Reply::Refused(unavailable()));
@@ -212,6 +225,7 @@ impl Hub {
             for connection in connections {
                 machines.node.disconnect(now, connection, unavailable());
             }
+            machines.node.begin_again(now);
         });
     }
 
@@ -238,6 +252,20 @@ impl Hub {
     /// The epoch of a room that is known here.
     pub(crate) fn epoch_of(&self, room: RoomId) -> Option<u32> {
         self.lock().node.epoch_of(room)
+    }
+
+    /// Why nobody new should be sent here, if they should not.
+    pub(crate) fn objection(&self) -> Option<&'static str> {
+        let now = self.clock.now();
+        let contact = self.lock().share.as_ref().map(Share::contact);
+        let lost_at = Micros::new(self.lost_at.load(Ordering::Relaxed));
+        if contact.is_some_and(|contact| now.since(contact.lost_since()) > LEASE) {
+            Some("not ready: the rooms cannot be reached, see the setting `redis`")
+        } else if lost_at > Micros::ZERO && now.since(lost_at) < STORAGE_DOUBT {
+            Some("not ready: results cannot be stored, see the setting `data`")
+        } else {
+            None
+        }
     }
 
     /// How many are connected.
@@ -278,7 +306,7 @@ impl Hub {
         if let Some(storage) = self.storage.get() {
             for record in later.records {
                 if !storage.store(record) {
-                    self.lost.fetch_add(1, Ordering::Relaxed);
+                    self.lose(1);
                 }
             }
             for (ask, query) in later.queries {
@@ -292,6 +320,11 @@ impl Hub {
             self.verify(connection, token);
         }
         result
+    }
+
+    fn lose(&self, matches: usize) {
+        self.lost.fetch_add(matches as u64, Ordering::Relaxed);
+        self.lost_at.store(self.clock.now().get(), Ordering::Relaxed);
     }
 
     /// Checks a token in a task of its own: keys may have to be asked for.
@@ -421,13 +454,14 @@ impl Listener for StorageListener {
     fn stored(&self, record: &MatchRecord, ratings: Vec<RatingChange>) {
         if let Some(hub) = self.0.upgrade() {
             hub.stored.fetch_add(1, Ordering::Relaxed);
+            hub.lost_at.store(0, Ordering::Relaxed);
             hub.stored(record.room, record.round, ratings);
         }
     }
 
     fn lost(&self, matches: usize) {
         if let Some(hub) = self.0.upgrade() {
-            hub.lost.fetch_add(matches as u64, Ordering::Relaxed);
+            hub.lose(matches);
         }
     }
 

@@ -41,7 +41,7 @@ const TLS_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the store may take for what is said last.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long the other nodes wait for a sign of life of this one.
-const LEASE: Micros = Micros::from_secs(6);
+pub(crate) const LEASE: Micros = Micros::from_secs(6);
 
 /// How many port numbers are tried where any will do.
 const BIND_ATTEMPTS: usize = 16;
@@ -240,11 +240,13 @@ async fn start_hub(
     let store = Store::new(url, &config.redis_prefix, id, &rules).map_err(failed)?;
     let start = store.start(&rules).await.map_err(failed)?;
     let (outbox, parcels) = tokio::sync::mpsc::unbounded_channel();
-    let shared = Some((Share::new(id, outbox), start));
+    let share = Share::new(id, outbox);
+    let contact = share.contact();
+    let shared = Some((share, start));
     let hub = Hub::new(clock, rules.clone(), node, shared, tokens, storage);
-    let tasks =
-        vec![tokio::spawn(store.clone().write(parcels)), tokio::spawn(store.read(hub.clone(), rules))];
-    Ok((hub, tasks))
+    let write = store.clone().write(parcels, contact.clone(), clock);
+    let read = store.read(hub.clone(), rules, contact);
+    Ok((hub, vec![tokio::spawn(write), tokio::spawn(read)]))
 }
 
 /// An address as it may be shown.

@@ -7,6 +7,7 @@ pub(crate) mod redis;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
@@ -29,12 +30,61 @@ const TICK_AGAIN_AFTER: Micros = Micros::from_millis(500);
 /// Something to be carried to the store.
 #[derive(Debug)]
 pub(crate) enum Parcel {
-    /// An entry for the log, with its number among those of this node; 0 for one that may be there twice.
-    Entry { number: u64, text: String },
+    /// An entry for the log, with its number among those of this node; 0 for one that may be there twice. It counts only
+    /// as long as the node has not begun again.
+    Entry { number: u64, text: String, life: u64 },
     /// A text for another node, and the space it takes.
     Tell { node: NodeId, text: String, _space: OwnedSemaphorePermit },
     /// Everything up to an entry.
-    Snapshot { at: u64, snapshot: Box<Snapshot> },
+    Snapshot { position: Position, snapshot: Box<Snapshot> },
+}
+
+/// What a node and those who carry for it tell each other.
+#[derive(Debug, Default)]
+pub(crate) struct Contact {
+    /// Rises when the node begins again: what was written before that is worth nothing.
+    life: AtomicU64,
+    /// When the store last took and gave something, if only that there is nothing new.
+    written_at: AtomicU64,
+    read_at: AtomicU64,
+    /// The highest number of those entries of ours the store says it has.
+    written: AtomicU64,
+}
+
+impl Contact {
+    /// Which [`Parcel::Entry`] counts.
+    pub(crate) fn life(&self) -> u64 {
+        self.life.load(Ordering::Relaxed)
+    }
+
+    /// The store took entries up to this number.
+    pub(crate) fn has_written(&self, now: Micros, number: u64) {
+        self.written_at.store(now.get(), Ordering::Relaxed);
+        self.written.fetch_max(number, Ordering::Relaxed);
+    }
+
+    /// What the store must have of ours.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_read(&self, now: Micros) {
+        self.read_at.store(now.get(), Ordering::Relaxed);
+    }
+
+    /// Since when nothing could be written, or nothing read. A node that is well writes every few seconds that it is.
+    pub(crate) fn lost_since(&self) -> Micros {
+        Micros::new(self.written_at.load(Ordering::Relaxed).min(self.read_at.load(Ordering::Relaxed)))
+    }
+}
+
+/// How far the log was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Position {
+    /// The last entry. They are numbered from 1, without holes.
+    pub(crate) at: u64,
+    /// Which one that was: [`Logged::name`]. A store that lost its last entries gives their numbers to others.
+    pub(crate) name: String,
 }
 
 /// An entry as it comes out of the log.
@@ -47,7 +97,25 @@ pub(crate) struct Logged {
     pub(crate) writer: NodeId,
     /// The number its writer gave it.
     pub(crate) number: u64,
+    /// The name of the entry before it.
+    pub(crate) previous: String,
     pub(crate) text: String,
+}
+
+impl Logged {
+    /// What tells it from any other entry there was at its place, as the store writes it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}:{}:{}", self.time.get(), self.writer, self.number)
+    }
+
+    /// Whether it is what comes next.
+    pub(crate) fn follows(&self, position: &Position) -> bool {
+        self.at == position.at + 1 && self.previous == position.name
+    }
+
+    pub(crate) fn position(&self) -> Position {
+        Position { at: self.at, name: self.name() }
+    }
 }
 
 /// What a node keeps about the log.
@@ -60,8 +128,9 @@ pub(crate) struct Share {
     next_number: u64,
     /// What was written and did not come out yet.
     waiting: BTreeMap<u64, Option<AskId>>,
+    contact: Arc<Contact>,
     /// The last entry that was taken.
-    applied: u64,
+    applied: Position,
     snapshot_at: u64,
     /// What the store's clock showed last, and ours at that moment.
     clocks: (Micros, Micros),
@@ -76,7 +145,8 @@ impl Share {
             space: Arc::new(Semaphore::new(TELL_BYTES_MAX)),
             next_number: 1,
             waiting: BTreeMap::new(),
-            applied: 0,
+            contact: Arc::default(),
+            applied: Position::default(),
             snapshot_at: 0,
             clocks: (Micros::ZERO, Micros::ZERO),
             ticked_at: Micros::ZERO,
@@ -88,8 +158,12 @@ impl Share {
     }
 
     /// The last entry that was taken.
-    pub(crate) fn applied(&self) -> u64 {
-        self.applied
+    pub(crate) fn applied(&self) -> &Position {
+        &self.applied
+    }
+
+    pub(crate) fn contact(&self) -> Arc<Contact> {
+        self.contact.clone()
     }
 
     /// What was written and did not come out yet.
@@ -107,9 +181,13 @@ impl Share {
         let number = self.next_number;
         self.next_number += 1;
         self.waiting.insert(number, ask);
-        let text = Entry::Request(Box::new(request)).to_text(now);
-        let _ = self.outbox.send(Parcel::Entry { number, text });
+        self.write(number, Entry::Request(Box::new(request)).to_text(now));
         Ok(())
+    }
+
+    fn write(&self, number: u64, text: String) {
+        let life = self.contact.life();
+        let _ = self.outbox.send(Parcel::Entry { number, text, life });
     }
 
     pub(crate) fn tell(&self, node: NodeId, message: &NodeMessage) {
@@ -128,34 +206,47 @@ impl Share {
         let is_due = directory.poll_timeout().is_some_and(|at| at + TICK_AFTER <= store_now);
         if is_due && now.since(self.ticked_at) >= TICK_AGAIN_AFTER {
             self.ticked_at = now;
-            let _ = self.outbox.send(Parcel::Entry { number: 0, text: Entry::Tick.to_text(now) });
+            self.write(0, Entry::Tick.to_text(now));
         }
     }
 
     /// Takes note of an entry that is about to be taken, and says whose answer it brings.
     pub(crate) fn take(&mut self, now: Micros, logged: &Logged) -> Option<AskId> {
-        self.applied = logged.at;
+        self.applied = logged.position();
         self.clocks = (logged.time, now);
         let is_ours = logged.writer == self.id && logged.number > 0;
         is_ours.then(|| self.waiting.remove(&logged.number).flatten()).flatten()
     }
 
+    /// Whether something we wrote should be among or before these and is not: ours come out in the order of their numbers. The
+    /// store said it had it, and has lost it before anybody has read it.
+    pub(crate) fn misses_any(&self, entries: &[Logged]) -> bool {
+        let ours = entries.iter().filter(|entry| entry.writer == self.id).map(|entry| entry.number);
+        let mut awaited = self.waiting.keys();
+        ours.filter(|number| self.waiting.contains_key(number)).any(|number| awaited.next() != Some(&number))
+    }
+
     /// Whether it is on this node to take a snapshot after this entry, and then sends it.
     pub(crate) fn snapshot_after(&mut self, logged: &Logged, directory: &Directory) {
-        let since = self.applied - self.snapshot_at;
+        let since = logged.at - self.snapshot_at;
         let is_time = logged.at.is_multiple_of(SNAPSHOT_EVERY) && since >= 4 * directory.room_count() as u64;
         if is_time {
-            self.snapshot_at = self.applied;
+            self.snapshot_at = logged.at;
             if logged.writer == self.id {
                 let snapshot = Box::new(directory.snapshot());
-                let _ = self.outbox.send(Parcel::Snapshot { at: self.applied, snapshot });
+                let _ = self.outbox.send(Parcel::Snapshot { position: self.applied.clone(), snapshot });
             }
         }
     }
 
-    /// Begins again after this entry, and says which questions will not be answered.
-    pub(crate) fn restart(&mut self, now: Micros, at: u64, time: Micros) -> Vec<AskId> {
-        (self.applied, self.snapshot_at, self.clocks) = (at, at, (time, now));
+    /// Begins again after this entry, and says which questions will not be answered. What waits to be written never is.
+    pub(crate) fn restart(&mut self, now: Micros, position: Position, time: Micros) -> Vec<AskId> {
+        self.contact.life.fetch_add(1, Ordering::Relaxed);
+        self.contact.has_read(now);
+        self.contact.has_written(now, 0);
+        self.contact.written.store(0, Ordering::Relaxed);
+        (self.snapshot_at, self.clocks) = (position.at, (time, now));
+        self.applied = position;
         std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 }

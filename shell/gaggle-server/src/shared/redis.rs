@@ -2,7 +2,9 @@
 //! its own for what others tell it.
 //!
 //! Entries are numbered by their node and the script leaves out what it has seen, so that a batch can be sent again
-//! after a lost connection. Entries get the Redis' own time: one clock for all.
+//! after a lost connection. Entries get the Redis' own time: one clock for all. Each names the one before it: a Redis
+//! that lost its last entries, as one that writes to disk once a second does when it is killed, or one that stands in for
+//! another, goes on from an earlier one, and whoever has taken those that are lost must begin again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +21,8 @@ use ring::digest::{SHA256, digest};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tracing::{error, info, warn};
 
-use super::{Logged, Parcel};
+use super::{Contact, Logged, Parcel, Position};
+use crate::clock::Clock;
 use crate::hub::Hub;
 
 /// Entries written or read at once.
@@ -34,30 +37,39 @@ const RETRY_AFTER: Duration = Duration::from_millis(300);
 const INBOX_TTL_SECONDS: i64 = 120;
 const INBOX_MAX: usize = 10_000;
 
-/// KEYS: log, head (a hash: `at`, `time`, and the last number of each node). ARGV: node, then number and text of each
-/// entry. Writes those entries that are not there yet. Time never goes back, whatever the clock does.
+/// Servers that write the log in another way have another one.
+const LOG_FORMAT: u32 = 2;
+
+/// KEYS: log, head (a hash: `at`, `time`, the `name` of the last entry, and the last number of each node). ARGV: node, then
+/// number and text of each entry. Writes those entries that are not there yet. Time never goes back, whatever the clock does.
 const APPEND: &str = "
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local head = redis.call('HMGET', KEYS[2], 'at', 'time', ARGV[1])
-local at, last = tonumber(head[1] or 0), tonumber(head[3] or 0)
-now = math.max(now, tonumber(head[2] or 0))
+local head = redis.call('HMGET', KEYS[2], 'at', 'time', ARGV[1], 'name')
+local at, last, name = tonumber(head[1] or 0), tonumber(head[3] or 0), head[4] or ''
+now = string.format('%.0f', math.max(now, tonumber(head[2] or 0)))
 for i = 2, #ARGV, 2 do
   local number = tonumber(ARGV[i])
   if number == 0 or number > last then
     at = at + 1
     redis.call('XADD', KEYS[1], string.format('%.0f-1', at),
-      'w', ARGV[1], 'n', ARGV[i], 't', string.format('%.0f', now), 'e', ARGV[i + 1])
+      'w', ARGV[1], 'n', ARGV[i], 't', now, 'p', name, 'e', ARGV[i + 1])
+    name = now .. ':' .. ARGV[1] .. ':' .. ARGV[i]
     if number > last then last = number end
   end
 end
-redis.call('HSET', KEYS[2], 'at', string.format('%.0f', at), 'time', string.format('%.0f', now), ARGV[1], last)
+redis.call('HSET', KEYS[2], 'at', string.format('%.0f', at), 'time', now, 'name', name, ARGV[1], last)
 return at
 ";
-/// KEYS: snapshot, log. ARGV: entry, text, first entry to keep. The latest snapshot wins.
+/// KEYS: snapshot, log. ARGV: entry, text, first entry to keep, the entry's name. The latest snapshot wins; one after an
+/// entry that is not in the log is of something that never happened.
 const KEEP_SNAPSHOT: &str = "
 if tonumber(ARGV[1]) <= tonumber(redis.call('HGET', KEYS[1], 'at') or 0) then return 0 end
-redis.call('HSET', KEYS[1], 'at', ARGV[1], 'text', ARGV[2])
+local found = redis.call('XRANGE', KEYS[2], ARGV[1] .. '-1', ARGV[1] .. '-1')[1]
+local entry = {}
+for i = 1, #(found and found[2] or {}), 2 do entry[found[2][i]] = found[2][i + 1] end
+if (entry.t or '') .. ':' .. (entry.w or '') .. ':' .. (entry.n or '') ~= ARGV[4] then return 0 end
+redis.call('HSET', KEYS[1], 'at', ARGV[1], 'text', ARGV[2], 'name', ARGV[4])
 redis.call('XTRIM', KEYS[2], 'MINID', ARGV[3])
 return 1
 ";
@@ -74,7 +86,7 @@ pub(crate) struct Store {
 /// Where a directory starts from.
 pub(crate) struct Start {
     pub(crate) directory: Directory,
-    pub(crate) at: u64,
+    pub(crate) position: Position,
     pub(crate) time: Micros,
 }
 
@@ -89,7 +101,7 @@ impl Store {
         shared.rates = rates;
         let print = digest(&SHA256, format!("{shared:?}").as_bytes());
         let print: String = print.as_ref()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-        let prefix = format!("{{{prefix}:{}:{print}}}", env!("CARGO_PKG_VERSION"));
+        let prefix = format!("{{{prefix}:{}:{LOG_FORMAT}:{print}}}", env!("CARGO_PKG_VERSION"));
         info!(%prefix, "sharing rooms with nodes of the same version and rules");
         Ok(Store { client: Client::open(url)?, prefix, node })
     }
@@ -112,12 +124,12 @@ impl Store {
     /// What is known at the moment.
     pub(crate) async fn start(&self, rules: &Rules) -> RedisResult<Start> {
         let mut connection = self.connect().await?;
-        let (at, text): (Option<u64>, Option<String>) = redis::cmd("HMGET")
+        let (at, name, text): (Option<u64>, Option<String>, Option<String>) = redis::cmd("HMGET")
             .arg(self.key("snapshot"))
-            .arg("at")
-            .arg("text")
+            .arg(&["at", "name", "text"])
             .query_async(&mut connection)
             .await?;
+        let position = Position { at: at.unwrap_or(0), name: name.unwrap_or_default() };
         let (seconds, micros): (u64, u64) = redis::cmd("TIME").query_async(&mut connection).await?;
         let time = Micros::new(seconds * 1_000_000 + micros);
         let directory = match text.as_deref().map(Snapshot::from_text) {
@@ -125,11 +137,16 @@ impl Store {
             Some(Ok(snapshot)) => Directory::from_snapshot(rules.clone(), snapshot),
             Some(Err(error)) => return Err(unreadable(&error.to_string())),
         };
-        Ok(Start { directory, at: at.unwrap_or(0), time })
+        Ok(Start { directory, position, time })
     }
 
-    /// Carries parcels to the store until the server is gone.
-    pub(crate) async fn write(self, mut outbox: UnboundedReceiver<Parcel>) {
+    /// Carries parcels to the store until the server is gone, without entries of lives that are over.
+    pub(crate) async fn write(
+        self,
+        mut outbox: UnboundedReceiver<Parcel>,
+        contact: Arc<Contact>,
+        clock: Clock,
+    ) {
         let (append, keep) = (Script::new(APPEND), Script::new(KEEP_SNAPSHOT));
         let mut connection = None;
         while let Some(first) = outbox.recv().await {
@@ -139,11 +156,19 @@ impl Store {
             {
                 batch.push(next);
             }
-            while let Err(error) = self.send(&mut connection, &append, &keep, &batch).await {
+            loop {
+                let current = contact.life();
+                batch.retain(|parcel| !matches!(parcel, Parcel::Entry { life, .. } if *life != current));
+                let Err(error) = self.send(&mut connection, &append, &keep, &batch).await else { break };
                 warn!(%error, "the store cannot be written to");
                 connection = None;
                 tokio::time::sleep(RETRY_AFTER).await;
             }
+            let numbers = batch.iter().map(|parcel| match parcel {
+                Parcel::Entry { number, .. } => *number,
+                _ => 0,
+            });
+            contact.has_written(clock.now(), numbers.max().unwrap_or(0));
         }
     }
 
@@ -164,7 +189,7 @@ impl Store {
         let mut has_tells = false;
         for parcel in batch {
             match parcel {
-                Parcel::Entry { number, text } => {
+                Parcel::Entry { number, text, .. } => {
                     entries.arg(*number).arg(text);
                     has_entries = true;
                 }
@@ -185,7 +210,7 @@ impl Store {
             let () = tells.query_async(connection).await?;
         }
         for parcel in batch {
-            if let Parcel::Snapshot { at, snapshot } = parcel {
+            if let Parcel::Snapshot { position: Position { at, name }, snapshot } = parcel {
                 let text = snapshot.to_text();
                 // With a snapshot that nobody can read no node could ever start again; the log it stands for still can.
                 if let Err(error) = Snapshot::from_text(&text) {
@@ -195,24 +220,24 @@ impl Store {
                 let mut keep = keep.prepare_invoke();
                 keep.key(self.key("snapshot")).key(self.key("log")).arg(*at).arg(text);
                 let first = at.saturating_sub(KEPT_BEFORE_SNAPSHOT);
-                let _: u64 = keep.arg(format!("{first}-1")).invoke_async(connection).await?;
+                let _: u64 = keep.arg(format!("{first}-1")).arg(name).invoke_async(connection).await?;
             }
         }
         Ok(())
     }
 
     /// Brings what is in the log to the machines until the server is gone.
-    pub(crate) async fn read(self, hub: Arc<Hub>, rules: Rules) {
+    pub(crate) async fn read(self, hub: Arc<Hub>, rules: Rules, contact: Arc<Contact>) {
         let mut told = "0-0".to_string();
         loop {
-            let error = match self.read_on(&hub, &mut told).await {
+            let error = match self.read_on(&hub, &mut told, &contact).await {
                 Ok(()) => {
-                    // Entries are missing, or the store has forgotten: begin again from what it knows.
+                    // Entries are missing or others than they were: begin again from what the store knows.
                     match self.start(&rules).await {
                         Ok(start) => {
                             error!(
-                                entry = start.at,
-                                "the log has a hole: beginning again, everybody has to come back"
+                                entry = start.position.at,
+                                "the log has a hole or lost its end: beginning again, everybody has to come back"
                             );
                             hub.restart(start);
                             continue;
@@ -227,22 +252,22 @@ impl Store {
         }
     }
 
-    /// Reads until the connection breaks; returns without an error when an entry is missing.
-    async fn read_on(&self, hub: &Arc<Hub>, told: &mut String) -> RedisResult<()> {
+    /// Reads until the connection breaks; returns without an error when what follows does not follow what was taken.
+    async fn read_on(&self, hub: &Arc<Hub>, told: &mut String, contact: &Contact) -> RedisResult<()> {
         let mut connection = self.connect().await?;
-        let at: Option<u64> = connection.hget(self.key("head"), "at").await?;
-        if at.unwrap_or(0) < hub.applied() {
+        if !self.has_all(&mut connection, &hub.applied(), contact).await? {
             return Ok(());
         }
         let keys = [self.key("log"), self.inbox(self.node)];
         let options = StreamReadOptions::default().count(BATCH_MAX).block(BLOCK_MILLIS);
         loop {
-            let ids = [format!("{}-1", hub.applied()), told.clone()];
+            let mut applied = hub.applied();
+            let ids = [format!("{}-1", applied.at), told.clone()];
             let reply: Option<StreamReadReply> = connection.xread_options(&keys, &ids, &options).await?;
+            contact.has_read(hub.now());
             let Some(reply) = reply.filter(|reply| !reply.keys.is_empty()) else {
                 // A store that lost its memory has nothing to say to who waits for later entries.
-                let at: Option<u64> = connection.hget(self.key("head"), "at").await?;
-                if at.unwrap_or(0) < hub.applied() {
+                if !self.has_all(&mut connection, &applied, contact).await? {
                     return Ok(());
                 }
                 continue;
@@ -258,8 +283,13 @@ impl Store {
                     }
                 }
             }
-            let expected = (hub.applied() + 1)..;
-            if entries.iter().zip(expected).any(|(entry, expected)| entry.at != expected) {
+            for entry in &entries {
+                if !entry.follows(&applied) {
+                    return Ok(());
+                }
+                applied = entry.position();
+            }
+            if hub.misses_any(&entries) {
                 return Ok(());
             }
             hub.take_entries(&entries);
@@ -270,6 +300,25 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Whether the log still has everything up to here, and what we wrote. What comes after it is looked at when it is read.
+    async fn has_all(
+        &self,
+        connection: &mut MultiplexedConnection,
+        applied: &Position,
+        contact: &Contact,
+    ) -> RedisResult<bool> {
+        // Before the store is asked: more may be written meanwhile.
+        let written = contact.written();
+        let (at, name, number): (Option<u64>, Option<String>, Option<u64>) = redis::cmd("HMGET")
+            .arg(self.key("head"))
+            .arg(&["at", "name", &self.node.to_string()])
+            .query_async(connection)
+            .await?;
+        let at = at.unwrap_or(0);
+        let is_there = at > applied.at || (at == applied.at && name.unwrap_or_default() == applied.name);
+        Ok(is_there && number.unwrap_or(0) >= written)
     }
 }
 
@@ -284,6 +333,7 @@ fn parse(item: &redis::streams::StreamId) -> RedisResult<Logged> {
             .map(NodeId)
             .ok_or_else(wrong)?,
         number: item.get("n").ok_or_else(wrong)?,
+        previous: item.get("p").ok_or_else(wrong)?,
         text: item.get("e").ok_or_else(wrong)?,
     })
 }

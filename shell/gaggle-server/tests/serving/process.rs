@@ -121,6 +121,36 @@ fn the_log_tells_what_happened_to_whom_and_where() {
 }
 
 #[test]
+fn who_cannot_store_results_is_not_ready_until_it_can() {
+    let place = Place::new();
+    let process = Process::start(place.path(), 0, &[]);
+    let address = process.address;
+    let ready = || crate::http::get(address, "/ready", "");
+    let play = |number| {
+        let (seats, results) = (Mutex::default(), Mutex::default());
+        play_a_match(address, number, &seats, &results)
+    };
+    play(1).unwrap();
+    assert_eq!(ready(), (200, "ready".into()));
+    let database = rusqlite::Connection::open(place.path().join("gaggle.sqlite")).unwrap();
+    database.busy_timeout(PATIENCE).unwrap();
+    database.execute_batch("ALTER TABLE matches RENAME TO elsewhere").unwrap();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        // Nobody is told that it is stored, as long as there is a server.
+        scope.spawn(|| play(11));
+        while ready() != (503, "not ready: results cannot be stored, see the setting `data`".into()) {
+            assert!(start.elapsed() < PATIENCE, "{:?}", ready());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        database.execute_batch("ALTER TABLE elsewhere RENAME TO matches").unwrap();
+        play(21).unwrap();
+        assert_eq!(ready(), (200, "ready".into()));
+        drop(process);
+    });
+}
+
+#[test]
 fn mistakes_on_the_command_line_are_one_line() {
     let output =
         Command::new(env!("CARGO_BIN_EXE_gaggle-server")).args(["--grace", "soon"]).output().unwrap();

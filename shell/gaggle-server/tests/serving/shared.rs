@@ -11,6 +11,7 @@ use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
 use gaggle_server::config::{Duration as Setting, Secret};
 
 use crate::guest::{FIND, Guest, PATIENCE, TestServer, hello};
+use crate::http::get;
 use crate::place::{Place, lasting_port};
 use crate::process::Process;
 
@@ -309,6 +310,98 @@ fn a_redis_that_forgets_everything_costs_nobody_a_seat() {
 }
 
 #[test]
+fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
+    let redis = Redis::start();
+    let (first, second) = (redis.node(|_| {}), redis.node(|_| {}));
+    let mut nia = first.player(1);
+    let kept = redis.keep();
+    let mut ada = second.guest();
+    ada.hello(2);
+    ada.seat(r#"{"type":"create","game":"lost"}"#);
+    // When it is back it has more entries than anybody has seen, before anybody can look.
+    redis.lose_what_came_after(&kept);
+    assert_eq!(nia.hear_bye(), RefusalCode::Unavailable);
+    assert_eq!(ada.hear_bye(), RefusalCode::Unavailable);
+    let third = redis.node(|_| {});
+    for node in [&first, &second, &third] {
+        let mut guest = node.guest();
+        guest.hello(3);
+        guest.say(r#"{"type":"list","game":"lost","all":true}"#);
+        let count = guest.hear_until(|message| match message {
+            ServerMessage::Rooms(rooms) => Some(rooms.rooms.len()),
+            _ => None,
+        });
+        assert_eq!(count, 0, "what is in no log is in no node");
+    }
+    // What was not lost is there for everybody.
+    let mut back = second.guest();
+    back.hello(1);
+    let seat = back.hear_until(|message| match message {
+        ServerMessage::Seated(seat) => Some(seat.room.code),
+        _ => None,
+    });
+    let mut ben = third.guest();
+    ben.hello(4);
+    assert_eq!(ben.seat(&format!(r#"{{"type":"join","code":"{seat}"}}"#)).room.members.len(), 2);
+}
+
+#[test]
+fn a_redis_that_lost_an_entry_before_anybody_read_it_leaves_nobody_waiting() {
+    let redis = Redis::start();
+    let node = redis.node(|_| {});
+    let (mut nia, mut ada) = (node.player(1), node.player(2));
+    // It takes the next one for one it has, and says so.
+    redis.leave_out_the_next_entry();
+    for guest in [&mut nia, &mut ada] {
+        guest.say(r#"{"type":"profile","palette":1}"#);
+    }
+    assert_eq!(nia.hear_bye(), RefusalCode::Unavailable);
+    assert_eq!(ada.hear_bye(), RefusalCode::Unavailable);
+    let mut back = node.guest();
+    back.hello(1);
+    back.hear_until(|message| matches!(message, ServerMessage::Seated(_)).then_some(()));
+}
+
+#[test]
+fn what_waited_for_a_redis_that_forgot_seats_no_ghost() {
+    let mut redis = Redis::start();
+    let node = redis.node(|_| {});
+    let mut ghost = node.guest();
+    ghost.hello(1);
+    redis.kill();
+    // The node's own sign of life waits as well, before the question: there is one every two seconds.
+    std::thread::sleep(Duration::from_millis(2_500));
+    ghost.say(FIND);
+    redis.start_again();
+    assert_eq!(ghost.hear_bye(), RefusalCode::Unavailable);
+    drop(ghost);
+    let mut nia = node.guest();
+    nia.hello(2);
+    let seat = nia.seat(FIND);
+    assert!(seat.created, "nobody is put together with somebody who is not there");
+}
+
+#[test]
+fn who_cannot_reach_its_redis_is_not_ready_until_it_can() {
+    let mut redis = Redis::start();
+    let node = redis.node(|_| {});
+    let ready = || get(node.address, "/ready", "");
+    let wait_for = |wanted: (u16, &str)| {
+        let start = Instant::now();
+        while ready() != (wanted.0, wanted.1.to_string()) {
+            assert!(start.elapsed() < PATIENCE, "{:?}", ready());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    assert_eq!(ready(), (200, "ready".into()));
+    redis.kill();
+    wait_for((503, "not ready: the rooms cannot be reached, see the setting `redis`"));
+    assert_eq!(get(node.address, "/health", "").0, 200, "nothing is wrong with the process");
+    redis.start_again();
+    wait_for((200, "ready"));
+}
+
+#[test]
 fn a_redis_that_is_not_there_is_named_at_the_start() {
     let place = Place::new();
     let config = gaggle_server::Config {
@@ -403,12 +496,58 @@ impl Redis {
         };
         let (log, head) = (key("log"), key("head"));
         let script = "
-            local at = redis.call('HGET', KEYS[2], 'at') + 1
-            local time = redis.call('HGET', KEYS[2], 'time')
-            redis.call('XADD', KEYS[1], string.format('%.0f-1', at), 'w', '1', 'n', 0, 't', time, 'e', ARGV[1])
-            return redis.call('HSET', KEYS[2], 'at', string.format('%.0f', at))";
+            local head = redis.call('HMGET', KEYS[2], 'at', 'time', 'name')
+            local at = string.format('%.0f', head[1] + 1)
+            redis.call('XADD', KEYS[1], at .. '-1',
+                'w', '0000000000000001', 'n', 0, 't', head[2], 'p', head[3], 'e', ARGV[1])
+            return redis.call('HSET', KEYS[2], 'at', at, 'name', head[2] .. ':0000000000000001:0')";
         let mut eval = redis::cmd("EVAL");
         let _: i64 = eval.arg(script).arg(2).arg(log).arg(head).arg(text).query(&mut connection).unwrap();
+    }
+
+    /// Only where one node writes.
+    fn leave_out_the_next_entry(&self) {
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let keys: Vec<String> = redis::cmd("KEYS").arg("*:head").query(&mut connection).unwrap();
+        let fields: Vec<String> = redis::cmd("HKEYS").arg(&keys[0]).query(&mut connection).unwrap();
+        let node = fields.iter().find(|field| field.len() == 16).unwrap();
+        let mut add = redis::cmd("HINCRBY");
+        let _: u64 = add.arg(&keys[0]).arg(node).arg(1).query(&mut connection).unwrap();
+    }
+
+    /// The log and its head, as they are now.
+    fn keep(&self) -> Vec<(String, Vec<u8>)> {
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let mut keep = |ending: &str| {
+            let keys: Vec<String> =
+                redis::cmd("KEYS").arg(format!("*:{ending}")).query(&mut connection).unwrap();
+            let value = redis::cmd("DUMP").arg(&keys[0]).query(&mut connection).unwrap();
+            (keys[0].clone(), value)
+        };
+        vec![keep("log"), keep("head")]
+    }
+
+    /// As after a failure: what came later is gone, and others have written more than that since.
+    fn lose_what_came_after(&self, kept: &[(String, Vec<u8>)]) {
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let script = "
+            local lost = tonumber(redis.call('HGET', KEYS[2], 'at'))
+            for i = 1, 2 do redis.call('RESTORE', KEYS[i], 0, ARGV[i], 'REPLACE') end
+            local head = redis.call('HMGET', KEYS[2], 'at', 'time', 'name')
+            local at, name = head[1] + 0, head[3]
+            while at <= lost do
+                at = at + 1
+                redis.call('XADD', KEYS[1], string.format('%.0f-1', at),
+                    'w', '0000000000000001', 'n', 0, 't', head[2], 'p', name, 'e', '{\"entry\":\"tick\"}')
+                name = head[2] .. ':0000000000000001:0'
+            end
+            return redis.call('HSET', KEYS[2], 'at', string.format('%.0f', at), 'name', name)";
+        let mut eval = redis::cmd("EVAL");
+        eval.arg(script).arg(2).arg(&kept[0].0).arg(&kept[1].0).arg(&kept[0].1).arg(&kept[1].1);
+        let _: i64 = eval.query(&mut connection).unwrap();
     }
 
     /// A command about the key that ends so.
