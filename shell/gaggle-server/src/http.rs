@@ -121,7 +121,7 @@ impl Site {
 
     /// Numbers are for operators, and for who is on the same machine and not sent by a proxy, whether that says for whom or not.
     fn is_operator(&self, request: &Request<Incoming>, remote: IpAddr) -> bool {
-        let is_forwarded = request.headers().contains_key("x-forwarded-for");
+        let is_forwarded = request.headers().contains_key("x-forwarded-for") || self.is_proxy(remote);
         (remote.to_canonical().is_loopback() && !is_forwarded)
             || operator::is_allowed(self.operator_token.as_deref(), request.headers())
     }

@@ -343,23 +343,41 @@ impl Read for Pipe<'_, '_> {
 
 impl Write for Pipe<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else { return self.out.try_write(bytes) };
-        let written = tls.writer().write(bytes)?;
-        match self.flush() {
-            // It is sealed and waits; the next flush goes on with it.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && written > 0 => Ok(written),
-            Err(error) => Err(error),
-            Ok(()) => Ok(written),
+        match &mut self.tls {
+            Some(tls) => seal(tls, &mut Sealed(self.out), bytes),
+            None => self.out.try_write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let Some(tls) = &mut self.tls else { return Ok(()) };
-        while tls.wants_write() {
-            tls.write_tls(&mut Sealed(self.out))?;
+        match &mut self.tls {
+            Some(tls) => send_sealed(tls, &mut Sealed(self.out)),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Seals bytes and sends them, as far as the other side takes them. Never says that it took none: that would mean that the
+/// connection is over.
+fn seal(tls: &mut ServerConnection, out: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
+    loop {
+        let written = tls.writer().write(bytes)?;
+        match send_sealed(tls, out) {
+            // It is sealed and waits; the next flush goes on with it.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && written > 0 => return Ok(written),
+            Err(error) => return Err(error),
+            // As much was sealed before as can wait. Now there is room.
+            Ok(()) if written == 0 && !bytes.is_empty() => {}
+            Ok(()) => return Ok(written),
+        }
+    }
+}
+
+fn send_sealed(tls: &mut ServerConnection, out: &mut impl Write) -> io::Result<()> {
+    while tls.wants_write() {
+        tls.write_tls(out)?;
+    }
+    Ok(())
 }
 
 /// The kernel's end, for what is sealed already.
@@ -382,5 +400,90 @@ fn close_code(code: RefusalCode) -> CloseCode {
         RefusalCode::TooLarge => CloseCode::Size,
         RefusalCode::Replaced | RefusalCode::Silent => CloseCode::Normal,
         _ => CloseCode::Policy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_rustls::rustls::crypto::ring::default_provider;
+    use tokio_rustls::rustls::pki_types::{PrivateKeyDer, ServerName};
+    use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig};
+
+    use super::*;
+
+    /// Takes nothing while it is full.
+    #[derive(Default)]
+    struct Kernel {
+        is_full: bool,
+        bytes: Vec<u8>,
+    }
+
+    impl Write for Kernel {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.is_full {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.bytes.extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_had_no_place_to_wait_is_taken_as_soon_as_there_is_one() {
+        let mut tls = connected();
+        let mut kernel = Kernel { is_full: true, ..Kernel::default() };
+        let mut waiting = 0;
+        let full = loop {
+            match seal(&mut tls, &mut kernel, &[7; 10_000]) {
+                Ok(count) => waiting += count,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        assert!(waiting > 50_000, "{waiting}");
+        kernel.is_full = false;
+        assert_eq!(seal(&mut tls, &mut kernel, &[7; 10_000]).unwrap(), 10_000);
+        assert!(kernel.bytes.len() > waiting + 10_000);
+    }
+
+    /// The server's end of a connection that has agreed on TLS.
+    fn connected() -> ServerConnection {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let provider = Arc::new(default_provider());
+        let server = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(made.cert.der().clone()).unwrap();
+        let client = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut client = ClientConnection::new(Arc::new(client), name).unwrap();
+        let mut server = ServerConnection::new(Arc::new(server)).unwrap();
+        while client.is_handshaking() || server.is_handshaking() {
+            let (mut there, mut back) = (Vec::new(), Vec::new());
+            while client.wants_write() {
+                client.write_tls(&mut there).unwrap();
+            }
+            server.read_tls(&mut &there[..]).unwrap();
+            server.process_new_packets().unwrap();
+            while server.wants_write() {
+                server.write_tls(&mut back).unwrap();
+            }
+            client.read_tls(&mut &back[..]).unwrap();
+            client.process_new_packets().unwrap();
+        }
+        server
     }
 }

@@ -38,6 +38,13 @@ fn numbers_are_not_for_those_behind_a_proxy() {
     assert_eq!(get(server.address, "/metrics", forwarded).0, 401);
     let with_token = format!("{forwarded}Authorization: Bearer right\r\n");
     assert_eq!(get(server.address, "/metrics", &with_token).0, 200);
+    // One on the same machine that does not say for whom it asks.
+    let server = TestServer::with(|config| {
+        config.operator_token = Some(Secret("right".into()));
+        config.proxies.0 = vec!["127.0.0.1".parse().unwrap()];
+    });
+    assert_eq!(get(server.address, "/metrics", "").0, 401);
+    assert_eq!(get(server.address, "/metrics", "Authorization: Bearer right\r\n").0, 200);
 }
 
 #[test]
