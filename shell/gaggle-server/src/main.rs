@@ -1,5 +1,6 @@
 //! The server's command: reads settings, serves, and stops when told to.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -55,10 +56,28 @@ async fn serve(config: Config) -> ExitCode {
         Ok(server) => server,
         Err(error) => return fail(&error.to_string()),
     };
-    println!("{scheme}://{}", server.address());
+    reached_at(server.address(), lan_address()).iter().for_each(|address| println!("{scheme}://{address}"));
     stop_signal().await;
     server.stop().await;
     ExitCode::SUCCESS
+}
+
+/// What can be opened in a browser: on this machine, and, for a server on all its addresses, on others of the network.
+fn reached_at(address: SocketAddr, lan: Option<IpAddr>) -> Vec<SocketAddr> {
+    let here = match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        _ => return vec![address],
+    };
+    std::iter::once(here).chain(lan).map(|ip| SocketAddr::new(ip, address.port())).collect()
+}
+
+/// The address others on the network reach this machine by. Nothing is sent: the system only says which of its
+/// addresses it would use.
+fn lan_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_loopback())
 }
 
 /// Says whether a server would start with these settings, as far as can be known without starting one.
@@ -112,4 +131,23 @@ fn log(config: &Config) -> Result<(), String> {
 fn fail(text: &str) -> ExitCode {
     eprintln!("gaggle-server: {text}");
     ExitCode::FAILURE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_can_be_opened() {
+        let check = |address: &str, lan: Option<&str>, expected: &[&str]| {
+            let lan = lan.map(|lan| lan.parse().unwrap());
+            let reached = reached_at(address.parse().unwrap(), lan);
+            assert_eq!(reached.iter().map(SocketAddr::to_string).collect::<Vec<_>>(), expected);
+        };
+        check("127.0.0.1:8080", Some("192.168.1.5"), &["127.0.0.1:8080"]);
+        check("0.0.0.0:8080", Some("192.168.1.5"), &["127.0.0.1:8080", "192.168.1.5:8080"]);
+        check("0.0.0.0:8080", None, &["127.0.0.1:8080"]);
+        check("[::]:80", Some("192.168.1.5"), &["[::1]:80", "192.168.1.5:80"]);
+        check("203.0.113.7:80", Some("192.168.1.5"), &["203.0.113.7:80"]);
+    }
 }

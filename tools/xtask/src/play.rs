@@ -1,6 +1,6 @@
 //! `cargo xtask play`: runs the best thing the project has to show. `cargo xtask play FOLDER`: the game in that folder, anybody's.
 
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -118,10 +118,12 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     let mut server = server(root);
     server.args(["--log", "warn", "--files"]).arg(page).arg("--data").arg(data);
     server.arg("--listen").arg(SocketAddr::new(address, port).to_string()).args(settings);
-    if let Some(reached) = is_lan.then(lan_address).flatten() {
-        println!("\n  Others on your network open http://{reached}, with the port that follows.\n");
+    match is_lan {
+        true => println!(
+            "\n  Gaggle opens at the first address, for others on your network at the second; Ctrl+C closes it:\n"
+        ),
+        false => println!("\n  Gaggle opens at this address; Ctrl+C closes it:\n"),
     }
-    println!("\n  Gaggle opens at this address; Ctrl+C closes it:\n");
     crate::hand_over(&mut server)
 }
 
@@ -130,14 +132,6 @@ fn server(root: &Path) -> Command {
     let mut server = workspace::cargo();
     server.args(["run", "--quiet", "--package", "gaggle-server", "--"]).current_dir(root);
     server
-}
-
-/// The address others on the network reach this machine by. Nothing is sent: the system only says which of its
-/// addresses it would use.
-fn lan_address() -> Option<IpAddr> {
-    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
-    socket.connect("192.0.2.1:9").ok()?;
-    socket.local_addr().ok().map(|address| address.ip())
 }
 
 /// The best show whose parts exist, and the package it is in.
