@@ -118,6 +118,16 @@ fn pings_without_end_end_the_connection_with_a_word() {
 #[test]
 fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
     let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_secs(60)));
+    let come = |number: u32| {
+        let start = Instant::now();
+        let stream = from_other_address(server.address);
+        let (socket, _) = tungstenite::client(format!("ws://{}/lobby", server.address), stream).unwrap();
+        let mut guest = Guest { socket, me: None };
+        guest.hello(number);
+        guest.seat(FIND);
+        start.elapsed()
+    };
+    let quiet = (0..9).map(come).collect();
     let mut lurkers = Vec::new();
     for _ in 0..1_000 {
         let Ok(stream) = TcpStream::connect(server.address) else { break };
@@ -126,14 +136,14 @@ fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
         lurkers.push(stream);
     }
     // All from one address: only a few of them are listened to, and from another address all is well.
-    let stream = from_other_address(server.address);
-    let (socket, _) = tungstenite::client(format!("ws://{}/lobby", server.address), stream).unwrap();
-    let mut guest = Guest { socket, me: None };
-    let start = Instant::now();
-    guest.hello(1);
-    guest.seat(FIND);
-    assert!(start.elapsed() < Duration::from_secs(20));
-    drop(lurkers);
+    assert_in_peace(quiet, (10..19).map(come).collect());
+    // Those who are not listened to are told so by a closed door, without having to wait.
+    let is_out = |stream: &mut TcpStream| {
+        stream.set_nonblocking(true).unwrap();
+        !matches!(stream.read(&mut [0; 64]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+    };
+    let out = lurkers.iter_mut().map(is_out).filter(|is_out| *is_out).count();
+    assert!(out + 64 >= lurkers.len(), "only {out} of {} were turned away", lurkers.len());
 }
 
 #[test]
@@ -146,8 +156,9 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
     let mut listener = server.player(3);
     let data = "x".repeat(16_000);
     let signal = format!(r#"{{"type":"signal","to":"{deaf_peer}","data":"{data}"}}"#);
+    let quiet = (0..9).map(|_| touch(&mut listener)).collect();
     // What the kernel and the server keep for one socket is some megabytes: it takes a while to fill that.
-    let (mut slowest, start) = (Duration::ZERO, Instant::now());
+    let (mut loud, start) = (Vec::new(), Instant::now());
     let mut is_gone = false;
     while !is_gone {
         for _ in 0..100 {
@@ -160,10 +171,10 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
             ServerMessage::Change(change) => change.events.iter().any(|e| e.kind() == "away").then_some(true),
             _ => None,
         });
-        slowest = slowest.max(asked.elapsed());
+        loud.push(asked.elapsed());
         assert!(start.elapsed() < PATIENCE, "the deaf one is still there");
     }
-    assert!(slowest < Duration::from_secs(20), "{slowest:?}");
+    assert_in_peace(quiet, loud);
 }
 
 #[test]
@@ -172,7 +183,14 @@ fn a_storm_of_strangers_leaves_the_others_in_peace() {
     let server = TestServer::with(|config| config.rate_limits = true);
     let mut bystander = server.player(1);
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let mut slowest = Duration::ZERO;
+    let mut ask = || {
+        let start = Instant::now();
+        bystander.say(r#"{"type":"ready","ready":true}"#);
+        bystander.hear_until(|message| matches!(message, ServerMessage::Refused(_)).then_some(()));
+        start.elapsed()
+    };
+    let quiet = (0..9).map(|_| ask()).collect();
+    let (mut loud, begin) = (Vec::new(), Instant::now());
     std::thread::scope(|scope| {
         for attacker in 0..3 {
             let (stop, address) = (&stop, server.address);
@@ -180,15 +198,18 @@ fn a_storm_of_strangers_leaves_the_others_in_peace() {
         }
         let end = Instant::now() + Duration::from_secs(3);
         while Instant::now() < end {
-            let start = Instant::now();
-            bystander.say(r#"{"type":"ready","ready":true}"#);
-            bystander.hear_until(|message| matches!(message, ServerMessage::Refused(_)).then_some(()));
-            slowest = slowest.max(start.elapsed());
+            loud.push(ask());
             std::thread::sleep(Duration::from_millis(600));
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    assert!(slowest < Duration::from_secs(20), "{slowest:?}");
+    assert_in_peace(quiet, loud);
+    // Sixty rooms at once from one address, then one a second, however many connections ask for them.
+    let (_, numbers) = crate::http::get(server.address, "/metrics", "");
+    let made = numbers.lines().find_map(|line| line.strip_prefix("gaggle_rooms_created_total "));
+    let made: u64 = made.unwrap().parse().unwrap();
+    let most = 1 + 60 + begin.elapsed().as_secs() + 1;
+    assert!((2..=most).contains(&made), "{made} rooms, not more than {most}");
     bystander.say(r#"{"type":"look"}"#);
     let members = bystander.hear_until(|message| match message {
         ServerMessage::Room(room) => Some(room.room.members.len()),
@@ -243,6 +264,25 @@ fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic
             let _ = again.socket.send(Message::text(shown));
         }
     }
+}
+
+/// How long it takes to be answered.
+fn touch(guest: &mut Guest) -> Duration {
+    let start = Instant::now();
+    guest.say(r#"{"type":"touch"}"#);
+    guest.hear_until(|message| matches!(message, ServerMessage::Done(_)).then_some(()));
+    start.elapsed()
+}
+
+/// Whether people are served as they were before, beside somebody who does harm. Both were measured on the same machine,
+/// however busy it is with other things, and the middle one counts.
+fn assert_in_peace(quiet: Vec<Duration>, loud: Vec<Duration>) {
+    let middle = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let (quiet, loud) = (middle(quiet), middle(loud));
+    assert!(loud < 20 * quiet + Duration::from_secs(1), "{loud:?} instead of {quiet:?}");
 }
 
 /// Loopback is a whole network: the server sees another address.
