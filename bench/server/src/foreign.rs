@@ -8,6 +8,10 @@ use crate::process::Process;
 
 /// Installs what is needed; gives back the folder it is in.
 pub(crate) fn install() -> Result<PathBuf, String> {
+    install_into_target().map_err(|why| format!("Colyseus and PeerJS are missing: {why}"))
+}
+
+fn install_into_target() -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/node");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/server-node");
     let failed = |error: std::io::Error| error.to_string();
@@ -17,7 +21,11 @@ pub(crate) fn install() -> Result<PathBuf, String> {
     }
     if !folder.join("node_modules/peer").exists() || !folder.join("node_modules/@colyseus/core").exists() {
         let install = ["install", "--no-audit", "--no-fund", "--silent"];
-        let status = Command::new("npm").args(install).current_dir(&folder).status().map_err(failed)?;
+        let status = Command::new("npm")
+            .args(install)
+            .current_dir(&folder)
+            .status()
+            .map_err(|error| format!("npm: {error}"))?;
         if !status.success() {
             return Err("npm cannot install them".into());
         }

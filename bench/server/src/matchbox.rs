@@ -20,7 +20,7 @@ pub(crate) fn install() -> Result<PathBuf, String> {
         let status =
             Command::new(cargo).args(install).arg(&folder).current_dir(std::env::temp_dir()).status();
         if !status.is_ok_and(|status| status.success()) {
-            return Err("cargo cannot install it".into());
+            return Err("matchbox_server is missing: cargo cannot install it".into());
         }
     }
     Ok(program)

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -42,6 +42,15 @@ impl Process {
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let hundredths: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Duration::from_millis(hundredths * 10)
+    }
+
+    /// Waits until what was asked of it before is done, so that it is not counted with what comes.
+    pub(crate) fn settle(&self) {
+        let (mut before, began) = (None, Instant::now());
+        while before != Some(self.cpu()) && began.elapsed() < Duration::from_secs(10) {
+            before = Some(self.cpu());
+            std::thread::sleep(Duration::from_millis(300));
+        }
     }
 
     /// Memory in use, in bytes.

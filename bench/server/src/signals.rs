@@ -1,45 +1,45 @@
 //! Passing on what members hand to each other: a thousand sockets in pairs, one message of a kilobyte at a time each.
 
 use std::net::{SocketAddr, TcpStream};
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use bench_report::{Report, Row};
+use bench_report::{Report, Row, median};
 use tungstenite::{Message, WebSocket};
 
 use crate::process::Process;
-use crate::{foreign, gaggle, joins, matchbox};
+use crate::{RUNS, foreign, gaggle, joins, matchbox};
 
 const SOCKETS: usize = 1_000;
 const ROUNDS: usize = 40;
+/// Before those that count.
+const WARM_UP: usize = 10;
 const LANES: usize = 4;
 
 /// A socket, and what it says to the other of its pair after so many rounds.
 pub(crate) type Speaker = (WebSocket<TcpStream>, Box<dyn Fn(usize) -> String + Send>);
 
-pub(crate) fn rows(report: &mut Report, node: Option<&Path>) -> Result<(), String> {
-    let server = gaggle::start()?;
-    let cpu = measure(&server, ours(&server)?, r#"{"type":"signal""#)?;
-    let mut row = Row::new("passing on a signal of 1 KB, CPU of the server", "µs").gaggle(cpu);
-    drop(server);
-    if let Some(folder) = node {
-        let server = foreign::start(folder, "peerjs.js")?;
+pub(crate) fn rows(report: &mut Report, node: &Path, matchbox: &Path) -> Result<(), String> {
+    let (mut gaggle, mut peer_js, mut match_box) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        let server = gaggle::start()?;
+        gaggle.push(measure(&server, ours(&server)?, r#"{"type":"signal""#)?);
+        drop(server);
+        let server = foreign::start(node, "peerjs.js")?;
         let speakers = (0..SOCKETS).map(|number| peerjs(server.address, number)).collect::<Result<_, _>>()?;
-        let theirs = measure(&server, speakers, r#"{"type":"OFFER""#)?;
-        row = row.other("PeerJS server 1", theirs).ratio_at_most(1.0 / 1.75);
+        peer_js.push(measure(&server, speakers, r#"{"type":"OFFER""#)?);
+        drop(server);
+        let server = matchbox::start(matchbox)?;
+        let pairs = (0..SOCKETS / 2).map(|number| matchbox::pair(server.address, number));
+        let speakers = pairs.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        match_box.push(measure(&server, speakers, r#"{"Signal""#)?);
     }
-    report.row(row);
-    match matchbox::install() {
-        Err(why) => eprintln!("without matchbox_server: {why}"),
-        Ok(program) => {
-            let server = matchbox::start(&program)?;
-            let pairs = (0..SOCKETS / 2).map(|number| matchbox::pair(server.address, number));
-            let speakers = pairs.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-            let theirs = measure(&server, speakers, r#"{"Signal""#)?;
-            let row = Row::new("the same beside matchbox_server", "µs").gaggle(cpu);
-            report.row(row.other("matchbox_server 0.15", theirs).ratio_at_most(1.0 / 1.75));
-        }
-    }
+    let cpu = median(&gaggle);
+    let row = Row::new("passing on a signal of 1 KB, CPU of the server", "µs").gaggle(cpu);
+    report.row(row.other("PeerJS server 1", median(&peer_js)).ratio_at_most(1.0 / 1.75));
+    let row = Row::new("the same beside matchbox_server", "µs").gaggle(cpu);
+    report.row(row.other("matchbox_server 0.15", median(&match_box)).ratio_at_most(1.0 / 1.75));
     Ok(())
 }
 
@@ -73,15 +73,24 @@ fn peerjs(address: SocketAddr, number: usize) -> Result<Speaker, String> {
 
 /// CPU of the server for each signal, in microseconds. Pairs stay in one lane.
 fn measure(server: &Process, mut speakers: Vec<Speaker>, mark: &str) -> Result<f64, String> {
+    talk(&mut speakers, 0..WARM_UP, mark)?;
+    server.settle();
     let before = server.cpu();
+    talk(&mut speakers, WARM_UP..WARM_UP + ROUNDS, mark)?;
+    Ok((server.cpu() - before).as_secs_f64() * 1e6 / (SOCKETS * ROUNDS) as f64)
+}
+
+fn talk(speakers: &mut [Speaker], rounds: Range<usize>, mark: &str) -> Result<(), String> {
     std::thread::scope(|scope| {
         let lanes: Vec<_> = speakers
             .chunks_mut(SOCKETS / LANES)
-            .map(|lane| scope.spawn(move || (0..ROUNDS).try_for_each(|passed| round(lane, passed, mark))))
+            .map(|lane| {
+                let mut rounds = rounds.clone();
+                scope.spawn(move || rounds.try_for_each(|passed| round(lane, passed, mark)))
+            })
             .collect();
         lanes.into_iter().try_for_each(|lane| lane.join().map_err(|_| "a lane panicked".to_string())?)
-    })?;
-    Ok((server.cpu() - before).as_secs_f64() * 1e6 / (SOCKETS * ROUNDS) as f64)
+    })
 }
 
 fn round(lane: &mut [Speaker], passed: usize, mark: &str) -> Result<(), String> {
