@@ -2,11 +2,11 @@
 //! Then everything heals, and everybody must know the same.
 
 use clap::{Args, ValueEnum};
-use drake::{Bout, Craft, Standing};
+use drake::{Bout, Craft, Egg, Hornet, Lantern, Puffball, Rock, SEATS, Shot, Standing};
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Chance, Change, Conditions};
-use gaggle_replica::{Player, Session};
-use millpond::{Ledger, Thing};
+use gaggle_replica::{Kind, Member, Player, Session};
+use millpond::{Boat, Ledger, Thing};
 
 use crate::drake_error::DrakePart;
 use crate::millpond_load::MillpondPart;
@@ -45,42 +45,126 @@ struct Tally {
     host_deaths: u32,
     returns: u32,
     splits: u32,
+    /// How often another machine than before led, as most see it.
+    lead_changes: u32,
+    /// Objects that were found to be the same everywhere in the end.
+    compared: u64,
     updates: u64,
     slowest: u32,
 }
 
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.deaths += other.deaths;
+        self.host_deaths += other.host_deaths;
+        self.returns += other.returns;
+        self.splits += other.splits;
+        self.lead_changes += other.lead_changes;
+        self.compared += other.compared;
+        self.updates += other.updates;
+        self.slowest = self.slowest.max(other.slowest);
+    }
+
+    /// What did not happen often enough for these runs to prove anything.
+    fn too_little(&self) -> Option<String> {
+        let wanted = [
+            ("deaths", self.deaths),
+            ("deaths of hosts", self.host_deaths),
+            ("returns", self.returns),
+            ("splits", self.splits),
+            ("changes of the host", self.lead_changes),
+        ];
+        let missing: Vec<&str> =
+            wanted.into_iter().filter(|(_, count)| *count == 0).map(|(what, _)| what).collect();
+        (!missing.is_empty()).then(|| format!("too little happened: no {}", missing.join(", no ")))
+    }
+}
+
 /// What everybody must agree about, in words, so that a difference can be read.
 trait Agreed: Part {
+    /// All objects and values of a session.
     fn known(session: &Session) -> Vec<String>;
+    /// What whoever leads has in its game: so many objects of each kind there must be, and no more.
+    fn played(&self) -> Vec<(&'static str, usize)>;
+    /// The same as a session has it.
+    fn counted(session: &Session) -> Vec<(&'static str, usize)>;
+}
+
+/// All of a kind: which, whose, and what of it does not change with every frame.
+fn list<K: Kind>(session: &Session, all: &mut Vec<String>, lasting: impl Fn(&K) -> String) {
+    for (id, thing) in session.objects::<K>() {
+        all.push(format!("{} {id:?} {:?} {}", K::NAME, session.holder(id), lasting(&thing)));
+    }
+}
+
+fn count<T>(pool: &[Option<T>]) -> usize {
+    pool.iter().flatten().count()
 }
 
 impl Agreed for DrakePart {
     fn known(session: &Session) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for (id, standing) in session.objects::<Standing>() {
-            // What only the referee counts, and what changes with every frame, aside.
-            let standing = Standing { growing: 0, gap: 0, safe: 0, peas: 0, ..standing };
-            all.push(format!("{id:?} {:?} {standing:?}", session.holder(id)));
-        }
-        for (id, craft) in session.objects::<Craft>() {
-            all.push(format!("{id:?} {:?} seat {} life {}", session.holder(id), craft.seat, craft.life));
-        }
+        // What only the referee counts, and what changes with every frame, aside.
+        list(session, &mut all, |it: &Standing| {
+            format!("{:?}", Standing { growing: 0, gap: 0, safe: 0, peas: 0, ..*it })
+        });
+        list(session, &mut all, |it: &Craft| format!("seat {} life {}", it.seat, it.life));
+        list(session, &mut all, |it: &Rock| format!("{:?} {}", it.size, it.look));
+        list(session, &mut all, |it: &Shot| format!("of seat {}", it.seat));
+        list(session, &mut all, |it: &Puffball| format!("of seat {} at {:?}", it.seat, it.place));
+        list(session, &mut all, |it: &Hornet| format!("of seat {}", it.seat));
+        list(session, &mut all, |it: &Lantern| format!("of seat {}", it.seat));
+        list(session, &mut all, |it: &Egg| format!("{:?} at {:?}", it.load, it.place));
         all.push(format!("{:?}", session.value::<Bout>(Player::at(0)).map(|bout| Bout { since: 0, ..bout })));
         all.sort();
         all
+    }
+
+    fn played(&self) -> Vec<(&'static str, usize)> {
+        let game = self.coop.game();
+        vec![
+            ("standings", SEATS),
+            ("rocks", count(&game.rocks)),
+            ("shots", count(&game.shots)),
+            ("puffballs", count(&game.puffballs)),
+            ("hornets", count(&game.hornets)),
+            ("lanterns", count(&game.lanterns)),
+            ("eggs", count(&game.eggs)),
+        ]
+    }
+
+    fn counted(session: &Session) -> Vec<(&'static str, usize)> {
+        vec![
+            ("standings", session.objects::<Standing>().count()),
+            ("rocks", session.objects::<Rock>().count()),
+            ("shots", session.objects::<Shot>().count()),
+            ("puffballs", session.objects::<Puffball>().count()),
+            ("hornets", session.objects::<Hornet>().count()),
+            ("lanterns", session.objects::<Lantern>().count()),
+            ("eggs", session.objects::<Egg>().count()),
+        ]
     }
 }
 
 impl Agreed for MillpondPart {
     fn known(session: &Session) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for (id, thing) in session.objects::<Thing>() {
-            let place = thing.rests().then_some(thing.place);
-            all.push(format!("{id:?} {:?} {} {place:?}", thing.sort, thing.count));
-        }
+        list(session, &mut all, |it: &Thing| {
+            format!("{:?} {} {:?}", it.sort, it.count, it.rests().then_some(it.place))
+        });
+        list(session, &mut all, |it: &Boat| format!("of seat {}", it.seat));
         all.push(format!("{:?}", session.value::<Ledger>(Player::at(0))));
         all.sort();
         all
+    }
+
+    fn played(&self) -> Vec<(&'static str, usize)> {
+        let pond = self.mill.pond();
+        vec![("things", pond.floating.len()), ("boats", count(&pond.boats))]
+    }
+
+    fn counted(session: &Session) -> Vec<(&'static str, usize)> {
+        vec![("things", session.objects::<Thing>().count()), ("boats", session.objects::<Boat>().count())]
     }
 }
 
@@ -132,8 +216,16 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
     let mut random = Prng::new(seed);
     let mut company: Company<P> = Company::of(PEERS, seed, conditions(&mut random))?;
     let (mut tally, mut split) = (Tally::default(), false);
+    let mut led: Option<Member> = None;
     for frame in 0..seconds * 60 {
         company.frame();
+        // As the last machine that is there sees it.
+        let seen = company.machines.iter().flatten().rev().find(|machine| machine.session.is_admitted());
+        if let Some(lead) = seen.and_then(|machine| machine.session.roster().lead())
+            && led.replace(lead.member).is_some_and(|before| before != lead.member)
+        {
+            tally.lead_changes += 1;
+        }
         if frame > 300 && frame % 90 == 0 {
             befall(&mut company, &mut random, &mut tally, &mut split)?;
         }
@@ -149,7 +241,8 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
     let mut difference = String::new();
     for frame in 0..PATIENCE {
         company.frame();
-        if frame % 30 != 0 {
+        // Often: shots come and go.
+        if frame % 5 != 0 {
             continue;
         }
         let sessions: Vec<&Session> =
@@ -159,9 +252,17 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
             continue;
         }
         let known: Vec<Vec<String>> = sessions.iter().map(|session| P::known(session)).collect();
+        let lead = company.machines.iter().flatten().find(|machine| machine.session.is_lead());
+        let Some(lead) = lead else { continue };
+        let (played, counted) = (lead.part.played(), P::counted(&lead.session));
+        if played != counted {
+            difference = format!("who leads plays with {played:?} and knows of {counted:?}");
+            continue;
+        }
         match known.iter().find(|other| **other != known[0]) {
             None => {
                 tally.slowest = frame;
+                tally.compared = known[0].len() as u64;
                 tally.updates = sessions.iter().map(|session| session.stats().updates_sent).sum();
                 return Ok(tally);
             }
@@ -184,29 +285,30 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
             Game::Millpond => run_one::<MillpondPart>(seed, options.seconds),
         });
         match ran {
-            Ok(tally) => {
-                sum.deaths += tally.deaths;
-                sum.host_deaths += tally.host_deaths;
-                sum.returns += tally.returns;
-                sum.splits += tally.splits;
-                sum.updates += tally.updates;
-                sum.slowest = sum.slowest.max(tally.slowest);
-            }
+            Ok(tally) => sum.add(&tally),
             Err(why) => failures.push(format!("seed {seed}: {why}")),
         }
     }
     let runs = options.seeds.1 - options.seeds.0;
     let said = format!(
-        "{runs} runs of {:?}: {} deaths, {} of hosts, {} returns, {} splits, {} updates; of one mind within {} ms of healing",
+        "{runs} runs of {:?}: {} deaths, {} of hosts, {} returns, {} splits, {} changes of the host, {} updates; of one mind about {} objects within {} ms of healing",
         options.game,
         sum.deaths,
         sum.host_deaths,
         sum.returns,
         sum.splits,
+        sum.lead_changes,
         sum.updates,
+        sum.compared,
         sum.slowest * 1_000 / 60
     );
-    if failures.is_empty() { Ok(said) } else { Err(format!("{said}\n{}", failures.join("\n"))) }
+    if !failures.is_empty() {
+        return Err(format!("{said}\n{}", failures.join("\n")));
+    }
+    match sum.too_little() {
+        Some(missing) => Err(format!("{said}\n{missing}")),
+        None => Ok(said),
+    }
 }
 
 #[cfg(test)]
@@ -215,14 +317,23 @@ mod tests {
 
     #[test]
     fn companies_of_bots_are_of_one_mind_after_trouble() {
-        let mut trouble = 0;
-        for seed in 1..3 {
-            let brawl = run_one::<DrakePart>(seed, 20).unwrap();
-            assert!(brawl.updates > 1_000, "{brawl:?}");
-            trouble += brawl.deaths + brawl.splits;
-            let pond = run_one::<MillpondPart>(seed, 12).unwrap();
-            assert!(pond.updates > 400, "{pond:?}");
+        let mut sums = [Tally::default(); 2];
+        for seed in 1..5 {
+            sums[0].add(&run_one::<DrakePart>(seed, 25).unwrap());
+            sums[1].add(&run_one::<MillpondPart>(seed, 25).unwrap());
         }
-        assert!(trouble > 0, "something befell them");
+        for sum in sums {
+            assert_eq!(sum.too_little(), None, "{sum:?}");
+            assert!(sum.updates > 4_000, "{sum:?}");
+        }
+    }
+
+    #[test]
+    fn runs_in_which_nothing_happened_prove_nothing() {
+        let eventful =
+            Tally { deaths: 2, host_deaths: 1, returns: 1, splits: 1, lead_changes: 2, ..Tally::default() };
+        assert_eq!(eventful.too_little(), None);
+        let quiet = Tally { splits: 0, host_deaths: 0, ..eventful };
+        assert_eq!(quiet.too_little().as_deref(), Some("too little happened: no deaths of hosts, no splits"));
     }
 }

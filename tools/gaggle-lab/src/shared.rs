@@ -2,7 +2,7 @@
 
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig};
+use gaggle_link::{Link, LinkConfig, Transport};
 use gaggle_replica::{Entry, Event, Exchange, Kinds, Player, Session, SessionConfig, Signal};
 
 /// A frame.
@@ -27,6 +27,13 @@ pub(crate) struct Machine<P> {
     pub(crate) session: Session,
     link: Link<SimCarrier>,
     pub(crate) part: P,
+}
+
+impl<P> Machine<P> {
+    /// Bytes that reached it so far, whatever they were for.
+    pub(crate) fn bytes_in(&self) -> u64 {
+        self.session.linked().filter_map(|peer| self.link.stats(peer)).map(|stats| stats.bytes_in).sum()
+    }
 }
 
 /// All of them.

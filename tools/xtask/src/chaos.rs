@@ -1,5 +1,5 @@
 //! `cargo xtask chaos …`: whole matches on bad networks, one per seed, by `gaggle-lab`; with `--replica` groups of machines that
-//! share objects.
+//! share objects, and with `--game drake` or `--game millpond` companies of that game's bots.
 
 use std::process::ExitCode;
 
@@ -17,7 +17,12 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         }
         Ok(_) => {
             let replica = arguments.contains(&"--replica");
-            let chaos = if replica { "replica-chaos" } else { "chaos" };
+            let game = arguments.iter().any(|argument| argument.starts_with("--game"));
+            let chaos = match (replica, game) {
+                (true, _) => "replica-chaos",
+                (_, true) => "game-chaos",
+                _ => "chaos",
+            };
             let mut cargo = workspace::cargo();
             cargo
                 .args(["run", "--release", "--package", LAB, "--", chaos])

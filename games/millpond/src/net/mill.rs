@@ -258,6 +258,7 @@ impl Mill {
                 _ => {}
             }
         }
+        scrap_boats(session, leads);
         if leads && self.told != Some(self.pond.ledger) && session.set_value(ALL, &self.pond.ledger).is_ok() {
             self.told = Some(self.pond.ledger);
         }
@@ -311,7 +312,19 @@ fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
     let trusted = boats.filter_map(|(id, _)| {
         let holder = session.holder(id);
         let own = holder == Some(player);
-        (own || holder == lead).then_some((!own, id))
+        // Of somebody who is gone it may have been rightfully.
+        let left = session.version(id).is_some_and(|version| !session.roster().contains(version.holder));
+        (own || holder == lead || left).then_some((!own, id))
     });
     trusted.min().map(|(_, id)| id)
+}
+
+/// Deletes boats nobody rows: made in this player's name by somebody else, or left of the other half of a split.
+fn scrap_boats(session: &mut Session, leads: bool) {
+    let rowed: Vec<ObjectId> = (0..SEATS).filter_map(|seat| boat_of(session, seat)).collect();
+    let idle = session.objects::<Boat>().map(|(id, _)| id).filter(|id| !rowed.contains(id));
+    let idle: Vec<ObjectId> =
+        idle.filter(|id| leads || session.owner(*id) == Some(session.player())).take(UNDONE_MAX).collect();
+    // What is somebody's who is present is his to delete.
+    idle.into_iter().for_each(|id| _ = session.delete(id));
 }
