@@ -234,3 +234,22 @@ fn a_slow_frame_sends_once() {
     let sent = world.machines[0].packets_sent - before;
     assert!((38..=41).contains(&sent), "{sent} packets in 40 intervals");
 }
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Scroll {
+    words: [u32; 100],
+}
+
+#[test]
+fn what_takes_nearly_a_packet_arrives_at_any_rate_and_costs_no_empty_packets() {
+    for rate in [1_000, 2_000, 8_000] {
+        let mut world = World::of(2, 3, config(rate), Kinds::new().with::<Scroll>());
+        let scroll = |number: u32| Scroll { words: std::array::from_fn(|word| number + word as u32) };
+        let id = world.session(0).spawn(&scroll(1)).unwrap();
+        let before = world.machines[0].packets_sent;
+        world.run_ms(5_000);
+        assert_eq!(world.session(1).get::<Scroll>(id), Some(scroll(1)), "at {rate} bytes a second");
+        let sent = world.machines[0].packets_sent - before;
+        assert!(sent <= 110, "{sent} packets in 100 intervals at {rate} bytes a second");
+    }
+}

@@ -66,6 +66,8 @@ pub(crate) struct Link {
     pub(crate) restarts: u32,
     /// How often it said, since then, that it is whom it cannot be.
     pub(crate) doubts: u32,
+    /// How often it was told who we are because it did not seem to know.
+    pub(crate) answered: u32,
     /// When it first said who it is, and when it was let in.
     pub(crate) greeted_at: Micros,
     pub(crate) welcomed_at: Micros,
@@ -135,6 +137,7 @@ impl Link {
             brought: 0,
             restarts: 0,
             doubts: 0,
+            answered: 0,
             greeted_at: Micros::ZERO,
             welcomed_at: Micros::ZERO,
             inputs: InputIn::default(),

@@ -53,6 +53,12 @@ impl Session {
         }
     }
 
+    /// Whether an object of ours is kept from a link, because it does not matter there.
+    pub(super) fn hides(&self, link: usize, place: Place) -> bool {
+        let mine = self.store[place].record.filter(|record| record.version.holder == self.me.member);
+        mine.is_some_and(|record| !record.gone) && !self.links[link].out[place as usize].matters
+    }
+
     /// Puts an object on the list of a link that has yet to be told about it.
     pub(super) fn refresh_link(&mut self, link: usize, place: Place) {
         if self.links[link].out[place as usize].closing || self.wants(link, place) {

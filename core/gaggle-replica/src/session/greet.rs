@@ -15,6 +15,8 @@ use crate::{ObjectId, Player};
 const FOUND_AFTER: Micros = Micros::from_secs(1);
 /// So often a peer may start anew in one link; every time costs us a look at everything.
 const RESTARTS_MAX: u32 = 16;
+/// So often a peer is answered in one start of a link that it does not know our epoch: once or twice is honest.
+const ANSWERED_MAX: u32 = 32;
 /// Peers somebody vouched for.
 const VOUCHED_MAX: usize = 1_024;
 /// Members we remember to have left.
@@ -171,6 +173,10 @@ impl Session {
             self.admit(self.highest.saturating_add(1));
         } else if let Some(index) = self.link_of(peer).filter(|&index| hello.echo != self.links[index].epoch)
         {
+            self.links[index].answered += 1;
+            if self.links[index].answered > ANSWERED_MAX {
+                return self.fault(peer, PeerFault::TooManyStarts { max: ANSWERED_MAX });
+            }
             self.greet(index);
         }
     }
@@ -367,7 +373,10 @@ impl Session {
     /// Somebody was told what we are said to have said: we say it ourselves.
     fn handle_ask(&mut self, link: usize, id: ObjectId) {
         let Some(place) = self.store.find(id).filter(|_| self.links[link].present.is_some()) else { return };
-        if self.store[place].record.is_some() {
+        // Only what is ours to say, and what is this one's business.
+        let mine = |record: crate::version::Record| record.version.holder == self.me.member;
+        let tells = self.store[place].record.is_some_and(|record| mine(record) && !self.hides(link, place));
+        if tells {
             self.links[link].out[place as usize].forget_acks();
             self.set_owed(link, place, true);
             self.refresh_link(link, place);

@@ -186,6 +186,102 @@ fn whoever_never_acknowledges_costs_no_memory() {
 }
 
 #[test]
+fn whoever_acknowledges_later_and_later_costs_no_memory() {
+    let mut world = world(2, Policy::Host);
+    let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
+    world.run_ms(500);
+    // It acknowledges every packet, but two of three seconds late after three, twenty of thirty after thirty.
+    let mut acks: Vec<[u8; 2]> = Vec::new();
+    world.tamper = Box::new(move |from, _, bytes| {
+        if from == 1 && bytes.len() == 18 {
+            acks.push([bytes[9], bytes[10]]);
+            bytes[9..11].copy_from_slice(&acks[acks.len() * 2 / 3]);
+            bytes[11] = 0;
+            bytes[14..].fill(0);
+        }
+    });
+    let mut number = 0;
+    world.play(Micros::from_secs(120), |session, index, _| {
+        if index == 0 {
+            number += 1;
+            ids.iter().for_each(|id| session.set(*id, &cube(number % 1_000)).unwrap());
+        }
+    });
+    let (packets, records) = world.session(0).links[0].sent.kept();
+    assert!(packets <= 300, "{packets} packets with {records} records");
+    world.expect_peace();
+}
+
+#[test]
+fn asking_again_and_again_who_one_is_ends_the_link() {
+    let mut world = world(2, Policy::Host);
+    world.run_ms(200);
+    let now = world.now;
+    let mut bytes = world.session(1).hello_to(peer(0));
+    bytes[15..19].fill(0);
+    for _ in 0..100 {
+        world.session(0).handle_message(now, peer(1), &bytes);
+    }
+    world.collect(0);
+    assert_eq!(faults(&world, 0), [PeerFault::TooManyStarts { max: 32 }]);
+}
+
+#[test]
+fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
+    let mut world = world(3, Policy::Host);
+    let id = world.session(0).spawn(&cube(5)).unwrap();
+    let mut asked = false;
+    let told = std::rc::Rc::new(std::cell::Cell::new(0));
+    for _ in 0..200 {
+        world.now += Micros::from_millis(10);
+        world.deliver();
+        let now = world.now;
+        for index in 0..2 {
+            world.session(index).tick_with(
+                now,
+                Some(&mut |receiver: &crate::Receiver, _: &crate::Seen<'_>| {
+                    (receiver.peer != peer(2)).then_some(crate::Weight::ONE)
+                }),
+            );
+        }
+        liar(&mut world).tick(now);
+        (0..3).for_each(|index| world.collect(index));
+        if now > Micros::from_millis(1_500) && !asked {
+            asked = true;
+            assert_eq!(world.session(1).get(id), Some(cube(5)));
+            say_to(&mut world, 0, &Message::Ask(id));
+            say_to(&mut world, 1, &Message::Ask(id));
+            // Nor does it by telling something older of it.
+            let session = liar(&mut world);
+            let place = session.place_of(id);
+            let holder = Member { number: 9, tag: MemberTag(9) };
+            let version = crate::version::Version { hold: 0, seq: 0, holder, tick: 1 };
+            let record = crate::version::Record {
+                version,
+                player: player(2),
+                held: false,
+                trust: None,
+                home: None,
+                gone: false,
+                kind: 0,
+            };
+            session.store.set_record(place, Some(record));
+            for link in 0..session.links.len() {
+                session.set_owed(link, place, true);
+                session.refresh_link(link, place);
+            }
+        }
+        told.set(world.session(0).stats().answers);
+    }
+    assert!(asked);
+    let heard = |session: &Session| {
+        let tables = session.links.iter().flat_map(|link| &link.table);
+        tables.filter(|incoming| incoming.is_open()).count()
+    };
+    assert_eq!(heard(liar(&mut world)), 0, "answered {} times", told.get());
+}
+
+#[test]
 fn acknowledging_what_was_never_sent_is_a_fault() {
     let mut world = world(2, Policy::Host);
     world.session(0).spawn(&cube(1)).unwrap();

@@ -217,6 +217,10 @@ impl Session {
             return;
         }
         let holder = world.version.holder;
+        if self.hides(link, place) {
+            // Whoever names it need not know it.
+            return;
+        }
         let speaks_itself = holder != self.me.member && self.roster.contains(holder);
         if (world.gone || !speaks_itself) && self.without.holds(Rule::OlderIsAnswered) {
             self.links[link].out[place as usize].forget_acks();

@@ -18,6 +18,8 @@ use crate::version::{Record, Version};
 const ACKNOWLEDGE_AFTER: u32 = 64;
 /// Acknowledgements that wait to be sent; nobody sends so much between two rounds.
 const ACKS_MAX: usize = 64;
+/// No round trip counts for longer: packets are kept until they are taken for lost, and that depends on it.
+const RTT_MAX: Micros = Micros::from_secs(2);
 /// Refused deletions kept for a link; honest peers cause a few.
 const REFUSED_MAX: usize = 4_096;
 
@@ -119,7 +121,7 @@ impl Session {
             && header.held != HELD_NONE
         {
             let held = Micros::new(u64::from(header.held) * HELD_UNIT_US);
-            let sample = self.now.since(sent_at).since(held);
+            let sample = self.now.since(sent_at).since(held).min(RTT_MAX);
             let link = &mut self.links[link];
             link.rtt = Some(match link.rtt {
                 None => sample,

@@ -186,6 +186,7 @@ impl Session {
         if matters {
             self.refresh_link(index, place);
         } else {
+            self.set_owed(index, place, false);
             self.close(index, place);
         }
     }

@@ -130,7 +130,8 @@ impl Session {
         for index in 0..self.links.len() {
             let link = &mut self.links[index];
             link.next_tick();
-            let most = rate * 2 * interval / 1_000_000;
+            // Whatever the rate, a whole packet can be saved up for: some records take nearly that.
+            let most = (rate * 2 * interval / 1_000_000).max(self.config.packet_bytes_max as i64);
             link.budget = (link.budget + rate * elapsed.get() as i64 / 1_000_000).min(most);
             if link.their_epoch != 0 && link.present.is_some() && (self.is_admitted() || self.onlooker) {
                 self.round.waiting.push(self.links[index].peer);
@@ -330,6 +331,11 @@ impl Session {
                 .expect("there was room for the largest record");
         }
         header.records = line.records;
+        if line.records == 0 {
+            // What comes next does not fit what may be sent, so nothing more does in this round.
+            let link = &mut self.links[index];
+            link.selected_next = link.selected.len();
+        }
         let record_bytes = w.written() - before_records;
         let body = w.finish().len();
         header.write(&mut bytes);

@@ -156,7 +156,9 @@ impl Session {
                 To::Lead => self.roster.lead() == Some(present),
                 To::Player(player) => present.player == player,
             };
-            if is_for {
+            let hides = |id: &ObjectId| self.store.find(*id).is_some_and(|place| self.hides(index, place));
+            // Whoever is not told of an object would wait for it, and with it for all that follows.
+            if is_for && !petition.signal.objects.iter().any(hides) {
                 let peer = self.links[index].peer;
                 self.messages.push_back((peer, bytes.clone()));
             }
