@@ -30,7 +30,7 @@ pub use mailbox::MESSAGE_BYTES_MAX;
 pub use nowhere::{Nowhere, Silence};
 pub use online::{MakeLinks, Online, OnlineConfig};
 pub use outside::{LinksSetup, LobbyNews, Outside};
-pub use room::{Room, Stage};
+pub use room::{Room, Stage, Waiting};
 pub use shared::SharedRoom;
 pub use world::World;
 

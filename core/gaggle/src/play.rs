@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Micros, Slot};
 use gaggle_link::Transport;
-use gaggle_timeline::{Exchange, Game, Pace, Session, Timeline};
+use gaggle_timeline::{Exchange, Game, Pace, Session, Tick, Timeline};
 
 use crate::held::Held;
 use crate::mailbox::Mailbox;
@@ -57,7 +57,7 @@ impl<G: Game> Play<G> {
     }
 
     /// One frame, with what the players at this machine do.
-    pub(crate) fn tick(&mut self, now: Micros, players: &mut [Held<G::Input>]) {
+    pub(crate) fn tick(&mut self, now: Micros, players: &mut [Held<G::Input>]) -> Tick {
         let slots: [Option<Slot>; Slot::COUNT_MAX] = {
             let mut own = self.session().local_slots().into_iter();
             std::array::from_fn(|_| own.next())
@@ -66,6 +66,6 @@ impl<G: Game> Play<G> {
             // Only fails for slots that are not local, and these are.
             let _ = self.session_mut().set_input(slot, player.take());
         }
-        self.timeline.tick(now);
+        self.timeline.tick(now)
     }
 }

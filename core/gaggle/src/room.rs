@@ -12,7 +12,7 @@ use gaggle_link::{SendError, Transport};
 use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
 use gaggle_timeline::{
-    Bundle, Game, Incarnation, MatchId, Seat, Session, SessionConfig, SessionError, SessionStats,
+    Bundle, Game, Incarnation, MatchId, Seat, Session, SessionConfig, SessionError, SessionStats, Tick,
 };
 
 use crate::config::{RoomConfig, Wish};
@@ -40,6 +40,17 @@ pub enum Stage {
     Watching,
     /// Stood up for a while, because nobody looks: see [`Room::rest`].
     Resting,
+}
+
+/// The game on the screen stands still, because the others' input is missing: see [`Room::waiting`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Since when.
+    pub since: Micros,
+    /// Those who are waited for.
+    pub peers: Vec<PeerId>,
+    /// Nothing is heard of anybody: it may be ourselves who are cut off.
+    pub hears_nobody: bool,
 }
 
 /// An attempt to come into a running match, while the game at hand goes on.
@@ -111,6 +122,8 @@ pub struct Room<G: Game, O: Outside> {
     players: Vec<Held<G::Input>>,
     /// Those in the match of whom nothing is heard at the moment.
     silent: FewSet<PeerId>,
+    /// Since when the game on the screen stands still.
+    still_since: Option<Micros>,
     mailbox: Mailbox,
     /// Where we sat in the match of this room before we stood up.
     old_slots: Option<SlotSet>,
@@ -154,6 +167,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             mailbox: Mailbox::default(),
             old_slots: None,
             silent: FewSet::new(),
+            still_since: None,
             lounge: Lounge::new(now, config, build, outside, rng),
         };
         room.lounge.look_for_others(false);
@@ -475,7 +489,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         };
         for _ in 0..ticks {
             self.before.copy_from(self.shown.timeline.game());
-            self.shown.tick(self.lounge.now, &mut self.players);
+            let tick = self.shown.tick(self.lounge.now, &mut self.players);
+            let since = self.still_since.unwrap_or(self.lounge.now);
+            self.still_since = (tick == Tick::Stalled).then_some(since);
         }
         if let Some(joining) = &mut self.joining {
             for _ in 0..joining.play.ticks_due(self.lounge.now) {
@@ -539,6 +555,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.before = play.timeline.game().clone();
         self.recording = None;
         self.silent.clear();
+        self.still_since = None;
         self.shown = play;
     }
 

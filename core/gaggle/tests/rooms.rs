@@ -5,6 +5,7 @@ mod town;
 
 use gaggle::timeline::Replay;
 use gaggle::{Event, Micros, Nowhere, Parting, Room, RoomConfig, SessionConfig, Stage, Wish};
+use gaggle_link::sim::Conditions;
 use presses::{House, Presses, Town, expect_one_match};
 use town::Resident;
 
@@ -137,6 +138,49 @@ fn the_first_of_all_is_killed_and_returns() {
     assert_eq!(partings(&town, 1), [Parting::Silence]);
     town.open(0).run_until("it is back", 4_000, |town| town.is_together(0));
     expect_one_match(&mut town, &[0, 1, 2]);
+}
+
+/// Whom a house waits for, by name, and whether it hears nobody.
+fn waiting(town: &mut Town, house: usize) -> Option<(Vec<String>, bool)> {
+    let room = town.room(house);
+    let waiting = room.waiting()?;
+    let people = room.people();
+    let named = people.into_iter().filter(|person| waiting.peers.contains(&person.peer));
+    Some((named.map(|person| person.name).collect(), waiting.hears_nobody))
+}
+
+#[test]
+fn whoever_stands_still_knows_at_once_for_whom() {
+    let mut town = Town::of(3);
+    for house in 0..3 {
+        town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    town.run_ms(1_000);
+    assert_eq!(waiting(&mut town, 0), None);
+    town.crash(1).run_ms(500);
+    for house in [0, 2] {
+        assert_eq!(waiting(&mut town, house), Some((vec!["House 1".to_string()], false)), "house {house}");
+        assert_eq!(
+            count(&town, house, |event| matches!(event, Event::Interrupted { .. })),
+            0,
+            "long before that"
+        );
+        let since = town.room(house).waiting().map(|waiting| waiting.since);
+        town.run_ms(100);
+        assert_eq!(
+            town.room(house).waiting().map(|waiting| waiting.since),
+            since,
+            "it is the same standstill"
+        );
+    }
+    town.run_ms(5_000);
+    assert_eq!((waiting(&mut town, 0), waiting(&mut town, 2)), (None, None), "the others play on");
+
+    town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(600);
+    let (_, hears_nobody) = waiting(&mut town, 0).expect("nothing arrives any more");
+    assert!(hears_nobody);
+    town.weather(Conditions::default()).run_ms(1_000);
+    assert_eq!(waiting(&mut town, 0), None, "and now it does again");
 }
 
 #[test]

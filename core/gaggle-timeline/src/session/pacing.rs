@@ -1,6 +1,6 @@
 //! Which frame to be at after a tick, how fast to run, and how far ahead to tell inputs.
 
-use gaggle_kit::{Frame, Input, Micros};
+use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
 use super::Session;
 use crate::config::SessionError;
@@ -57,6 +57,17 @@ impl<I: Input> Session<I> {
             self.make_up.measure_from = self.now + MAKE_UP_PAUSE;
         }
         ticks
+    }
+
+    /// Whose input is missing, while the match stands still for it.
+    pub fn waiting_for(&self) -> Option<SlotSet> {
+        (self.stalled_ticks > 0).then(|| self.ledger.waiting_for())
+    }
+
+    /// For how long nothing has been heard of somebody in the match; none of those who are not in it.
+    pub fn silence_of(&self, peer: PeerId) -> Option<Micros> {
+        let remote = self.remotes.iter().find(|remote| remote.peer == peer && remote.is_open);
+        remote.map(|remote| self.now.since(remote.heard_at))
     }
 
     /// Writes local entries and says which frame to be at after this tick.

@@ -1,15 +1,18 @@
 //! What the match says, and who is who in it.
 
 use gaggle_kit::{Micros, PeerId, SlotSet};
-use gaggle_timeline::{Event as MatchEvent, Game};
+use gaggle_timeline::{Event as MatchEvent, Game, Row};
 
-use super::Room;
+use super::{Room, Waiting};
 use crate::event::{Event, Parting};
 use crate::lounge::Person;
 use crate::outside::Outside;
 
 /// So long nobody may play in a room before one of those who wait there begins: who plays tells so with its greeting.
 const ALONE_PATIENCE: Micros = Micros::from_secs(1);
+
+/// Machines in a match say something many times as often.
+const QUIET_AFTER: Micros = Micros::from_millis(300);
 
 impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Everybody in the room, as far as we know.
@@ -20,6 +23,24 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             rows.fold(SlotSet::EMPTY, |slots, row| slots.union(row.slots))
         };
         self.lounge.people(slots_of, session.lead_at(session.current_frame()))
+    }
+
+    /// Whom the game on the screen waits for, while it stands still. For a frame or two that is nothing to speak of; a
+    /// picture that stands still for longer should say why.
+    pub fn waiting(&self) -> Option<Waiting> {
+        let since = self.still_since.filter(|_| self.together && !self.resting)?;
+        let (session, me) = (self.shown.session(), self.lounge.me());
+        let others = || session.roster().iter().filter(|row| row.is_open() && Some(row.stream.peer) != me);
+        let is_quiet =
+            |row: &&Row| session.silence_of(row.stream.peer).is_none_or(|silence| silence >= QUIET_AFTER);
+        let is_late = |row: &&Row| match session.waiting_for() {
+            Some(slots) => !row.slots.intersection(slots).is_empty(),
+            // Those who look on wait for whatever is confirmed.
+            None => is_quiet(row),
+        };
+        let hears_nobody = others().all(|row| is_quiet(&row));
+        let peers = others().filter(is_late).map(|row| row.stream.peer).collect();
+        others().next().map(|_| Waiting { since, peers, hears_nobody })
     }
 
     pub(super) fn hear_session(&mut self) {
