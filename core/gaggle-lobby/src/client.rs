@@ -65,7 +65,7 @@ pub struct ClientConfig {
     pub backoff: Backoff,
     /// How long the server may take to answer before the connection is given up.
     pub answer_within: Micros,
-    /// How often to show life when there is nothing else to say.
+    /// How often to show life; more often if the server asks for it.
     pub touch_every: Micros,
 }
 
@@ -201,7 +201,10 @@ pub struct Client {
     attempts: u32,
     /// When to give the connection up, because an answer is overdue.
     overdue_at: Option<Micros>,
+    /// When to show life. What others say does not move it: to the server only our own words are a sign of it.
     touch_at: Option<Micros>,
+    /// How often, as this server asks for it.
+    touch_every: Micros,
     renew_at: Option<Micros>,
     identity: Option<(PlayerId, PeerId)>,
     resume: Option<String>,
@@ -227,6 +230,7 @@ impl Client {
     pub fn new(now: Micros, config: ClientConfig, seed: u64) -> Client {
         let mut client = Client {
             ticket: config.ticket.as_ref().map(|(ticket, _)| ticket.clone()),
+            touch_every: config.touch_every,
             config,
             prng: Prng::new(seed),
             state: State::Offline(now),
@@ -274,7 +278,6 @@ impl Client {
             return;
         }
         self.overdue_at = None;
-        self.touch_at = Some(now + self.config.touch_every);
         if let Ok(envelope) = Envelope::<ServerMessage>::decode(text) {
             self.take(now, envelope);
         }
@@ -301,7 +304,7 @@ impl Client {
                     self.transmit(None, RenewTicket {}.into());
                 }
                 if self.touch_at.is_some_and(|at| at <= now) {
-                    self.touch_at = Some(now + self.config.touch_every);
+                    self.touch_at = Some(now + self.touch_every);
                     self.overdue_at.get_or_insert(now + self.config.answer_within);
                     self.transmit(None, Touch {}.into());
                 }

@@ -7,6 +7,9 @@ use crate::message::server::{Bye, Done, Rooms, SeatState, Seated, Welcome};
 use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
 use crate::view::LeaveReason;
 
+/// Shortest time between two signs of life, whatever a server asks for.
+const TOUCH_MS_MIN: u64 = 500;
+
 impl Client {
     pub(super) fn take(&mut self, now: Micros, envelope: Envelope<ServerMessage>) {
         let Envelope { id, message } = envelope;
@@ -83,7 +86,9 @@ impl Client {
     fn welcomed(&mut self, now: Micros, welcome: Welcome) {
         self.state = State::Online;
         self.attempts = 0;
-        self.touch_at = Some(now + self.config.touch_every);
+        self.touch_every =
+            self.config.touch_every.min(Micros::from_millis(welcome.touch_ms.max(TOUCH_MS_MIN)));
+        self.touch_at = Some(now + self.touch_every);
         self.clock_ahead_ms = welcome.now as i64 - now.as_millis() as i64;
         let had_resume = self.resume.replace(welcome.resume).is_some();
         if welcome.key.is_some() {

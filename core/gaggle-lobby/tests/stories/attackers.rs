@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
+use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
+use gaggle_lobby::message::client::Find;
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::rules::{GameRules, ModeRules, Rate, Rates, Rules};
 use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
 
-use crate::server::{CREATE, LEAVE, Server, code, hello, join, seat, welcome};
+use crate::server::{CREATE, LEAVE, Ours, Server, code, hello, join, seat, welcome};
 
 const FIND_DUEL: &str = r#"{"type":"find","id":5,"game":"ranked","mode":"duel"}"#;
 const START: &str = r#"{"type":"start"}"#;
@@ -76,6 +78,30 @@ fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
     server.say(host, r#"{"type":"access","locked":false}"#);
     let guest = server.connect();
     assert!(seat(&server.say(guest, &with_ticket(2, "", &ticket))).returned);
+}
+
+#[test]
+fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
+    for silent_after in [Micros::from_secs(300), Micros::from_secs(8)] {
+        let mut server = Server::with_rules(Rules {
+            rates: Rates::unlimited(),
+            silent_after,
+            ..Rules::default()
+        });
+        let mut quiet = Ours::connect(&mut server, 1);
+        quiet.client.find(Find { game: "gander".parse().unwrap(), mode: "team".parse().unwrap(), ..Find::default() });
+        quiet.pump(&mut server);
+        assert!(quiet.client.room().is_some());
+        let talker = server.player(2);
+        for second in 0..400 {
+            if second % 2 == 0 {
+                server.say(talker, &format!(r#"{{"type":"profile","palette":{}}}"#, second / 2 % 2 + 4));
+            }
+            server.wait_secs(1);
+            quiet.pump(&mut server);
+        }
+        assert_eq!(server.room_of(talker).players().count(), 2, "{silent_after:?}: {:?}", quiet.told.last());
+    }
 }
 
 #[test]
@@ -347,7 +373,7 @@ fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
     assert!((900..1_100).contains(&wait), "{wait}");
     // Others can be sent something, and after that time so can this one.
     assert!(server.say(rude, &signal(to_other)).is_empty());
-    server.wait(gaggle_kit::Micros::from_millis(wait));
+    server.wait(Micros::from_millis(wait));
     assert!(server.say(rude, &signal(to)).is_empty());
     let signals = |heard: Vec<ServerMessage>| {
         heard.iter().filter(|message| matches!(message, ServerMessage::Signalled(_))).count()

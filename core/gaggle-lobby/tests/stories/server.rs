@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::Micros;
+use gaggle_lobby::client::{Client, ClientConfig, Event, Output as ClientOutput};
 use gaggle_lobby::directory::{Directory, Request};
 use gaggle_lobby::message::server::{OwnBest, Refused, Seated, Welcome};
 use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, Note, Output, Query};
@@ -235,6 +236,45 @@ impl Server {
             [.., ServerMessage::Room(message)] => message.room.clone(),
             other => panic!("no room: {other:?}"),
         }
+    }
+}
+
+/// A client of ours on a connection to the server, with a socket that answers pings.
+pub(crate) struct Ours {
+    pub(crate) client: Client,
+    pub(crate) connection: ConnectionId,
+    pub(crate) told: Vec<Event>,
+}
+
+impl Ours {
+    pub(crate) fn connect(server: &mut Server, number: u32) -> Ours {
+        let key = Some(format!("key-of-guest-number-{number}"));
+        let mut client = Client::new(server.now, ClientConfig { key, ..ClientConfig::default() }, 7);
+        let connection = server.connect();
+        client.handle_open(server.now);
+        Ours { client, connection, told: Vec::new() }
+    }
+
+    /// Says what it has to say and hears what was said to it.
+    pub(crate) fn pump(&mut self, server: &mut Server) {
+        self.client.handle_timeout(server.now);
+        loop {
+            while let Some(output) = self.client.poll_output() {
+                if let ClientOutput::Send(text) = output {
+                    server.node.handle_text(server.now, self.connection, &text);
+                    server.drain();
+                }
+            }
+            let heard = server.hear(self.connection);
+            if heard.is_empty() {
+                break;
+            }
+            for message in heard {
+                self.client.handle_text(server.now, &Envelope { id: None, message }.encode());
+            }
+        }
+        self.told.extend(std::iter::from_fn(|| self.client.poll_event()));
+        server.pong(self.connection);
     }
 }
 
