@@ -402,18 +402,18 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     /// Tells the lobby how the match ended: points by slot, how far it went, a hash of the final state. Everybody tells
-    /// it, and it counts when they agree. Say it once, of a [confirmed](Room::confirmed_game) state; if a part of the match is lost
+    /// it, and it counts when they agree. Of several players at one machine the first one's points count: the lobby knows whose
+    /// machine it is, not who sits beside them. Say it once, of a [confirmed](Room::confirmed_game) state; if a part of the match is lost
     /// in a split ([`Event::HistoryChanged`]), say it again. Whether it could be told: alone without a server there is
     /// nobody to tell.
     #[must_use = "what could not be told must be said again"]
     pub fn report(&mut self, points: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
         let session = self.shown.session();
-        let owner = |slot: Slot| -> Option<PeerId> {
-            let mut rows = session.roster().iter().filter(|row| row.is_open() && row.slots.contains(slot));
-            rows.next().map(|row| row.stream.peer)
-        };
+        // The lobby knows one person at each machine, whoever else plays there: what the first player has is theirs.
+        let first = |slots: SlotSet| points.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot);
+        let rows = session.roster().iter().filter(|row| row.is_open());
         let owners: Vec<(PeerId, i64)> =
-            points.iter().filter_map(|&(slot, score)| Some((owner(slot)?, score))).collect();
+            rows.filter_map(|row| Some((row.stream.peer, first(row.slots)?.1))).collect();
         self.together && !self.is_watching() && self.lounge.report(&owners, level, digest)
     }
 

@@ -6,6 +6,8 @@ mod town;
 use gaggle::timeline::Replay;
 use gaggle::{Event, Micros, Nowhere, Parting, Room, RoomConfig, SessionConfig, Stage, Wish};
 use gaggle_link::sim::Conditions;
+use gaggle_kit::{Slot, SlotSet};
+use gaggle_lobby::view::Verdict;
 use presses::{House, Presses, Town, expect_one_match};
 use town::Resident;
 
@@ -125,6 +127,29 @@ fn a_crashed_page_gets_its_own_seat_back() {
     assert_eq!(town.room(1).own_slots(), slots);
     assert!(town.room(1).game().counts[slot] >= count_before, "what it had is still there");
     assert_eq!(count(&town, 1, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
+}
+
+#[test]
+fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
+    let mut town = Town::of(2);
+    let couch = RoomConfig { local_players: 2, ..House::settings(0) };
+    town.open_with(0, couch).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.run_ms(500);
+    let slots = [0, 1, 2].map(Slot::at);
+    assert_eq!(town.room(1).own_slots(), SlotSet::of(slots[2]));
+    let points = [(slots[1], 90), (slots[0], 30), (slots[2], 50)];
+    for house in 0..2 {
+        assert!(town.room(house).report(&points, Some(1), 7));
+    }
+    town.run_until("it is kept", 2_000, |town| {
+        (0..2).all(|house| town.told[house].contains(&Event::ResultKept))
+    });
+    assert_eq!(count(&town, 0, |event| matches!(event, Event::Refused(_))), 0);
+    let [record] = &town.records()[..] else { panic!("{:?}", town.records()) };
+    assert_eq!(record.verdict, Verdict::Accepted);
+    let sheet: Vec<(String, i64, u8)> =
+        record.scores.iter().map(|line| (line.name.to_string(), line.score, line.place)).collect();
+    assert_eq!(sheet, [("House 0".into(), 30, 2), ("House 1".into(), 50, 1)]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use gaggle_lobby::message::server::IceServer;
 use gaggle_lobby::node::{ConnectionId, IceSource, Node, NodeConfig, Output};
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::{NodeId, PlayerId, TicketSigner};
+use gaggle_lobby::{MatchRecord, NodeId, TicketSigner};
 
 /// 2027-01-15, so that tickets have believable times.
 const EPOCH: Micros = Micros::from_secs(1_800_000_000);
@@ -86,6 +87,8 @@ struct Shared {
     in_vain: BTreeSet<(usize, usize)>,
     /// When the credentials each house would use were made.
     ice_made: BTreeMap<usize, Micros>,
+    /// Matches the lobby has decided.
+    records: Vec<MatchRecord>,
 }
 
 impl Shared {
@@ -149,6 +152,7 @@ impl Shared {
                 // Kept at once, as by a storage without ratings.
                 let stored = Request::Stored { room: record.room, round: record.round, ratings: Vec::new() };
                 let _ = self.directory.handle_request(now, stored);
+                self.records.push(record);
             }
             let Some(output) = self.node.poll_output() else { break };
             match output {
@@ -400,6 +404,7 @@ impl<R: Resident> Town<R> {
             deaf: BTreeSet::new(),
             in_vain: BTreeSet::new(),
             ice_made: BTreeMap::new(),
+            records: Vec::new(),
         };
         Town {
             shared: Rc::new(RefCell::new(shared)),
@@ -436,6 +441,11 @@ impl<R: Resident> Town<R> {
         self.rooms[house] = None;
         self.shared.borrow_mut().hang_up(house);
         self
+    }
+
+    /// The matches the lobby has decided.
+    pub(crate) fn records(&self) -> Vec<MatchRecord> {
+        self.shared.borrow().records.clone()
     }
 
     pub(crate) fn now(&self) -> Micros {
