@@ -82,13 +82,24 @@ impl Directory {
             Request::Attach { origin, name, resume, displace, ticket } => {
                 self.attach(now, origin, name, resume, displace, ticket)
             }
-            Request::Find { newcomer, link, wish: Wish { new, may_create, skill: Some(skill) } } => {
-                self.search(now, newcomer, link, new, may_create, skill)
+            Request::Find { newcomer, link, wish } => {
+                self.forget_stepped_out(now, newcomer.peer);
+                match wish {
+                    Wish { new, may_create, skill: Some(skill) } => {
+                        self.search(now, newcomer, link, new, may_create, skill)
+                    }
+                    wish => self.find(now, newcomer, link, wish),
+                }
             }
-            Request::Find { newcomer, link, wish } => self.find(now, newcomer, link, wish),
             Request::StopSearch { peer, link, leave } => self.stop_search(now, peer, link, leave),
-            Request::Create { newcomer, link, new } => self.create(now, newcomer, link, new),
-            Request::Join { newcomer, link, by, build } => self.join(now, newcomer, link, by, &build),
+            Request::Create { newcomer, link, new } => {
+                self.forget_stepped_out(now, newcomer.peer);
+                self.create(now, newcomer, link, new)
+            }
+            Request::Join { newcomer, link, by, build } => {
+                self.forget_stepped_out(now, newcomer.peer);
+                self.join(now, newcomer, link, by, &build)
+            }
             Request::Act { room, peer, link, act } => self.act(now, room, peer, link, act),
             Request::Detach { room, peer, link, next_signal, got, mail } => {
                 self.detach(now, room, peer, link, next_signal, got, mail)
@@ -388,6 +399,15 @@ impl Directory {
         let verdict = reported_round.map(|round| room.verdict(round));
         self.publish(id);
         Reply::Done { room: self.copy(id), verdict }
+    }
+
+    /// Whoever left and wants to be somewhere else does not come back.
+    fn forget_stepped_out(&mut self, now: Micros, peer: PeerId) {
+        let Some(id) = self.index.room_of(peer) else { return };
+        if let Some(room) = self.rooms.get_mut(&id).filter(|room| room.has_stepped_out(peer)) {
+            room.give_up(now, peer);
+            self.publish(id);
+        }
     }
 
     fn check_newcomer(&self, newcomer: &Newcomer, link: Link) -> Result<(), Refusal> {

@@ -48,6 +48,8 @@ record! {
         session: SessionId,
         /// When the connection was lost, if it is.
         away_since: Option<Micros>,
+        /// It was not lost: they left, and may be back in a moment.
+        stepped_out: bool,
         /// Rises with each newcomer: who has been here longest has the lowest.
         order: u64,
         /// The number of the next signal to this member.
@@ -106,6 +108,8 @@ record! {
 pub enum Act {
     /// Goes.
     Leave,
+    /// Goes, and may be back in a moment: the page is perhaps only loaded again.
+    StepOut,
     /// Is taken out by the server because nothing is heard of it.
     FallSilent,
     /// Is ready, or not any more.
@@ -270,7 +274,9 @@ impl Room {
     pub fn listing(&self) -> Option<Listing> {
         let view = &self.view;
         let host = view.member(view.host).filter(|_| !view.private && self.links().next().is_some())?;
-        let players = view.players().count() as u8;
+        // Who has stepped out is no company, even if the seat is kept.
+        let is_there = |member: &&Member| self.seats.get(&member.peer).is_none_or(|seat| !seat.stepped_out);
+        let players = view.players().filter(is_there).count() as u8;
         Some(Listing {
             id: view.id,
             code: view.code,
@@ -298,6 +304,7 @@ impl Room {
                 self.remember_leaving(peer);
                 self.remove(now, peer, LeaveReason::Left);
             }
+            Act::StepOut => self.step_out(now, peer),
             Act::FallSilent => self.remove(now, peer, LeaveReason::Silent),
             Act::Ready(ready) => return self.set_ready(peer, ready),
             Act::Profile { name, palette } => {

@@ -22,6 +22,9 @@ pub struct Rules {
 
     /// How long the seat of somebody whose connection is lost is kept.
     pub grace: Micros,
+    /// How long the seat of somebody is kept who left and may be back in a moment: about as long as a page takes to
+    /// load again.
+    pub reload_grace: Micros,
     /// How long a host may be away before another member becomes host.
     pub host_grace: Micros,
     /// A connected member that says nothing for so long is taken out of its room.
@@ -188,6 +191,7 @@ impl Default for Rules {
             games: BTreeMap::new(),
             unlisted: Some(ModeRules::default()),
             grace: Micros::from_secs(60),
+            reload_grace: Micros::from_secs(10),
             host_grace: Micros::from_secs(10),
             silent_after: Micros::from_secs(300),
             finished_after: Micros::from_secs(300),

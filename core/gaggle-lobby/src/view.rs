@@ -142,6 +142,8 @@ record! {
     pub struct Away {
         /// Who.
         peer: PeerId,
+        /// They went by their own wish and may be back in a moment: their links are gone, too.
+        left: bool,
     }
 }
 
@@ -312,7 +314,7 @@ impl RoomView {
                 self.members.insert(at, member.clone());
             }
             RoomEvent::Left(Left { peer, .. }) => self.members.retain(|known| known.peer != *peer),
-            RoomEvent::Away(Away { peer }) => self.change(*peer, |member| member.away = true),
+            RoomEvent::Away(Away { peer, .. }) => self.change(*peer, |member| member.away = true),
             RoomEvent::Returned(Returned { peer }) => self.change(*peer, |member| member.away = false),
             RoomEvent::HostChanged(HostChanged { peer }) => self.host = *peer,
             RoomEvent::ReadyChanged(ReadyChanged { peer, ready }) => {
@@ -367,7 +369,7 @@ impl RoomView {
                 events.push(ReadyChanged { peer, ready: member.ready }.into());
             }
             match (known.away, member.away) {
-                (false, true) => events.push(Away { peer }.into()),
+                (false, true) => events.push(Away { peer, left: false }.into()),
                 (true, false) => events.push(Returned { peer }.into()),
                 _ => {}
             }

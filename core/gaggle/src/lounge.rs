@@ -105,14 +105,14 @@ impl<S, O: Outside> Lounge<S, O> {
         }
     }
 
-    /// Gives the seat back, if we have one. Links are closed then.
-    pub(crate) fn give_up_seat(&mut self) -> bool {
+    /// Gives the seat back, if we have one, or has it kept for a moment. Links are closed then.
+    pub(crate) fn give_up_seat(&mut self, back: bool) -> bool {
         self.config.wish = Wish::Look;
         if self.seat.take().is_none() {
             return false;
         }
         if let Some(client) = &mut self.client {
-            client.leave(Leave {});
+            client.leave(Leave { back });
         }
         self.carry_out();
         self.outside.close_links(self.now);

@@ -386,14 +386,15 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         }
     }
 
-    /// Leaves the room and goes on alone. Say this when the page is closed, too: then nobody waits.
+    /// Leaves the room and goes on alone. When the page is closed, say [`Room::close`].
     pub fn leave(&mut self) {
-        self.stand_up();
-        self.old_slots = None;
-        self.resting = false;
-        if self.lounge.give_up_seat() {
-            self.go_solo();
-        }
+        self.part(false);
+    }
+
+    /// The page is closed, or loaded again: leaves the room, so that nobody waits, but has the seat kept for a moment. Whoever
+    /// opens a room with the same [key and seat](RoomConfig::client) within 10 s has it again.
+    pub fn close(&mut self) {
+        self.part(true);
     }
 
     /// Takes the seat over from another tab: after [`Event::Elsewhere`].
@@ -443,6 +444,15 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
                 let _ = self.shown.session_mut().remove(peer);
             }
             self.lounge.outside.forget(self.lounge.now, peer);
+        }
+    }
+
+    fn part(&mut self, back: bool) {
+        self.stand_up();
+        self.old_slots = None;
+        self.resting = false;
+        if self.lounge.give_up_seat(back) {
+            self.go_solo();
         }
     }
 

@@ -345,13 +345,15 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         }
     }
 
-    /// Leaves the room and goes on alone. Say this when the page is closed, too: then nobody waits.
+    /// Leaves the room and goes on alone. When the page is closed, say [`SharedRoom::close`].
     pub fn leave(&mut self) {
-        self.say_goodbye();
-        self.resting = false;
-        if self.lounge.give_up_seat() {
-            self.go_solo();
-        }
+        self.part(false);
+    }
+
+    /// The page is closed, or loaded again: leaves the room, so that nobody waits, but has the seat kept for a moment. Whoever
+    /// opens a room with the same [key and seat](crate::RoomConfig::client) within 10 s has it again.
+    pub fn close(&mut self) {
+        self.part(true);
     }
 
     /// Takes the seat over from another tab: after [`Event::Elsewhere`].
@@ -426,6 +428,14 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// What is on the screen is the world of others, in which we have no seat.
     fn is_watching(&self) -> bool {
         self.session.is_onlooker()
+    }
+
+    fn part(&mut self, back: bool) {
+        self.say_goodbye();
+        self.resting = false;
+        if self.lounge.give_up_seat(back) {
+            self.go_solo();
+        }
     }
 
     /// Whoever rests lets others in all the same. Once they have everything, they go on without us.

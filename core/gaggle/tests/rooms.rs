@@ -129,6 +129,69 @@ fn a_crashed_page_gets_its_own_seat_back() {
     assert_eq!(count(&town, 1, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
 }
 
+/// The page of a house is loaded again: it says goodbye, its socket breaks, and it opens anew.
+fn reload(town: &mut Town, house: usize, ms: u64) {
+    town.room(house).close();
+    town.step();
+    town.crash(house).run_ms(ms);
+    town.open(house);
+}
+
+#[test]
+fn a_page_that_is_loaded_again_has_its_own_seat_back() {
+    let mut town = Town::of(3);
+    for house in 0..3 {
+        town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
+    }
+    town.run_ms(2_000);
+    // A lower seat is free when it comes back.
+    town.room(0).leave();
+    town.run_ms(500);
+    let slots = town.room(2).own_slots();
+    let slot = slots.lowest().expect("a slot").index();
+    let (count_before, stalls) = (town.room(1).game().counts[slot], town.room(1).stats().stalled_ticks);
+    assert!(slot == 2 && count_before > 10);
+    reload(&mut town, 2, 900);
+    assert_eq!(partings(&town, 1), [Parting::Goodbye; 2]);
+    town.run_until("it is back", 4_000, |town| town.is_together(2));
+    expect_one_match(&mut town, &[1, 2]);
+    assert_eq!(town.room(2).own_slots(), slots);
+    assert!(town.room(2).game().counts[slot] >= count_before, "what it had is still there");
+    assert_eq!(count(&town, 2, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
+    let stalls = town.room(1).stats().stalled_ticks - stalls;
+    assert!(stalls < 12, "nobody waits for a page that is loaded: {stalls} ticks stalled");
+}
+
+#[test]
+fn a_page_that_is_loaded_again_alone_has_its_room_back() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000);
+    let code = |town: &mut Town, house: usize| {
+        town.room(house).lobby().and_then(|lobby| lobby.room()).map(|room| room.code)
+    };
+    let before = code(&mut town, 0);
+    reload(&mut town, 0, 900);
+    town.run_until("it is back", 4_000, |town| town.is_together(0));
+    assert!(before.is_some());
+    assert_eq!(code(&mut town, 0), before);
+    assert_eq!(count(&town, 0, |event| matches!(event, Event::Refused(_))), 0);
+    town.open(1).run_until("others find it", 3_000, |town| town.is_together(1));
+    expect_one_match(&mut town, &[0, 1]);
+}
+
+#[test]
+fn a_page_that_was_closed_is_gone_at_once_and_its_seat_soon() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.run_ms(500).room(0).close();
+    town.step();
+    town.crash(0).run_ms(2_000);
+    assert_eq!(partings(&town, 1), [Parting::Goodbye]);
+    assert_eq!(town.room(1).game().here.count_ones(), 1);
+    town.run_ms(10_000);
+    assert_eq!(town.room(1).people().len(), 1);
+}
+
 #[test]
 fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
     let mut town = Town::of(2);

@@ -153,6 +153,7 @@ impl Arcade {
         if let Some(code) = arcade.params.watch {
             arcade.take_off(1, Wish::Watch(code));
         } else if let Some(code) = arcade.params.room.or(return_to) {
+            arcade.shelf.returns_to = return_to;
             arcade.take_off(1, Wish::Code(code));
         }
         arcade
@@ -260,9 +261,9 @@ impl Arcade {
         }
     }
 
-    /// The page is closed: says goodbye, so that nobody waits.
+    /// The page is closed, or loaded again: says goodbye, so that nobody waits. The seat is kept for a moment.
     pub fn close(&mut self) {
-        self.cabinet.life_mut().leave();
+        self.cabinet.life_mut().close();
     }
 
     /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of a match it moves the choice.

@@ -244,7 +244,7 @@ fn listen<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<()
         table.keys.0.retain(|held| *held != code);
     })?;
     on(&window, "blur", table, |table, _: Event| table.keys.0.clear())?;
-    on(&window, "pagehide", table, |table, _: Event| table.room.leave())?;
+    on(&window, "pagehide", table, |table, _: Event| table.room.close())?;
     on(&document, "visibilitychange", table, |table, _: Event| {
         if table.document.hidden() { table.room.rest() } else { table.room.wake() }
     })

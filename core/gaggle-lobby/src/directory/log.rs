@@ -306,6 +306,7 @@ impl MemberAct {
         let mut written = MemberAct { room, peer, link, ..Value::blank() };
         written.act = match act {
             Act::Leave => "leave",
+            Act::StepOut => "step_out",
             Act::FallSilent => "silent",
             Act::Ready(ready) => {
                 written.ready = ready;
@@ -349,6 +350,7 @@ impl MemberAct {
         let target = self.target.ok_or(MessageError::Missing { field: "target" });
         Ok(match self.act.as_str() {
             "leave" => Act::Leave,
+            "step_out" => Act::StepOut,
             "silent" => Act::FallSilent,
             "ready" => Act::Ready(self.ready),
             "start" => Act::Start {

@@ -105,7 +105,11 @@ record! {
 
 record! {
     /// Leave the room, or stop searching for one.
-    pub struct Leave {}
+    #[derive(Default)]
+    pub struct Leave {
+        /// I may be back in a moment, because the page is perhaps only loaded again: keep my seat until then.
+        back: bool,
+    }
 }
 
 record! {

@@ -38,6 +38,8 @@ pub(super) enum Asked {
     Switch { connection: ConnectionId, then: Box<Envelope<ClientMessage>> },
     /// A member that does something. With the match it reported, if it did.
     Act { connection: ConnectionId, id: Option<u64>, round: Option<u32> },
+    /// A member that leaves its room and may be back in a moment.
+    StepOut { connection: ConnectionId, id: Option<u64>, room: RoomId },
     /// A room some change of which did not arrive.
     Look { room: RoomId },
     /// A list.
@@ -114,6 +116,13 @@ impl Node {
                 }
                 self.go_on(now, connection);
             }
+            Asked::StepOut { connection, id, room } => {
+                match reply {
+                    Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
+                    _ => self.stepped_out(connection, id, room),
+                }
+                self.go_on(now, connection);
+            }
             Asked::Act { connection, id, round } => {
                 match (reply, round) {
                     (Reply::Refused(refusal), _) => self.refuse(now, connection, id, refusal),
@@ -126,6 +135,22 @@ impl Node {
                 self.go_on(now, connection);
             }
         }
+    }
+
+    /// The seat waits for another connection: this one has none any more, and does not speak for the machine.
+    fn stepped_out(&mut self, connection: ConnectionId, id: Option<u64>, room: RoomId) {
+        let Some(session) = self.session_mut(connection) else { return };
+        let peer = session.peer;
+        let had_seat = session.room == Some(room);
+        session.room = session.room.filter(|own| *own != room);
+        self.forget_local(room, peer, connection);
+        if had_seat {
+            self.send(connection, None, Removed { room, reason: LeaveReason::Left });
+        }
+        if self.by_peer.get(&peer) == Some(&connection) {
+            self.by_peer.remove(&peer);
+        }
+        self.send(connection, id, Done {});
     }
 
     fn attached(&mut self, now: Micros, connection: ConnectionId, peer: PeerId, link: Link, reply: Reply) {

@@ -88,6 +88,7 @@ impl Node {
             ClientMessage::Create(create) => self.create(now, connection, id, create)?,
             ClientMessage::Join(join) => self.join(now, connection, id, join)?,
             ClientMessage::Leave(_) if self.leave_search(now, connection, id) => {}
+            ClientMessage::Leave(leave) if leave.back => self.step_out(connection, id)?,
             ClientMessage::Leave(_) => self.act(now, connection, id, Act::Leave)?,
             ClientMessage::Ready(ready) => self.act(now, connection, id, Act::Ready(ready.ready))?,
             ClientMessage::Start(Start { countdown_ms }) => {
@@ -331,6 +332,14 @@ impl Node {
         };
         let request = Request::Act { room, peer, link, act };
         self.ask_busy(connection, Asked::Act { connection, id, round }, request);
+        Ok(())
+    }
+
+    /// Gives the seat up for a moment. Whoever comes back does so on another connection.
+    fn step_out(&mut self, connection: ConnectionId, id: Option<u64>) -> Result<(), Refusal> {
+        let (room, peer, link) = self.own_room(connection)?;
+        let request = Request::Act { room, peer, link, act: Act::StepOut };
+        self.ask_busy(connection, Asked::StepOut { connection, id, room }, request);
         Ok(())
     }
 

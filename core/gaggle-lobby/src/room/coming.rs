@@ -38,6 +38,14 @@ pub enum Attached {
     Anew,
 }
 
+impl Seat {
+    /// Until when it waits for its owner; none while they are there.
+    fn kept_until(&self, rules: &Rules) -> Option<Micros> {
+        let grace = if self.stepped_out { rules.reload_grace.min(rules.grace) } else { rules.grace };
+        self.away_since.map(|since| since + grace)
+    }
+}
+
 impl Room {
     /// Gives a newcomer a seat, or a place to watch from.
     ///
@@ -197,6 +205,7 @@ impl Room {
             link: None,
             session: link.session,
             away_since: None,
+            stepped_out: false,
             order,
             next_signal: 1,
             got: None,
@@ -243,7 +252,7 @@ impl Room {
                 self.set_link(peer, Some(link));
                 return Ok(attached);
             }
-            Some(_) => self.happen(Away { peer }),
+            Some(_) => self.happen(Away { peer, left: false }),
             None => {}
         }
         let seat = self.seats.get_mut(&peer).expect("it was there before");
@@ -254,7 +263,7 @@ impl Room {
             seat.got = None;
             Attached::Anew
         };
-        seat.away_since = None;
+        (seat.away_since, seat.stepped_out) = (None, false);
         self.set_link(peer, Some(link));
         self.happen(Returned { peer });
         Ok(attached)
@@ -266,7 +275,31 @@ impl Room {
         (seat.next_signal, seat.got) = (next_signal, got);
         seat.away_since = Some(now);
         self.set_link(peer, None);
-        self.happen(Away { peer });
+        self.happen(Away { peer, left: false });
+    }
+
+    /// Keeps the seat of somebody who goes and may be back in a moment. Who only watches has none to be kept.
+    pub(super) fn step_out(&mut self, now: Micros, peer: PeerId) {
+        let plays = self.view.member(peer).is_some_and(|member| member.slot.is_some());
+        match self.seats.get_mut(&peer).filter(|_| plays) {
+            Some(seat) => {
+                (seat.away_since, seat.stepped_out) = (Some(now), true);
+                self.set_link(peer, None);
+                self.happen(Away { peer, left: true });
+            }
+            None => self.remove(now, peer, LeaveReason::Left),
+        }
+    }
+
+    /// Whether somebody has left and might have come back: as a member still, but not as one who plays elsewhere.
+    pub(crate) fn has_stepped_out(&self, peer: PeerId) -> bool {
+        self.seats.get(&peer).is_some_and(|seat| seat.stepped_out)
+    }
+
+    /// Somebody who stepped out does not come back.
+    pub(crate) fn give_up(&mut self, now: Micros, peer: PeerId) {
+        self.remember_leaving(peer);
+        self.remove(now, peer, LeaveReason::Left);
     }
 
     /// Notes that a node is gone with everybody's connection on it. Their signals in flight are lost.
@@ -280,13 +313,13 @@ impl Room {
             // No next connection can be the one after this one as far as signals go.
             seat.session = SessionId(0);
             self.set_link(peer, None);
-            self.happen(Away { peer });
+            self.happen(Away { peer, left: false });
         }
     }
 
     /// When [`Room::expire`] has something to do.
     pub fn deadline(&self, rules: &Rules) -> Option<Micros> {
-        let seats = self.seats.values().filter_map(|seat| seat.away_since).map(|since| since + rules.grace);
+        let seats = self.seats.values().filter_map(|seat| seat.kept_until(rules));
         let host = self.host_gives_way_at(rules);
         let start = self.view.starts_at.map(Micros::from_millis);
         let report = self.state.counted_at.map(|at| at + rules.report_wait);
@@ -305,13 +338,15 @@ impl Room {
             (change.status, change.starts_at) = (Status::Playing, None);
             self.happen(change);
         }
-        let given_up = |seat: &Seat| seat.away_since.is_some_and(|since| since + rules.grace <= now);
+        let given_up = |seat: &Seat| seat.kept_until(rules).is_some_and(|until| until <= now);
         let given_up: Vec<PeerId> =
             self.seats.iter().filter(|(_, seat)| given_up(seat)).map(|(peer, _)| *peer).collect();
         for peer in given_up {
             // Taking the last player out may have closed the room meanwhile.
-            if self.seats.contains_key(&peer) {
-                self.remove(now, peer, LeaveReason::Lost);
+            match self.seats.get(&peer).map(|seat| seat.stepped_out) {
+                Some(true) => self.give_up(now, peer),
+                Some(false) => self.remove(now, peer, LeaveReason::Lost),
+                None => {}
             }
         }
         if self.host_gives_way_at(rules).is_some_and(|at| at <= now)

@@ -149,7 +149,7 @@ fn disturb(world: &mut World, client: usize) {
                 world.with_client(client, |machine, _| machine.join(join));
             }
         }
-        60..70 => drop(world.with_client(client, |machine, _| machine.leave(Leave {}))),
+        60..70 => drop(world.with_client(client, |machine, _| machine.leave(Leave { back: client % 2 == 1 }))),
         70..75 => drop(world.with_client(client, |machine, _| machine.ready(Ready { ready: true }))),
         75..88 => world.lose_connection(client),
         88..94 => world.reload_client(client, guest(client)),

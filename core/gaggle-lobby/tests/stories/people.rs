@@ -4,9 +4,12 @@ use gaggle_kit::Micros;
 use gaggle_lobby::message::server::SeatState;
 use gaggle_lobby::node::{ConnectionId, Identity};
 use gaggle_lobby::rules::{Rates, Rules};
+use gaggle_lobby::view::{LeaveReason, RoomEvent};
 use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
 
-use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, refusal, seat, welcome};
+use crate::server::{
+    CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, refusal, seat, welcome,
+};
 
 #[test]
 fn a_reloaded_page_has_its_seat_again_at_once() {
@@ -23,6 +26,89 @@ fn a_reloaded_page_has_its_seat_again_at_once() {
     assert!(seat.returned && !seat.created);
     assert_eq!((seat.peer, seat.slot, seat.room.id), before);
     assert_eq!(event_kinds(&server.hear(other)), ["away", "returned"]);
+}
+
+#[test]
+fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
+    let mut server = Server::new();
+    let first = server.player(1);
+    let other = server.player(2);
+    let page = server.player(3);
+    let before = seat_of(&mut server, page);
+    server.say(first, LEAVE);
+    server.hear(other);
+    let heard = server.say(page, STEP_OUT);
+    assert!(matches!(&heard[..], [ServerMessage::Removed(_), ServerMessage::Done(_)]), "{heard:?}");
+    assert!(matches!(&events(&server.hear(other))[..], [RoomEvent::Away(away)] if away.left));
+    // Its socket may live a little longer than the page, and others come meanwhile.
+    let third = server.player(4);
+    assert_ne!(seat_of(&mut server, third).1, before.1);
+    server.wait_secs(5);
+    let again = server.connect();
+    let heard = server.say(again, &hello(3));
+    assert!(seat(&heard).returned);
+    assert_eq!(seat_of(&mut server, again), before);
+    server.close(page);
+    assert_eq!(seat_of(&mut server, again), before);
+    server.wait_secs(20);
+    assert_eq!(server.room_of(other).players().count(), 3);
+}
+
+#[test]
+fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
+    let mut server = Server::new();
+    let (page, other) = (server.player(1), server.player(2));
+    server.hear(other);
+    server.say(page, STEP_OUT);
+    server.close(page);
+    let looker = server.guest(9);
+    let listed = server.say(looker, r#"{"type":"list","game":"gander"}"#);
+    assert!(matches!(&listed[..], [ServerMessage::Rooms(list)] if list.rooms[0].players == 1), "{listed:?}");
+    server.wait_secs(9);
+    assert_eq!(server.room_of(other).players().count(), 2);
+    server.hear(other);
+    server.wait_secs(2);
+    let told = events(&server.hear(other));
+    assert!(
+        matches!(&told[..], [RoomEvent::Left(left), ..] if left.reason == LeaveReason::Left),
+        "{told:?}"
+    );
+    assert_eq!(server.room_of(other).players().count(), 1);
+}
+
+#[test]
+fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_it() {
+    let mut server = Server::new();
+    let page = server.player(1);
+    let room = server.room_of(page).id;
+    server.say(page, STEP_OUT);
+    server.close(page);
+    let stranger = server.player(2);
+    assert_ne!(server.room_of(stranger).id, room);
+    let again = server.connect();
+    assert_eq!(seat(&server.say(again, &hello(1))).room.id, room);
+    // Without a page that comes back it is closed.
+    server.say(again, STEP_OUT);
+    server.close(again);
+    server.wait_secs(11);
+    assert_eq!(server.directory.rooms().count(), 1);
+}
+
+#[test]
+fn whoever_stepped_out_and_plays_elsewhere_does_not_come_back() {
+    let mut server = Server::new();
+    let (page, other) = (server.player(1), server.player(2));
+    let room = server.room_of(other).id;
+    server.say(page, STEP_OUT);
+    assert_eq!(code(&server.say(page, STEP_OUT)), RefusalCode::NotInRoom);
+    assert_ne!(seat(&server.say(page, CREATE)).room.id, room);
+    assert_eq!(server.room_of(other).members.len(), 1);
+    // Whoever only watches has nothing to be kept.
+    let watcher = server.guest(3);
+    let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, server.room_of(other).code);
+    seat(&server.say(watcher, &watch));
+    server.say(watcher, STEP_OUT);
+    assert_eq!(server.room_of(other).members.len(), 1);
 }
 
 #[test]

@@ -280,6 +280,7 @@ impl Ours {
 
 pub(crate) const FIND: &str = r#"{"type":"find","game":"gander","mode":"team"}"#;
 pub(crate) const CREATE: &str = r#"{"type":"create","game":"gander","mode":"team"}"#;
+pub(crate) const STEP_OUT: &str = r#"{"type":"leave","back":true}"#;
 pub(crate) const LEAVE: &str = r#"{"type":"leave"}"#;
 
 pub(crate) fn hello(number: u32) -> String {

@@ -52,7 +52,7 @@ impl<S, O: Outside> Lounge<S, O> {
     fn seek_elsewhere(&mut self) {
         match (&self.config.wish, &mut self.client) {
             (Wish::Look | Wish::Offline, Some(client)) => {
-                client.leave(Leave {});
+                client.leave(Leave::default());
             }
             _ => self.ask_for_seat(true),
         }
@@ -174,16 +174,24 @@ impl<S, O: Outside> Lounge<S, O> {
                 self.leaving.retain(|(_, peer)| *peer != joined.member.peer);
                 self.outside.connect(self.now, joined.member.peer);
             }
-            RoomEvent::Returned(returned) => self.connect_to(returned.peer),
-            RoomEvent::Left(left) => {
-                self.leaving.retain(|(_, peer)| *peer != left.peer);
-                let just_back = self.back_at.is_some_and(|at| self.now.since(at) < JUST_BACK);
-                let patience = if just_back { COME_BACK_WITHIN } else { FAREWELL };
-                self.leaving.push((self.now + patience, left.peer));
+            RoomEvent::Returned(returned) => {
+                self.leaving.retain(|(_, peer)| *peer != returned.peer);
+                self.connect_to(returned.peer);
             }
+            // The seat waits for them, but nobody else does.
+            RoomEvent::Away(away) if away.left => self.part_from(away.peer),
+            RoomEvent::Left(left) => self.part_from(left.peer),
             RoomEvent::ResultDecided(_) => self.push(Event::ResultKept),
             _ => {}
         }
+    }
+
+    /// Somebody left the room: lets go of them after a while.
+    fn part_from(&mut self, leaver: PeerId) {
+        self.leaving.retain(|(_, peer)| *peer != leaver);
+        let just_back = self.back_at.is_some_and(|at| self.now.since(at) < JUST_BACK);
+        let patience = if just_back { COME_BACK_WITHIN } else { FAREWELL };
+        self.leaving.push((self.now + patience, leaver));
     }
 
     fn take_seat(&mut self, created: bool, returned: bool) -> Option<Errand> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use gaggle::lobby::message::client::{List, Mine, Top};
 use gaggle::lobby::message::server::TopEntry;
-use gaggle::lobby::{Label, RefusalCode, ServerMessage};
+use gaggle::lobby::{Label, RefusalCode, RoomCode, ServerMessage};
 use gaggle::{Event, Micros, Parting, Wish};
 
 use super::rates::Rates;
@@ -53,6 +53,8 @@ pub(super) struct Shelf {
     pub(super) best: Option<u32>,
     pub(super) is_elsewhere: bool,
     pub(super) hidden_in_flight: bool,
+    /// The room this tab was in before it was loaded again.
+    pub(super) returns_to: Option<RoomCode>,
     pub(super) joining_since: Option<Micros>,
     pub(super) help_page: usize,
     pub(super) rates: Rates,
@@ -185,6 +187,7 @@ impl Arcade {
         let is_shown = self.screen == Screen::Menu && matches!(event, Event::ServerLost | Event::ServerBack);
         let watches = matches!(self.cabinet.life().wish(), Wish::Watch(_));
         let are_two = self.players > 1;
+        let is_shown = is_shown || self.is_about_old_room(event);
         if let Some(line) = line_for(event, has_company, watches, are_two).filter(|_| !is_shown) {
             let seat = match event {
                 Event::Came { peer, .. }
@@ -200,7 +203,10 @@ impl Arcade {
             Event::Key(key) => {
                 self.shelf.keep("key", Some(key.clone()), Keeping::Lasting);
             }
-            Event::Seated { code, .. } => self.sit_at(code.to_string()),
+            Event::Seated { code, .. } => {
+                self.shelf.returns_to = None;
+                self.sit_at(code.to_string());
+            }
             Event::Unseated { .. } => {
                 self.shelf.left_room();
                 if matches!(self.cabinet.life().wish(), Wish::Watch(_)) && self.screen != Screen::Menu {
@@ -232,6 +238,12 @@ impl Arcade {
             },
             _ => {}
         }
+    }
+
+    /// Whether it only says that the room this tab was in is no more. Nobody has asked for it but the page.
+    fn is_about_old_room(&self, event: &Event) -> bool {
+        let wish = self.cabinet.life().wish();
+        matches!(event, Event::Refused(_)) && matches!(wish, Wish::Code(code) if self.shelf.returns_to == Some(code))
     }
 
     /// We are in a room: remembered in case the page is reloaded, unless we only look on.

@@ -66,6 +66,8 @@ pub trait Life {
     fn seek(&mut self, wish: Wish);
     /// Leaves the room and goes on alone.
     fn leave(&mut self);
+    /// The page is closed, or loaded again.
+    fn close(&mut self);
     /// Nobody looks for a while.
     fn rest(&mut self);
     /// Somebody looks again.
@@ -141,6 +143,10 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
 
     fn leave(&mut self) {
         Room::leave(self);
+    }
+
+    fn close(&mut self) {
+        Room::close(self);
     }
 
     fn rest(&mut self) {
@@ -238,6 +244,10 @@ impl<W: World, O: Outside> Life for SharedRoom<W, O> {
 
     fn leave(&mut self) {
         SharedRoom::leave(self);
+    }
+
+    fn close(&mut self) {
+        SharedRoom::close(self);
     }
 
     fn rest(&mut self) {
