@@ -227,7 +227,8 @@ impl Directory {
         let Some(id) = self.index.room_of(peer) else {
             let Some((claims, settings)) = ticket else { return Reply::NoSeat { why: None } };
             let watch = claims.slot.is_none();
-            let newcomer = Newcomer { peer, player, name, palette: 0, watch };
+            let players = claims.players;
+            let newcomer = Newcomer { peer, player, name, palette: 0, watch, players };
             return self.restore(now, newcomer, link, &claims, settings);
         };
         let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
@@ -311,7 +312,7 @@ impl Directory {
             return Reply::Refused(refusal);
         }
         let key = FindKey::of(&wish.new.game, &wish.new.mode, &wish.new.build);
-        for id in self.index.open_rooms(&key) {
+        for id in self.index.open_rooms(&key, newcomer.players) {
             let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
             // Only somebody who was sent away is refused by an open room.
             if room.enter(now, &self.rules, newcomer.clone(), link).is_ok() {
@@ -331,6 +332,10 @@ impl Directory {
     fn create(&mut self, now: Micros, newcomer: Newcomer, link: Link, mut new: NewRoom) -> Reply {
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
             return Reply::Refused(refusal);
+        }
+        if newcomer.players.count() > new.seats {
+            let text = format!("a room of {} seats is too small for all at your machine", new.seats);
+            return Reply::Refused(Refusal::new(RefusalCode::RoomFull, text));
         }
         if self.rooms.len() >= self.rules.rooms_max {
             return Reply::Refused(too_many_rooms());

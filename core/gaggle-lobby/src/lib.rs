@@ -27,6 +27,7 @@ mod json;
 mod label;
 pub mod message;
 pub mod node;
+mod players;
 mod rate;
 mod results;
 pub mod room;
@@ -40,5 +41,6 @@ pub use id::{NodeId, ParseIdError, ParseRoomCodeError, PlayerId, RoomCode, RoomI
 pub use json::MessageError;
 pub use label::{DisplayName, Label, NameError, ParseLabelError};
 pub use message::{ClientMessage, Envelope, Refusal, RefusalCode, ServerMessage};
+pub use players::Players;
 pub use results::{MatchRecord, Participant, PlayerScore, Testimony};
 pub use ticket::{Claims, TicketError, TicketKey, TicketSigner};

@@ -13,7 +13,7 @@ pub(crate) use roles::check_settings;
 
 use std::collections::BTreeMap;
 
-use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
 use crate::MessageError;
 use crate::id::{NodeId, PlayerId, RoomCode, RoomId, Seed, SessionId};
@@ -22,6 +22,7 @@ use crate::label::{DisplayName, Label};
 use crate::message::client::Report;
 use crate::message::server::Listing;
 use crate::message::{Refusal, RefusalCode};
+use crate::players::Players;
 use crate::results::{MatchRecord, Participant, Testimony};
 use crate::rules::Rules;
 use crate::view::{HostChanged, Json, LeaveReason, Left, Member, RoomEvent, RoomView, Status};
@@ -74,6 +75,8 @@ record! {
         palette: u8,
         /// Only to watch.
         watch: bool,
+        /// How many play at the machine.
+        players: Players,
     }
 }
 
@@ -170,6 +173,18 @@ pub struct Room {
 }
 
 record! {
+    /// A seat somebody has left.
+    pub struct Vacated {
+        /// Which.
+        slot: Slot,
+        /// Who.
+        peer: PeerId,
+        /// When.
+        at: Micros,
+    }
+}
+
+record! {
     /// What a room keeps beside its members.
     pub struct RoomState {
         /// The order of the next newcomer.
@@ -188,6 +203,8 @@ record! {
         banned: Vec<PlayerId>,
         /// Who has left a match nobody can drop into.
         left: Vec<PeerId>,
+        /// Seats somebody has left, each with who was the last.
+        vacated: Vec<Vacated>,
         /// When the match was over.
         finished_at: Option<Micros>,
         /// When the room was made again from a ticket.
@@ -223,7 +240,8 @@ impl Room {
             members: Vec::new(),
         };
         let mut room = Room::empty(view);
-        room.seat(now, founder, Some(Slot::at(0)), link, None);
+        let slots = SlotSet::first(founder.players.count().into());
+        room.seat(now, founder, slots, link, None);
         room.view.version = 1;
         room.change.events.clear();
         room
@@ -239,6 +257,7 @@ impl Room {
             stored_round: 0,
             banned: Vec::new(),
             left: Vec::new(),
+            vacated: Vec::new(),
             finished_at: None,
             reopened_at: None,
         };
@@ -267,7 +286,7 @@ impl Room {
 
     /// Whether `find` may put somebody here: there is a seat, it is not shut, and somebody is really there.
     pub fn is_open(&self) -> bool {
-        !self.view.private && self.objection_to_join().is_none() && self.links().next().is_some()
+        !self.view.private && self.objection_to_join(Players::ONE).is_none() && self.links().next().is_some()
     }
 
     /// The room in the list; none for one that is not listed.
@@ -276,7 +295,7 @@ impl Room {
         let host = view.member(view.host).filter(|_| !view.private && self.links().next().is_some())?;
         // Who has stepped out is no company, even if the seat is kept.
         let is_there = |member: &&Member| self.seats.get(&member.peer).is_none_or(|seat| !seat.stepped_out);
-        let players = view.players().filter(is_there).count() as u8;
+        let players = view.players().filter(is_there).map(|member| member.slots().len() as u8).sum();
         Some(Listing {
             id: view.id,
             code: view.code,
@@ -356,6 +375,9 @@ impl Room {
     fn remove(&mut self, now: Micros, peer: PeerId, reason: LeaveReason) {
         self.set_link(peer, None);
         self.seats.remove(&peer);
+        let slots = self.view.member(peer).map_or(SlotSet::EMPTY, Member::slots);
+        self.state.vacated.retain(|vacated| !slots.contains(vacated.slot));
+        self.state.vacated.extend(slots.iter().map(|slot| Vacated { slot, peer, at: now }));
         self.happen(Left { peer, reason });
         if self.is_over() {
             self.close(now);

@@ -14,6 +14,7 @@ use crate::MessageError;
 use crate::id::{PlayerId, RoomCode, RoomId, Seed};
 use crate::json::{Raw, Value};
 use crate::label::Label;
+use crate::players::Players;
 use crate::view::Json;
 
 /// Signed in front of the ticket, so that no other signature of the same key can be taken for one.
@@ -59,6 +60,8 @@ pub struct Claims {
     pub drop_in: bool,
     /// A match is running.
     pub playing: bool,
+    /// How many play at the machine.
+    pub players: Players,
     /// What is played.
     pub game: Label,
     /// In which of its ways.
@@ -217,7 +220,8 @@ impl Claims {
         out.put(self.code.as_str().as_bytes());
         let flags = [self.private, self.locked, self.drop_in, self.playing];
         let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
-        out.put(&[self.seats, flags]);
+        let others = self.players.count() - 1;
+        out.put(&[self.seats, others << 5 | flags]);
         out.put(&self.settings);
         for label in [&self.game, &self.mode, &self.build] {
             out.put(&[label.as_str().len() as u8]);
@@ -252,10 +256,11 @@ impl Claims {
         };
         let (game, mode, build) = (label()?, label()?, label()?);
         r.finish("ticket")?;
-        if flags > 0b1111 {
+        if flag(4) {
             return Err(TicketError::Unreadable);
         }
         let (private, locked, drop_in, playing) = (flag(0), flag(1), flag(2), flag(3));
+        let players = Players::new((flags >> 5) + 1).ok_or(TicketError::Unreadable)?;
         Ok(Claims {
             room,
             player,
@@ -273,6 +278,7 @@ impl Claims {
             locked,
             drop_in,
             playing,
+            players,
             game,
             mode,
             build,
@@ -307,6 +313,7 @@ impl Value for Claims {
             locked: false,
             drop_in: false,
             playing: false,
+            players: Value::blank(),
             game: Value::blank(),
             mode: Value::blank(),
             build: Value::blank(),
@@ -327,7 +334,9 @@ mod tests {
 
     #[test]
     fn a_ticket_says_what_was_signed() {
-        for claims in [claims(), Claims { slot: None, private: true, playing: false, ..claims() }] {
+        let watcher = Claims { slot: None, private: true, playing: false, ..claims() };
+        let crowd = Claims { players: Players::new(Players::MAX).unwrap(), ..claims() };
+        for claims in [claims(), watcher, crowd] {
             let ticket = signer().sign(&claims);
             assert_eq!(signer().key().open(&ticket, 1_999), Ok(claims));
         }
@@ -401,6 +410,7 @@ mod tests {
             locked: false,
             drop_in: true,
             playing: true,
+            players: Players::ONE,
             game: "gander".parse().unwrap(),
             mode: "team".parse().unwrap(),
             build: Label::default(),

@@ -3,7 +3,7 @@
 //! The same [`RoomView::apply`] runs where rooms are decided, on every server node that has members of
 //! the room, and in the client. What may happen is decided in `room.rs`; here it only takes effect.
 
-use gaggle_kit::{PeerId, Slot};
+use gaggle_kit::{PeerId, Slot, SlotSet};
 
 use crate::MessageError;
 use crate::id::{PlayerId, RoomCode, RoomId, Seed};
@@ -66,6 +66,8 @@ record! {
         name: DisplayName,
         /// Their seat; none for somebody who only watches.
         slot: Option<Slot>,
+        /// The seats of those who play at the same machine.
+        also: Vec<Slot>,
         /// The colours they wear. No two players of a room have the same.
         palette: u8,
         /// Whether they said they are ready for the next match.
@@ -283,13 +285,20 @@ tagged! {
     }
 }
 
+impl Member {
+    /// All seats of this machine.
+    pub fn slots(&self) -> SlotSet {
+        self.slot.into_iter().chain(self.also.iter().copied()).collect()
+    }
+}
+
 impl RoomView {
     /// The member on this machine.
     pub fn member(&self, peer: PeerId) -> Option<&Member> {
         self.members.iter().find(|member| member.peer == peer)
     }
 
-    /// Those who play, by slot.
+    /// Those who play, by slot: one for each machine.
     pub fn players(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.slot.is_some())
     }
@@ -299,9 +308,14 @@ impl RoomView {
         self.members.iter().filter(|member| member.slot.is_none())
     }
 
+    /// Seats somebody has.
+    pub fn slots_taken(&self) -> SlotSet {
+        self.members.iter().fold(SlotSet::EMPTY, |slots, member| slots.union(member.slots()))
+    }
+
     /// Seats nobody has.
     pub fn seats_free(&self) -> u8 {
-        self.seats.saturating_sub(self.players().count() as u8)
+        self.seats.saturating_sub(self.slots_taken().len() as u8)
     }
 
     /// Makes one change take effect. A change about somebody who is not here changes nothing.
@@ -349,13 +363,13 @@ impl RoomView {
         for member in &self.members {
             match later.member(member.peer) {
                 // Another slot or person behind the same machine: left and came again.
-                Some(known) if known.slot == member.slot && known.player == member.player => {}
+                Some(known) if known.slots() == member.slots() && known.player == member.player => {}
                 _ => events.push(Left { peer: member.peer, reason: LeaveReason::Left }.into()),
             }
         }
         for member in &later.members {
             let known = self.member(member.peer);
-            let known = known.filter(|known| known.slot == member.slot && known.player == member.player);
+            let known = known.filter(|known| known.slots() == member.slots() && known.player == member.player);
             let Some(known) = known else {
                 events.push(Joined { member: member.clone() }.into());
                 continue;
@@ -524,6 +538,7 @@ mod tests {
                         player: PlayerId::from_bytes([who; 16]),
                         name: format!("Guest {palette}").parse().unwrap(),
                         slot: (!watch).then_some(slot),
+                        also: Vec::new(),
                         palette,
                         ready,
                         away,

@@ -515,7 +515,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Comes into the match others play in the room, while the game at hand goes on.
     fn begin_joining(&mut self) {
         let Some(peer) = self.lounge.me() else { return };
-        let wanted = self.wanted_slots(peer);
+        let wanted = self.wanted_slots();
         let Lounge { config, rng, now, .. } = &mut self.lounge;
         let incarnation = Incarnation(rng.next_u32());
         let session = match (&config.wish, wanted) {
@@ -569,16 +569,15 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.shown = play;
     }
 
-    /// Where we sat before, or else where the lobby gave us a chair: it keeps that for whoever crashed or reloaded, so both are
-    /// the same place unless several play at this machine.
-    fn wanted_slots(&self, me: PeerId) -> Option<SlotSet> {
+    /// Where we sat before, or else where the lobby gave us chairs: it keeps them for whoever crashed or reloaded, and gives
+    /// newcomers those nobody has left lately.
+    fn wanted_slots(&self) -> Option<SlotSet> {
         let config = &self.lounge.config;
-        let chair = self.lounge.chairs().find(|(peer, _)| *peer == me).map(|(_, slot)| SlotSet::of(slot));
         let fits = |slots: &SlotSet| {
             slots.len() == config.local_players
                 && slots.iter().all(|slot| slot.index() < config.session.slots)
         };
-        self.old_slots.filter(fits).or(chair.filter(fits))
+        self.old_slots.filter(fits).or(Some(self.lounge.own_chairs()).filter(fits))
     }
 
     fn own_slots_or_first(&self) -> SlotSet {

@@ -193,6 +193,41 @@ fn a_page_that_was_closed_is_gone_at_once_and_its_seat_soon() {
 }
 
 #[test]
+fn nobody_is_sent_into_a_match_that_players_beside_others_have_filled() {
+    let mut town = Town::of(3);
+    let couch = |house| RoomConfig { local_players: 2, ..House::settings(house) };
+    town.open_with(0, couch(0)).run_ms(500);
+    town.open_with(1, couch(1)).run_until("four play", 3_000, |town| town.is_together(1));
+    town.open(2).run_until("the fifth has a room", 3_000, |town| town.is_together(2));
+    town.run_ms(1_000);
+    assert_eq!(count(&town, 2, |event| matches!(event, Event::Joining { .. } | Event::JoinFailed)), 0);
+    assert_eq!(town.room(2).people().len(), 1);
+    // Two who come back from a reload sit where they sat.
+    let slots = town.room(1).own_slots();
+    let before = town.room(0).game().counts[2];
+    town.room(1).close();
+    town.step();
+    town.crash(1).run_ms(500).open_with(1, couch(1));
+    town.run_until("they are back", 4_000, |town| town.is_together(1));
+    assert_eq!(town.room(1).own_slots(), slots);
+    assert!(before > 10 && town.room(1).game().counts[2] >= before);
+}
+
+#[test]
+fn a_newcomer_does_not_get_what_somebody_else_left() {
+    let mut town = Town::of(3);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.run_ms(2_000).room(1).leave();
+    town.step();
+    town.crash(1).run_ms(500);
+    town.open(2).run_until("a stranger is in", 3_000, |town| town.is_together(2));
+    assert_eq!(town.room(2).own_slots(), SlotSet::of(Slot::at(2)));
+    town.open(1).run_until("who left is back", 3_000, |town| town.is_together(1));
+    assert_eq!(town.room(1).own_slots(), SlotSet::of(Slot::at(1)));
+    expect_one_match(&mut town, &[0, 1, 2]);
+}
+
+#[test]
 fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
     let mut town = Town::of(2);
     let couch = RoomConfig { local_players: 2, ..House::settings(0) };

@@ -10,6 +10,7 @@ use super::Reply;
 use crate::id::{NodeId, PlayerId, RoomCode, RoomId};
 use crate::label::Label;
 use crate::message::server::Listing;
+use crate::players::Players;
 use crate::room::Room;
 use crate::rules::Rules;
 
@@ -111,10 +112,11 @@ impl Index {
         self.seats_of.get(&player).copied().unwrap_or(0)
     }
 
-    /// Open rooms, the fullest first.
-    pub(super) fn open_rooms(&self, key: &FindKey) -> Vec<RoomId> {
+    /// Open rooms with seats for so many, the fullest first.
+    pub(super) fn open_rooms(&self, key: &FindKey, players: Players) -> Vec<RoomId> {
+        let first = (players.count(), RoomId::from_bytes([0; 16]));
         // Only somebody who was sent away from rooms looks further than the first: a few are enough.
-        self.open.get(key).into_iter().flatten().map(|(_, id)| *id).take(8).collect()
+        self.open.get(key).into_iter().flat_map(|open| open.range(first..)).map(|(_, id)| *id).take(8).collect()
     }
 
     /// Nodes that have a copy of the room.
@@ -151,6 +153,16 @@ impl Index {
         let ranks = ranks.inspect(|_| self.listed_count.set(self.listed_count.get() + 1));
         let fitting = ranks.take_while(|(is_shut, ..)| all || !is_shut).take(LISTINGS_MAX);
         let rooms = fitting.filter_map(|(.., id)| self.listings.get(id)).cloned().collect();
+        let fits = |listing: &&Listing| {
+            (mode.is_empty() || listing.mode == *mode)
+                && (build.is_empty() || listing.build == *build)
+                && (all || listing.open)
+        };
+        let listed = listed.into_iter().flat_map(|listed| listed.rooms.values()).filter(fits);
+        let mut rooms: Vec<Listing> = listed.cloned().collect();
+        // Those one can join first, and among them those with most people.
+        rooms.sort_by_key(|listing| (!listing.open, listing.seats.saturating_sub(listing.players), listing.id));
+        rooms.truncate(LISTINGS_MAX);
         Reply::Listings { stamp: current, rooms: Some(rooms) }
     }
 

@@ -106,15 +106,20 @@ impl Directory {
         // Those who looked a moment ago may have a seat, or too many, by now.
         let may_enter = |other: &Seeker| self.check_newcomer(&other.newcomer, other.link).is_ok();
         let mut others = self.seekers.candidates(&seeker, may_enter);
-        let wanted = usize::from(seeker.new.seats) - 1;
-        let is_enough = others.len() >= wanted || (skill.patient && !others.is_empty());
+        let mut seats = seeker.new.seats.saturating_sub(seeker.newcomer.players.count());
+        // Those who find seats together: of several at one machine all or none.
+        others.retain(|peer| {
+            let left = self.seekers.0.get(peer).and_then(|other| seats.checked_sub(other.newcomer.players.count()));
+            seats = left.unwrap_or(seats);
+            left.is_some()
+        });
+        let is_enough = !others.is_empty() && (seats == 0 || skill.patient);
         if !is_enough || !may_create || self.rooms.len() >= self.rules.rooms_max {
             let waiting = self.seekers.count(&seeker.new)
                 + u32::from(!self.seekers.0.contains_key(&seeker.newcomer.peer));
             self.seekers.0.insert(seeker.newcomer.peer, seeker);
             return Reply::Searching { waiting };
         }
-        others.truncate(wanted);
         self.seekers.0.remove(&seeker.newcomer.peer);
         let Seeker { newcomer, link, new, .. } = seeker;
         let reply = self.create(now, newcomer, link, new);

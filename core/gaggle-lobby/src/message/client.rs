@@ -5,6 +5,7 @@ use gaggle_kit::{PeerId, Slot};
 use crate::id::{RoomCode, RoomId};
 use crate::json::{record, tagged};
 use crate::label::Label;
+use crate::players::Players;
 use crate::view::Json;
 
 record! {
@@ -50,6 +51,8 @@ record! {
         build: Label,
         /// Seats of the room, should one have to be made and the server leaves it open.
         seats: Option<u8>,
+        /// How many play at this machine. Each takes a seat.
+        players: Players,
         /// The colours wished for.
         palette: Option<u8>,
         /// Leave the room I am in, if any, instead of being refused.
@@ -71,6 +74,8 @@ record! {
         build: Label,
         /// How many may play.
         seats: Option<u8>,
+        /// How many play at this machine. Each takes a seat.
+        players: Players,
         /// Keep it out of the list and of `find`.
         private: bool,
         /// Start playing at once and let others join while it runs.
@@ -94,6 +99,8 @@ record! {
         room: Option<RoomId>,
         /// The build of my game. A room of another build refuses me.
         build: Label,
+        /// How many play at this machine. Each takes a seat.
+        players: Players,
         /// The colours wished for.
         palette: Option<u8>,
         /// Only watch, without a seat.

@@ -13,6 +13,7 @@ use crate::label::DisplayName;
 use crate::message::client::{Create, Find, Join, Mine, Profile, Start, Top};
 use crate::message::server::{Done, IceServers, Room};
 use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode};
+use crate::players::Players;
 use crate::room::{Act, Displace, Link, NewRoom, Newcomer, check_settings};
 use crate::view::RoomView;
 
@@ -174,7 +175,7 @@ impl Node {
         let (seats, drop_in, is_by_skill) = (mode.seats(find.seats)?, mode.drop_in, mode.skill);
         check_settings(&self.rules, &find.settings)?;
         let Some(Caller { link, newcomer, address }) =
-            self.caller(connection, id, find.palette, find.switch, || find.clone().into())?
+            self.caller(connection, id, (find.palette, find.players), find.switch, || find.clone().into())?
         else {
             return Ok(());
         };
@@ -208,7 +209,7 @@ impl Node {
         let seats = self.rules.mode(&create.game, &create.mode)?.seats(create.seats)?;
         check_settings(&self.rules, &create.settings)?;
         let Some(Caller { link, newcomer, .. }) =
-            self.caller(connection, id, create.palette, create.switch, || create.clone().into())?
+            self.caller(connection, id, (create.palette, create.players), create.switch, || create.clone().into())?
         else {
             return Ok(());
         };
@@ -246,7 +247,7 @@ impl Node {
             return Ok(());
         }
         let Some(Caller { link, newcomer, .. }) =
-            self.caller(connection, id, join.palette, join.switch, || join.clone().into())?
+            self.caller(connection, id, (join.palette, join.players), join.switch, || join.clone().into())?
         else {
             return Ok(());
         };
@@ -266,8 +267,9 @@ impl Node {
             JoinBy::Code(code) => view.code == *code,
             JoinBy::Room(room) => view.id == *room,
         };
-        let watches = view.member(session.peer)?.slot.is_none();
-        (is_meant && view.build == join.build && watches == join.watch).then(|| view.clone())
+        let seats = view.member(session.peer)?.slots().len();
+        let is_such = seats == if join.watch { 0 } else { join.players.count().into() };
+        (is_meant && view.build == join.build && is_such).then(|| view.clone())
     }
 
     /// Takes the seat, or just the right to speak for the machine, from the connection that has it.
@@ -366,7 +368,7 @@ impl Node {
         &mut self,
         connection: ConnectionId,
         id: Option<u64>,
-        palette: Option<u8>,
+        (palette, players): (Option<u8>, Players),
         switch: bool,
         again: impl FnOnce() -> ClientMessage,
     ) -> Result<Option<Caller>, Refusal> {
@@ -403,7 +405,7 @@ impl Node {
         let Some(address) = address else { return Ok(None) };
         Ok(Some(Caller {
             link,
-            newcomer: Newcomer { peer, player, name, palette: palette.unwrap_or(0), watch: false },
+            newcomer: Newcomer { peer, player, name, palette: palette.unwrap_or(0), watch: false, players },
             address,
         }))
     }

@@ -13,6 +13,7 @@ use super::{AskId, ConnectionId, Happening, Node, Output, encode};
 use crate::directory::{Copy, Request};
 use crate::id::RoomId;
 use crate::message::server::{Change, NewTicket, Removed};
+use crate::players::Players;
 use crate::room::Link;
 use crate::ticket::Claims;
 use crate::view::{LeaveReason, Member, RoomEvent, RoomView, Status};
@@ -356,6 +357,7 @@ fn claims(now: Micros, ttl: Micros, view: &RoomView, member: &Member) -> Claims 
         locked: view.locked,
         drop_in: view.drop_in,
         playing: matches!(view.status, Status::Playing | Status::Starting),
+        players: Players::new(member.slots().len() as u8).unwrap_or_default(),
         game: view.game.clone(),
         mode: view.mode.clone(),
         build: view.build.clone(),

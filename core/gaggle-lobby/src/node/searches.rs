@@ -8,6 +8,7 @@ use super::{ConnectionId, Node, Output, Query};
 use crate::directory::{Reply, Request, Skill, Wish};
 use crate::message::server::{Done, Searching};
 use crate::message::{Refusal, RefusalCode, ServerMessage};
+use crate::players::Players;
 use crate::room::{NewRoom, Newcomer};
 
 /// How often the directory is asked.
@@ -20,6 +21,7 @@ pub(super) struct Search {
     id: Option<u64>,
     new: NewRoom,
     palette: u8,
+    players: Players,
     rating: i64,
     since: Micros,
     /// None while the directory, or before that storage, is being asked.
@@ -39,8 +41,9 @@ impl Node {
         new: NewRoom,
     ) {
         let query = Query::Mine { player: newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
-        let (rating, palette) = (self.rules.search.rating_start, newcomer.palette);
-        let search = Search { id, new, palette, rating, since: now, ask_at: None, told: None };
+        let (rating, palette, players) =
+            (self.rules.search.rating_start, newcomer.palette, newcomer.players);
+        let search = Search { id, new, palette, players, rating, since: now, ask_at: None, told: None };
         self.searches.insert(connection, search);
         let ask = self.remember(Asked::Rating { connection });
         self.outputs.push_back(Output::Query { ask, query });
@@ -94,7 +97,8 @@ impl Node {
         let may_create = self.limits.may_create(now, address, &self.rules);
         let Some(search) = self.searches.get_mut(&connection) else { return };
         search.ask_at = None;
-        let newcomer = Newcomer { peer, player, name, palette: search.palette, watch: false };
+        let (palette, players) = (search.palette, search.players);
+        let newcomer = Newcomer { peer, player, name, palette, watch: false, players };
         let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
         let (new, id) = (search.new.clone(), search.id);
         let wish = Wish { new, may_create, skill: Some(skill) };

@@ -5,6 +5,7 @@ use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 use super::{Link, NewRoom, Newcomer, Room, Seat};
 use crate::id::{NodeId, SessionId};
 use crate::message::{Refusal, RefusalCode};
+use crate::players::Players;
 use crate::results::Participant;
 use crate::rules::Rules;
 use crate::ticket::Claims;
@@ -66,14 +67,14 @@ impl Room {
         }
         if newcomer.watch {
             self.check_watchers(rules)?;
-            self.seat(now, newcomer, None, link, None);
+            self.seat(now, newcomer, SlotSet::EMPTY, link, None);
             return Ok(());
         }
-        if let Some(objection) = self.objection_to_join() {
+        if let Some(objection) = self.objection_to_join(newcomer.players) {
             return Err(objection);
         }
-        let slot = self.lowest_free_slot().expect("a room that takes people in has a free seat");
-        self.seat(now, newcomer, Some(slot), link, None);
+        let slots = self.seats_for(&newcomer).expect("a room that takes people in has free seats");
+        self.seat(now, newcomer, slots, link, None);
         Ok(())
     }
 
@@ -91,8 +92,9 @@ impl Room {
         room.state.cast.clear();
         room.take_epoch(claims);
         room.state.reopened_at = Some(now);
-        let slot = claims.slot.or(Some(Slot::at(0)));
-        room.seat(now, newcomer, slot, link, Some(claims.epoch));
+        let first = claims.slot.unwrap_or(Slot::at(0));
+        let slots = room.seats_from(first, newcomer.players).unwrap_or(SlotSet::of(first));
+        room.seat(now, newcomer, slots, link, Some(claims.epoch));
         room.change = super::RoomChange::default();
         room
     }
@@ -125,31 +127,33 @@ impl Room {
         // Whoever said goodbye to a match comes back as a newcomer or not at all; whoever was lost just comes back.
         if claims.slot.is_some()
             && self.state.left.contains(&newcomer.peer)
-            && let Some(objection) = self.objection_to_join()
+            && let Some(objection) = self.objection_to_join(newcomer.players)
         {
             return Err(objection);
         }
-        let slot = match claims.slot {
+        let slots = match claims.slot {
             None => {
                 self.check_watchers(rules)?;
-                None
+                SlotSet::EMPTY
             }
-            Some(slot) if !self.taken_slots().contains(slot) && slot.number() < self.view.seats => Some(slot),
-            Some(_) => Some(self.lowest_free_slot().ok_or_else(room_full)?),
+            Some(slot) => {
+                let own = self.seats_from(slot, newcomer.players);
+                own.or_else(|| self.seats_for(&newcomer)).ok_or_else(room_full)?
+            }
         };
         // A newer ticket than those the room was made again by: whoever came with an older one may have
         // been sent away since. Only a player's: without players there is no room.
-        if claims.epoch > self.view.epoch && slot.is_some() {
+        if claims.epoch > self.view.epoch && !slots.is_empty() {
             let outdated = |seat: &Seat| seat.restored.is_some_and(|epoch| epoch < claims.epoch);
             let outdated: Vec<PeerId> =
                 self.seats.iter().filter(|(_, seat)| outdated(seat)).map(|(peer, _)| *peer).collect();
             self.take_epoch(claims);
             self.happen(EpochChanged { epoch: claims.epoch });
             self.happen(self.view.status_change());
-            self.seat(now, newcomer, slot, link, Some(claims.epoch));
+            self.seat(now, newcomer, slots, link, Some(claims.epoch));
             outdated.into_iter().for_each(|peer| self.remove(now, peer, LeaveReason::Kicked));
         } else {
-            self.seat(now, newcomer, slot, link, Some(claims.epoch));
+            self.seat(now, newcomer, slots, link, Some(claims.epoch));
         }
         Ok(())
     }
@@ -172,12 +176,12 @@ impl Room {
         };
     }
 
-    /// Why nobody can join as a player at the moment, if so.
-    pub(super) fn objection_to_join(&self) -> Option<Refusal> {
+    /// Why so many cannot join as players at the moment, if so.
+    pub(super) fn objection_to_join(&self, players: Players) -> Option<Refusal> {
         let refuse = |code, text: &str| Some(Refusal::new(code, text));
         if self.view.locked {
             Some(room_locked())
-        } else if self.lowest_free_slot().is_none() {
+        } else if self.view.seats_free() < players.count() {
             Some(room_full())
         } else {
             match (self.view.drop_in, self.view.status) {
@@ -188,16 +192,16 @@ impl Room {
         }
     }
 
-    /// Puts somebody into a seat that is known to be free.
+    /// Puts somebody into seats that are known to be free, or into none to watch.
     pub(super) fn seat(
         &mut self,
         now: Micros,
         newcomer: Newcomer,
-        slot: Option<Slot>,
+        slots: SlotSet,
         link: Link,
         restored: Option<u32>,
     ) {
-        let Newcomer { peer, player, name, palette, watch: _ } = newcomer;
+        let Newcomer { peer, player, name, palette, watch: _, players: _ } = newcomer;
         let palette = self.free_palette(peer, palette);
         let order = self.state.next_order;
         self.state.next_order += 1;
@@ -212,7 +216,8 @@ impl Room {
             restored,
         };
         self.seats.insert(peer, seat);
-        let member = Member { peer, player, name, slot, palette, ready: false, away: false };
+        let (slot, also) = (slots.lowest(), slots.iter().skip(1).collect());
+        let member = Member { peer, player, name, slot, also, palette, ready: false, away: false };
         let participant =
             slot.map(|slot| Participant { peer, player, name: member.name.clone(), slot, since: now });
         self.happen(Joined { member });
@@ -365,12 +370,30 @@ impl Room {
         self.successor(|member| !member.away).map(|_| since + rules.host_grace)
     }
 
-    fn taken_slots(&self) -> SlotSet {
-        self.view.members.iter().filter_map(|member| member.slot).collect()
+    fn free_slots(&self) -> SlotSet {
+        SlotSet::first(usize::from(self.view.seats)).difference(self.view.slots_taken())
     }
 
-    fn lowest_free_slot(&self) -> Option<Slot> {
-        SlotSet::first(usize::from(self.view.seats)).difference(self.taken_slots()).lowest()
+    /// Free seats for a newcomer: those they had before, then those nobody had, then those that were left longest ago.
+    /// Games keep for a while what was won in a seat, and that is not for the next who comes.
+    fn seats_for(&self, newcomer: &Newcomer) -> Option<SlotSet> {
+        let rank = |slot: Slot| match self.state.vacated.iter().find(|vacated| vacated.slot == slot) {
+            Some(vacated) if vacated.peer == newcomer.peer => (0, Micros::ZERO),
+            None => (1, Micros::ZERO),
+            Some(vacated) => (2, vacated.at),
+        };
+        let mut free: Vec<Slot> = self.free_slots().iter().collect();
+        free.sort_by_key(|slot| (rank(*slot), *slot));
+        take(&free, newcomer.players)
+    }
+
+    /// The seats of somebody whose first one was this, if that is free. Where the others were no ticket says, most likely
+    /// right behind it.
+    fn seats_from(&self, first: Slot, players: Players) -> Option<SlotSet> {
+        let free = self.free_slots();
+        let mut slots: Vec<Slot> = free.iter().collect();
+        slots.sort_by_key(|slot| (*slot < first, *slot));
+        free.contains(first).then(|| take(&slots, players)).flatten()
     }
 
     /// The palette wished for, or the lowest nobody wears.
@@ -410,6 +433,10 @@ impl Room {
         }
         self.state.cast.push(participant);
     }
+}
+
+fn take(slots: &[Slot], players: Players) -> Option<SlotSet> {
+    slots.get(..players.count().into()).map(|slots| slots.iter().copied().collect())
 }
 
 fn room_locked() -> Refusal {

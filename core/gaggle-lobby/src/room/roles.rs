@@ -1,6 +1,6 @@
 //! What members may change about themselves, and what only the host may change.
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, SlotSet};
 
 use super::Room;
 use crate::id::Seed;
@@ -114,7 +114,7 @@ impl Room {
             Some(_) => rules.mode(&self.view.game, &self.view.mode)?.seats(seats)?,
             None => self.view.seats,
         };
-        if self.view.players().any(|member| member.slot.is_some_and(|slot| slot.number() >= seats)) {
+        if !self.view.slots_taken().difference(SlotSet::first(seats.into())).is_empty() {
             return Err(Refusal::new(RefusalCode::BadSettings, "somebody sits on one of those seats"));
         }
         let change = AccessChanged {

@@ -10,7 +10,7 @@ use gaggle_lobby::directory::{Directory, Reply, Request, Wish};
 use gaggle_lobby::message::client::{Create, Find, Join, Leave, Ready};
 use gaggle_lobby::room::{Link, NewRoom, Newcomer};
 use gaggle_lobby::view::Json;
-use gaggle_lobby::{NodeId, PlayerId, RefusalCode, RoomCode, RoomId, Seed, SessionId};
+use gaggle_lobby::{NodeId, PlayerId, Players, RefusalCode, RoomCode, RoomId, Seed, SessionId};
 
 use world::checker::Checker;
 use world::rude::RudeTally;
@@ -131,7 +131,9 @@ fn disturb(world: &mut World, client: usize) {
         _ if !running => {}
         0..50 => {
             let mode = ["team", "versus"][world.prng.below(2) as usize].parse().unwrap();
-            let find = Find { game: "gander".parse().unwrap(), mode, seats: Some(4), ..Find::default() };
+            let players = Players::new(1 + world.prng.below(6) as u8 / 4).unwrap();
+            let game = "gander".parse().unwrap();
+            let find = Find { game, mode, seats: Some(4), players, ..Find::default() };
             world.with_client(client, |machine, _| machine.find(find));
         }
         50..55 => {
@@ -200,6 +202,7 @@ fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
         name: "Nia".parse().unwrap(),
         palette: 0,
         watch: false,
+        players: Players::ONE,
     };
     let mut id = [0; 16];
     prng.fill(&mut id);

@@ -4,7 +4,7 @@ use gaggle_kit::Micros;
 use gaggle_lobby::message::server::SeatState;
 use gaggle_lobby::node::{ConnectionId, Identity};
 use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::view::{LeaveReason, RoomEvent};
+use gaggle_lobby::view::{LeaveReason, RoomEvent, RoomView};
 use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
 
 use crate::server::{
@@ -109,6 +109,24 @@ fn whoever_stepped_out_and_plays_elsewhere_does_not_come_back() {
     seat(&server.say(watcher, &watch));
     server.say(watcher, STEP_OUT);
     assert_eq!(server.room_of(other).members.len(), 1);
+}
+
+#[test]
+fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
+    let mut server = Server::new();
+    let page = server.guest(1);
+    let for_two = r#"{"type":"find","game":"gander","mode":"team","players":2}"#;
+    server.player(9);
+    let before = seat(&server.say(page, for_two));
+    let mut server = Server::new();
+    let again = server.connect();
+    let back = seat(&server.say(again, &hello(1).replace('}', &format!(r#","ticket":"{}"}}"#, before.ticket))));
+    let slots = |room: &RoomView| room.members.iter().map(|member| member.slots().bits()).collect::<Vec<_>>();
+    assert_eq!((back.room.id, back.slot), (before.room.id, before.slot));
+    assert_eq!(slots(&back.room), [0b0110]);
+    let stranger = server.guest(2);
+    let watch = format!(r#"{{"type":"join","code":"{}"}}"#, back.room.code);
+    assert_eq!(seat(&server.say(stranger, &watch)).room.seats_free(), 1);
 }
 
 #[test]

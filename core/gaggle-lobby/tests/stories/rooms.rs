@@ -4,7 +4,7 @@ use gaggle_kit::{Micros, Slot};
 use gaggle_lobby::directory::Request;
 use gaggle_lobby::node::Happening;
 use gaggle_lobby::rules::{ModeRules, Rules};
-use gaggle_lobby::view::{LeaveReason, RoomEvent, Status};
+use gaggle_lobby::view::{LeaveReason, RoomEvent, RoomView, Status};
 use gaggle_lobby::{RefusalCode, ServerMessage};
 
 use crate::server::{CREATE, FIND, LEAVE, Server, code, event_kinds, events, join, refusal, seat};
@@ -460,6 +460,81 @@ fn only_games_the_operator_listed_are_played_if_there_is_a_list() {
     }
     let duel = seat(&server.say(guest, r#"{"type":"find","game":"gander","mode":"duel"}"#));
     assert_eq!(duel.room.seats, 2);
+}
+
+const FIND_FOR_TWO: &str = r#"{"type":"find","game":"gander","mode":"team","players":2}"#;
+
+#[test]
+fn all_who_play_at_one_machine_have_a_seat_each_and_nobody_is_sent_where_none_is_free() {
+    let mut server = Server::new();
+    let couch = |server: &mut Server, number| {
+        let connection = server.guest(number);
+        (connection, seat(&server.say(connection, FIND_FOR_TWO)))
+    };
+    let (first, made) = couch(&mut server, 1);
+    let (_, found) = couch(&mut server, 2);
+    assert_eq!(found.room.id, made.room.id);
+    let slots = |room: &RoomView| room.players().map(|member| member.slots().bits()).collect::<Vec<_>>();
+    assert_eq!(slots(&found.room), [0b0011, 0b1100]);
+    assert_eq!((found.slot, found.room.seats_free()), (Some(Slot::at(2)), 0));
+    let looker = server.guest(9);
+    let listed = server.say(looker, r#"{"type":"list","game":"gander","all":true}"#);
+    let ServerMessage::Rooms(list) = &listed[0] else { panic!("{listed:?}") };
+    assert_eq!((list.rooms[0].players, list.rooms[0].seats, list.rooms[0].open), (4, 4, false));
+    assert_eq!(code(&server.say(looker, &join(made.room.code))), RefusalCode::RoomFull);
+    let third = server.player(3);
+    assert_ne!(server.room_of(third).id, made.room.id);
+    // One seat is not enough for two, and is for one.
+    server.say(first, LEAVE);
+    let fourth = server.guest(4);
+    seat(&server.say(fourth, &join(made.room.code)));
+    let (_, fifth) = couch(&mut server, 5);
+    assert_eq!(fifth.room.id, server.room_of(third).id);
+    let sixth = server.guest(6);
+    let for_two = join(made.room.code).replace('}', r#","players":2}"#);
+    assert_eq!(code(&server.say(sixth, &for_two)), RefusalCode::RoomFull);
+    assert_eq!(seat(&server.say(sixth, &join(made.room.code))).room.seats_free(), 0);
+}
+
+#[test]
+fn no_room_is_made_that_is_too_small_for_all_at_one_machine() {
+    let mut server = Server::new();
+    let crowd = server.guest(1);
+    for text in [FIND_FOR_TWO, CREATE] {
+        let text = text.replace(",\"players\":2", "").replace('}', r#","players":3,"seats":2}"#);
+        assert_eq!(code(&server.say(crowd, &text)), RefusalCode::RoomFull, "{text}");
+    }
+    let text = FIND_FOR_TWO.replace("\"players\":2", "\"players\":9");
+    assert_eq!(code(&server.say(crowd, &text)), RefusalCode::BadMessage);
+    assert_eq!(server.directory.rooms().count(), 0);
+}
+
+#[test]
+fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_own() {
+    let mut server = Server::new();
+    let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
+    let door = server.room_of(players[0]).code;
+    let come = |server: &mut Server, number: u32| {
+        let connection = server.guest(number);
+        (connection, seat(&server.say(connection, &join(door))).slot.map(|slot| slot.number()))
+    };
+    for left in [2, 1] {
+        server.wait_secs(1);
+        server.say(players[left], LEAVE);
+    }
+    let (stranger, slot) = come(&mut server, 10);
+    assert_eq!(slot, Some(2), "left before the lower one");
+    assert_eq!(come(&mut server, 1).1, Some(1));
+    server.say(stranger, LEAVE);
+    assert_eq!(come(&mut server, 2).1, Some(2));
+
+    // A seat nobody had is better than any.
+    let mut server = Server::new();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    server.say(players[0], LEAVE);
+    let stranger = server.player(10);
+    let room = server.room_of(stranger);
+    assert_eq!(room.slots_taken().bits(), 0b1110);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use gaggle_lobby::client::{Client, Event as LobbyEvent, Output};
 use gaggle_lobby::message::client::{Create, Find, Ice, Join, Leave};
 use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
 use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::{Players, RefusalCode};
 
 use super::{Errand, Lounge};
 use crate::config::Wish;
@@ -28,18 +29,29 @@ impl<S, O: Outside> Lounge<S, O> {
         let (game, mode, build, palette) =
             (config.game.clone(), config.mode.clone(), self.build.clone(), config.palette);
         let (seats, settings) = (Some(config.seats), config.settings.clone());
+        let players = Players::new(config.local_players.min(Players::MAX.into()) as u8).unwrap_or_default();
         let Some(client) = &mut self.client else { return };
         match &config.wish {
             Wish::Find => {
-                client.find(Find { game, mode, build, seats, palette, switch, settings });
+                client.find(Find { game, mode, build, seats, players, palette, switch, settings });
             }
             Wish::Private => {
                 let (private, drop_in) = (true, true);
-                let create = Create { game, mode, build, seats, private, drop_in, palette, switch, settings };
-                client.create(create);
+                client.create(Create {
+                    game,
+                    mode,
+                    build,
+                    seats,
+                    players,
+                    private,
+                    drop_in,
+                    palette,
+                    switch,
+                    settings,
+                });
             }
             Wish::Code(code) => {
-                client.join(Join { code: Some(*code), build, palette, switch, ..Join::default() });
+                client.join(Join { code: Some(*code), build, players, palette, switch, ..Join::default() });
             }
             Wish::Watch(code) => {
                 client.join(Join { code: Some(*code), build, switch, watch: true, ..Join::default() });

@@ -3,6 +3,7 @@
 use gaggle_kit::{PeerId, Slot, SlotSet};
 use gaggle_link::{LinkStats, Path, Transport};
 use gaggle_lobby::client::Client;
+use gaggle_lobby::view::Member;
 
 use super::Lounge;
 use crate::outside::Outside;
@@ -60,11 +61,18 @@ impl<S, O: Outside> Lounge<S, O> {
         people
     }
 
-    /// Who has which chair in the room, as the lobby gave them.
+    /// Who has which chair in the room, as the lobby gave them: the first of each machine.
     pub(crate) fn chairs(&self) -> impl Iterator<Item = (PeerId, Slot)> + '_ {
         let room = self.client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter_map(|member| Some((member.peer, member.slot?)))
+    }
+
+    /// The chairs the lobby gave to those at this machine.
+    pub(crate) fn own_chairs(&self) -> SlotSet {
+        let room = self.client.as_ref().and_then(Client::room);
+        let member = self.me().zip(room).and_then(|(me, room)| room.member(me));
+        member.map_or(SlotSet::EMPTY, Member::slots)
     }
 
     /// Those in the room who have no chair, but only look on.
