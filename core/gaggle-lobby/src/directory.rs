@@ -270,7 +270,7 @@ impl Directory {
             return no_seat(&refusal);
         }
         if let Some(room) = self.rooms.get_mut(&claims.room) {
-            if let Err(refusal) = room.restore_member(now, &self.rules, claims, newcomer, link) {
+            if let Err(refusal) = room.restore_member(now, &self.rules, (claims, settings), newcomer, link) {
                 return no_seat(&refusal);
             }
             self.publish(claims.room);
@@ -298,7 +298,7 @@ impl Directory {
                 drop_in: claims.drop_in,
                 settings,
             };
-            let room = Room::restore(now, claims, new, newcomer, link);
+            let room = Room::restore(now, &self.rules, claims, new, newcomer, link);
             self.rooms.insert(claims.room, room);
             self.publish(claims.room);
         }

@@ -185,6 +185,17 @@ record! {
 }
 
 record! {
+    /// Why somebody is host of a room that was made again.
+    #[derive(Copy)]
+    pub struct HostClaim {
+        /// When the ticket was made that calls them host, in Unix seconds; 0 if none does.
+        issued: u64,
+        /// Until when a later one counts more.
+        until: Micros,
+    }
+}
+
+record! {
     /// What a room keeps beside its members.
     pub struct RoomState {
         /// The order of the next newcomer.
@@ -207,8 +218,12 @@ record! {
         vacated: Vec<Vacated>,
         /// When the match was over.
         finished_at: Option<Micros>,
-        /// When the room was made again from a ticket.
-        reopened_at: Option<Micros>,
+        /// The room was made again from a ticket: until when the others are waited for.
+        reopened_until: Option<Micros>,
+        /// When the ticket was made whose word about the room counts, in Unix seconds; none once the host has changed it.
+        reopened_by: Option<u64>,
+        /// By what right somebody is host of a room that was made again, until the one who was before is there.
+        host_claim: Option<HostClaim>,
     }
 }
 
@@ -259,7 +274,9 @@ impl Room {
             left: Vec::new(),
             vacated: Vec::new(),
             finished_at: None,
-            reopened_at: None,
+            reopened_until: None,
+            reopened_by: None,
+            host_claim: None,
         };
         Room { view, seats: BTreeMap::new(), state, change: RoomChange::default() }
     }
@@ -336,14 +353,25 @@ impl Room {
                 let _ = act;
                 return Err(Refusal::new(RefusalCode::NotHost, "only the host may do that"));
             }
-            Act::Start { countdown_ms, seed } => return self.start(now, countdown_ms, seed),
-            Act::Finish => return self.finish(now),
-            Act::Settings(settings) => return self.set_settings(rules, settings),
-            Act::Access { locked, private, seats } => return self.set_access(rules, locked, private, seats),
             Act::Kick(target) => return self.kick(now, target),
             Act::Host(target) => return self.hand_over(target),
+            act => {
+                // What the host says now counts more than any ticket from before.
+                self.state.reopened_by = None;
+                return self.act_on_room(now, rules, act);
+            }
         }
         Ok(())
+    }
+
+    fn act_on_room(&mut self, now: Micros, rules: &Rules, act: Act) -> Result<(), Refusal> {
+        match act {
+            Act::Start { countdown_ms, seed } => self.start(now, countdown_ms, seed),
+            Act::Finish => self.finish(now),
+            Act::Settings(settings) => self.set_settings(rules, settings),
+            Act::Access { locked, private, seats } => self.set_access(rules, locked, private, seats),
+            _ => Ok(()),
+        }
     }
 
     /// What the calls since the last time have changed. Raises the version if copies have to change.
@@ -383,22 +411,25 @@ impl Room {
             self.close(now);
         } else if self.view.host == peer {
             let host = self.successor(|_| true).expect("somebody is left who could play");
-            self.happen(HostChanged { peer: host });
+            self.make_host(host);
         }
         self.settle_if_complete(now);
     }
 
     /// Sends everybody who is still here away.
     fn close(&mut self, now: Micros) {
-        if !self.state.testimonies.is_empty() {
-            self.decide(now);
-        }
+        self.decide_early(now);
         let members: Vec<PeerId> = self.view.members.iter().map(|member| member.peer).collect();
         for peer in members {
             self.set_link(peer, None);
             self.seats.remove(&peer);
             self.happen(Left { peer, reason: LeaveReason::Closed });
         }
+    }
+
+    fn make_host(&mut self, peer: PeerId) {
+        self.state.host_claim = None;
+        self.happen(HostChanged { peer });
     }
 
     /// Who should be host: of the players asked for, those who are there before those who are away, and

@@ -60,6 +60,8 @@ pub struct Claims {
     pub drop_in: bool,
     /// A match is running.
     pub playing: bool,
+    /// The holder is the room's host.
+    pub host: bool,
     /// How many play at the machine.
     pub players: Players,
     /// What is played.
@@ -218,7 +220,7 @@ impl Claims {
             out.put(&number.to_le_bytes());
         }
         out.put(self.code.as_str().as_bytes());
-        let flags = [self.private, self.locked, self.drop_in, self.playing];
+        let flags = [self.private, self.locked, self.drop_in, self.playing, self.host];
         let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
         let others = self.players.count() - 1;
         out.put(&[self.seats, others << 5 | flags]);
@@ -256,10 +258,7 @@ impl Claims {
         };
         let (game, mode, build) = (label()?, label()?, label()?);
         r.finish("ticket")?;
-        if flag(4) {
-            return Err(TicketError::Unreadable);
-        }
-        let (private, locked, drop_in, playing) = (flag(0), flag(1), flag(2), flag(3));
+        let (private, locked, drop_in, playing, host) = (flag(0), flag(1), flag(2), flag(3), flag(4));
         let players = Players::new((flags >> 5) + 1).ok_or(TicketError::Unreadable)?;
         Ok(Claims {
             room,
@@ -278,6 +277,7 @@ impl Claims {
             locked,
             drop_in,
             playing,
+            host,
             players,
             game,
             mode,
@@ -313,6 +313,7 @@ impl Value for Claims {
             locked: false,
             drop_in: false,
             playing: false,
+            host: false,
             players: Value::blank(),
             game: Value::blank(),
             mode: Value::blank(),
@@ -335,7 +336,7 @@ mod tests {
     #[test]
     fn a_ticket_says_what_was_signed() {
         let watcher = Claims { slot: None, private: true, playing: false, ..claims() };
-        let crowd = Claims { players: Players::new(Players::MAX).unwrap(), ..claims() };
+        let crowd = Claims { players: Players::new(Players::MAX).unwrap(), host: true, ..claims() };
         for claims in [claims(), watcher, crowd] {
             let ticket = signer().sign(&claims);
             assert_eq!(signer().key().open(&ticket, 1_999), Ok(claims));
@@ -410,6 +411,7 @@ mod tests {
             locked: false,
             drop_in: true,
             playing: true,
+            host: false,
             players: Players::ONE,
             game: "gander".parse().unwrap(),
             mode: "team".parse().unwrap(),

@@ -119,6 +119,7 @@ pub fn claims(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
         locked: false,
         drop_in: true,
         playing: true,
+        host: false,
         players: gaggle_lobby::Players::ONE,
         game: Label::default(),
         mode: Label::default(),

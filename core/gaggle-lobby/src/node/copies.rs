@@ -223,6 +223,7 @@ impl Node {
             })
             .collect();
         let renew = events.iter().any(|event| matches!(event, RoomEvent::EpochChanged(_)));
+        let renew = events.iter().any(is_in_tickets);
         let locals: Vec<(PeerId, ConnectionId)> =
             known.locals.iter().map(|(peer, connection)| (*peer, *connection)).collect();
         if !events.is_empty() && !locals.is_empty() {
@@ -357,12 +358,25 @@ fn claims(now: Micros, ttl: Micros, view: &RoomView, member: &Member) -> Claims 
         locked: view.locked,
         drop_in: view.drop_in,
         playing: matches!(view.status, Status::Playing | Status::Starting),
+        host: view.host == member.peer,
         players: Players::new(member.slots().len() as u8).unwrap_or_default(),
         game: view.game.clone(),
         mode: view.mode.clone(),
         build: view.build.clone(),
         settings: Claims::digest(&view.settings),
     }
+}
+
+/// Whether tickets say what changed: a server that loses its memory makes the room again by them.
+fn is_in_tickets(event: &RoomEvent) -> bool {
+    matches!(
+        event,
+        RoomEvent::EpochChanged(_)
+            | RoomEvent::AccessChanged(_)
+            | RoomEvent::SettingsChanged(_)
+            | RoomEvent::StatusChanged(_)
+            | RoomEvent::HostChanged(_)
+    )
 }
 
 /// Why somebody is not in the room any more, as far as these events tell.

@@ -2,17 +2,28 @@
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
-use super::{Link, NewRoom, Newcomer, Room, Seat};
+use super::{HostClaim, Link, NewRoom, Newcomer, Room, Seat};
 use crate::id::{NodeId, SessionId};
 use crate::message::{Refusal, RefusalCode};
 use crate::players::Players;
 use crate::results::Participant;
 use crate::rules::Rules;
 use crate::ticket::Claims;
-use crate::view::{Away, EpochChanged, HostChanged, Joined, LeaveReason, Member, Returned, Status};
+use crate::view::{
+    AccessChanged, Away, EpochChanged, Joined, Json, LeaveReason, Member, Returned, SettingsChanged, Status,
+};
 
 /// More people than ever play in one match, and twice as many as can sit in a room at once.
 const CAST_MAX: usize = 128;
+
+/// Where a ticket says that the room is in its life.
+fn status_by(claims: &Claims) -> Status {
+    match (claims.playing, claims.round) {
+        (true, _) => Status::Playing,
+        (false, 0) => Status::Waiting,
+        (false, _) => Status::Finished,
+    }
+}
 
 /// Whose connection may lose a seat to the one that claims it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +92,7 @@ impl Room {
     /// A room made again from the ticket of its first member to return.
     pub(crate) fn restore(
         now: Micros,
+        rules: &Rules,
         claims: &Claims,
         new: NewRoom,
         newcomer: Newcomer,
@@ -91,7 +103,10 @@ impl Room {
         room.seats.clear();
         room.state.cast.clear();
         room.take_epoch(claims);
-        room.state.reopened_at = Some(now);
+        room.state.reopened_until = Some(now + rules.grace);
+        room.state.reopened_by = Some(claims.issued);
+        let issued = if claims.host { claims.issued } else { 0 };
+        room.state.host_claim = Some(HostClaim { issued, until: now + rules.host_grace });
         let first = claims.slot.unwrap_or(Slot::at(0));
         let slots = room.seats_from(first, newcomer.players).unwrap_or(SlotSet::of(first));
         room.seat(now, newcomer, slots, link, Some(claims.epoch));
@@ -108,7 +123,7 @@ impl Room {
         &mut self,
         now: Micros,
         rules: &Rules,
-        claims: &Claims,
+        (claims, settings): (&Claims, Json),
         newcomer: Newcomer,
         link: Link,
     ) -> Result<(), Refusal> {
@@ -120,8 +135,7 @@ impl Room {
         }
         // Those who were here when the server lost its memory come back past the lock, as long as their seats
         // would have been kept. Whoever comes later has left, or was given up.
-        let is_reopened = self.state.reopened_at.is_some_and(|at| now < at + rules.grace);
-        if self.view.locked && !is_reopened {
+        if self.view.locked && !self.is_reopened(now) {
             return Err(room_locked());
         }
         // Whoever said goodbye to a match comes back as a newcomer or not at all; whoever was lost just comes back.
@@ -141,9 +155,10 @@ impl Room {
                 own.or_else(|| self.seats_for(&newcomer)).ok_or_else(room_full)?
             }
         };
+        let (peer, plays) = (newcomer.peer, !slots.is_empty());
         // A newer ticket than those the room was made again by: whoever came with an older one may have
         // been sent away since. Only a player's: without players there is no room.
-        if claims.epoch > self.view.epoch && !slots.is_empty() {
+        if claims.epoch > self.view.epoch && plays {
             let outdated = |seat: &Seat| seat.restored.is_some_and(|epoch| epoch < claims.epoch);
             let outdated: Vec<PeerId> =
                 self.seats.iter().filter(|(_, seat)| outdated(seat)).map(|(peer, _)| *peer).collect();
@@ -155,7 +170,48 @@ impl Room {
         } else {
             self.seat(now, newcomer, slots, link, Some(claims.epoch));
         }
+        if plays {
+            self.believe(now, claims, settings);
+            self.give_back_host(now, claims, peer);
+        }
         Ok(())
+    }
+
+    /// Whether the room was made again lately, and not everybody may be back.
+    pub(super) fn is_reopened(&self, now: Micros) -> bool {
+        self.state.reopened_until.is_some_and(|until| now < until)
+    }
+
+    /// Takes the word of a ticket about who may come and how it is played, if it is the latest one shown.
+    fn believe(&mut self, now: Micros, claims: &Claims, settings: Json) {
+        let is_latest = self.state.reopened_by.is_some_and(|issued| claims.issued >= issued);
+        if !self.is_reopened(now) || !is_latest || claims.epoch < self.view.epoch {
+            return;
+        }
+        self.state.reopened_by = Some(claims.issued);
+        let beyond = self.view.slots_taken().difference(SlotSet::first(claims.seats.into()));
+        let seats = if beyond.is_empty() { claims.seats } else { self.view.seats };
+        let (locked, private) = (claims.locked, claims.private);
+        if (self.view.locked, self.view.private, self.view.seats) != (locked, private, seats) {
+            self.happen(AccessChanged { locked, private, seats });
+        }
+        if (status_by(claims), self.view.status) == (Status::Finished, Status::Playing) {
+            self.set_finished(now);
+        }
+        // Settings that are not the ticket's are nobody's word.
+        if self.view.settings != settings && Claims::digest(&settings) == claims.settings {
+            self.happen(SettingsChanged { settings });
+        }
+    }
+
+    /// Whoever comes back first is host, until the one comes back who was.
+    fn give_back_host(&mut self, now: Micros, claims: &Claims, peer: PeerId) {
+        let claim = self.state.host_claim.filter(|claim| now < claim.until && claims.issued > claim.issued);
+        let Some(claim) = claim.filter(|_| claims.host) else { return };
+        if self.view.host != peer {
+            self.make_host(peer);
+        }
+        self.state.host_claim = Some(HostClaim { issued: claims.issued, ..claim });
     }
 
     fn check_watchers(&self, rules: &Rules) -> Result<(), Refusal> {
@@ -169,11 +225,7 @@ impl Room {
         self.view.epoch = claims.epoch;
         (self.view.round, self.view.seed, self.view.born) = (claims.round, claims.seed, claims.born);
         self.view.locked = claims.locked;
-        self.view.status = match (claims.playing, claims.round) {
-            (true, _) => Status::Playing,
-            (false, 0) => Status::Waiting,
-            (false, _) => Status::Finished,
-        };
+        self.view.status = status_by(claims);
     }
 
     /// Why so many cannot join as players at the moment, if so.
@@ -329,12 +381,17 @@ impl Room {
         let start = self.view.starts_at.map(Micros::from_millis);
         let report = self.state.counted_at.map(|at| at + rules.report_wait);
         let finish = self.state.finished_at.map(|at| at + rules.finished_after);
-        seats.chain(host).chain(start).chain(report).chain(finish).min()
+        let reopened = self.state.reopened_until;
+        seats.chain(host).chain(start).chain(report).chain(finish).chain(reopened).min()
     }
 
     /// Does what time alone brings about: gives up those who are away too long, moves the host on, starts a
     /// match whose countdown is over, decides a result nobody else will report, closes a room that is over.
     pub fn expire(&mut self, now: Micros, rules: &Rules) {
+        if self.state.reopened_until.is_some_and(|until| until <= now) {
+            self.state.reopened_until = None;
+            self.settle_if_complete(now);
+        }
         if self.state.counted_at.is_some_and(|at| at + rules.report_wait <= now) {
             self.settle_if_enough(now);
         }
@@ -357,7 +414,7 @@ impl Room {
         if self.host_gives_way_at(rules).is_some_and(|at| at <= now)
             && let Some(peer) = self.successor(|member| !member.away)
         {
-            self.happen(HostChanged { peer });
+            self.make_host(peer);
         }
         if self.state.finished_at.is_some_and(|at| at + rules.finished_after <= now) {
             self.close(now);

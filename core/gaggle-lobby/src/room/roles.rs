@@ -9,7 +9,7 @@ use crate::message::{Refusal, RefusalCode};
 use crate::results::Participant;
 use crate::rules::Rules;
 use crate::view::{
-    AccessChanged, EpochChanged, HostChanged, Json, LeaveReason, ProfileChanged, ReadyChanged,
+    AccessChanged, EpochChanged, Json, LeaveReason, ProfileChanged, ReadyChanged,
     SettingsChanged, Status, StatusChanged,
 };
 
@@ -57,9 +57,7 @@ impl Room {
         if let Some(member) = unready.filter(|_| !self.view.drop_in) {
             return Err(Refusal::new(RefusalCode::NotReady, format!("{} is not ready", member.name)));
         }
-        if !self.state.testimonies.is_empty() {
-            self.decide(now);
-        }
+        self.decide_early(now);
         let begins = now + Micros::from_millis(u64::from(countdown_ms));
         let change = StatusChanged {
             status: if countdown_ms == 0 { Status::Playing } else { Status::Starting },
@@ -152,7 +150,7 @@ impl Room {
             return Err(Refusal::new(RefusalCode::NoSuchMember, format!("{} is away", member.name)));
         }
         if self.view.host != target {
-            self.happen(HostChanged { peer: target });
+            self.make_host(target);
         }
         Ok(())
     }

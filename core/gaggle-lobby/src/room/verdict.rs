@@ -67,7 +67,7 @@ impl Room {
 
     /// Decides, if everybody who plays has reported. Those whose connection is lost may come back to.
     pub(super) fn settle_if_complete(&mut self, now: Micros) {
-        if self.state.testimonies.is_empty() {
+        if self.state.testimonies.is_empty() || self.is_reopened(now) {
             return;
         }
         let played = |peer: PeerId| self.state.cast.iter().any(|participant| participant.peer == peer);
@@ -81,10 +81,21 @@ impl Room {
     /// for those who play it, whoever says that it is over.
     pub(super) fn settle_if_enough(&mut self, now: Micros) {
         let reported = self.state.testimonies.iter().map(|testimony| testimony.player);
-        if self.voices(now).are_enough(reported) {
+        if !self.is_reopened(now) && self.voices(now).are_enough(reported) {
             self.decide(now);
         } else {
             self.state.counted_at = Some(now);
+        }
+    }
+
+    /// Decides with what there is, because nothing more will be said about the match. Those who first come back to a server
+    /// that lost its memory do not say it for everybody.
+    pub(super) fn decide_early(&mut self, now: Micros) {
+        if self.is_reopened(now) {
+            self.state.testimonies.clear();
+            self.state.counted_at = None;
+        } else if !self.state.testimonies.is_empty() {
+            self.decide(now);
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod attackers;
 mod people;
+mod restarts;
 mod rooms;
 mod server;
 mod signals_and_results;

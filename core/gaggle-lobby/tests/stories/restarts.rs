@@ -1,0 +1,149 @@
+//! Stories about a server that lost its memory: rooms come back as they were, and nobody gains by being first.
+
+use gaggle_lobby::node::ConnectionId;
+use gaggle_lobby::view::{RoomView, Verdict};
+use gaggle_lobby::{Claims, ServerMessage};
+
+use crate::server::{CREATE, LEAVE, Server, event_kinds, hello, join, seat};
+use crate::signals_and_results::{peer, report};
+
+#[test]
+fn tickets_are_renewed_with_everything_they_say_about_a_room() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let guest = server.player(2);
+    let guest_peer = peer(&server, guest);
+    server.hear(guest);
+    let hand_over = format!(r#"{{"type":"host","peer":"{guest_peer}"}}"#);
+    for (act, says) in [
+        (r#"{"type":"access","private":true,"locked":true,"seats":3}"#, (true, true, 3, true, false)),
+        (r#"{"type":"settings","settings":{"lava":true}}"#, (true, true, 3, true, false)),
+        (r#"{"type":"finish"}"#, (true, true, 3, false, false)),
+        (hand_over.as_str(), (true, true, 3, false, true)),
+    ] {
+        server.say(host, act);
+        let claims = new_claims(&mut server, guest).unwrap_or_else(|| panic!("no new ticket after {act}"));
+        let Claims { private, locked, seats, playing, host: is_host, .. } = claims;
+        assert_eq!((private, locked, seats, playing, is_host), says, "{act}");
+        assert_eq!(claims.settings, Claims::digest(&server.room_of(guest).settings), "{act}");
+    }
+}
+
+#[test]
+fn a_room_comes_back_as_the_latest_ticket_has_it_whoever_is_first() {
+    let (before, tickets) = {
+        let mut server = Server::new();
+        let host = server.guest(1);
+        let drop_in = CREATE.replace('}', r#","drop_in":true}"#);
+        let door = seat(&server.say(host, &drop_in)).room.code;
+        let guest = server.guest(2);
+        let old = seat(&server.say(guest, &join(door))).ticket;
+        server.wait_secs(2);
+        server.say(host, r#"{"type":"settings","settings":{"lava":true}}"#);
+        server.say(host, r#"{"type":"access","private":true,"locked":true,"seats":3}"#);
+        let new = ticket(&mut server, host);
+        (server.room_of(host), [new, old])
+    };
+    assert_eq!((before.private, before.locked, before.seats), (true, true, 3));
+    let look = |room: &RoomView| (room.private, room.locked, room.seats, room.settings.clone(), room.host);
+    for first_is_host in [false, true] {
+        let mut server = Server::new();
+        server.wait_secs(3);
+        let mut come = |number: usize| {
+            let settings = if number == 0 { r#"{"lava":true}"# } else { "{}" };
+            back(&mut server, number as u32 + 1, &tickets[number], settings)
+        };
+        let order = if first_is_host { [0, 1] } else { [1, 0] };
+        let here = order.map(&mut come);
+        assert_eq!(look(&server.room_of(here[0])), look(&before), "host first: {first_is_host}");
+        // What the host changes now is newer than any ticket.
+        let host = here[if first_is_host { 0 } else { 1 }];
+        server.say(host, r#"{"type":"access","locked":false}"#);
+        let guest = here[if first_is_host { 1 } else { 0 }];
+        server.close(guest);
+        back(&mut server, 2, &tickets[1], "{}");
+        assert!(!server.room_of(host).locked);
+    }
+}
+
+#[test]
+fn whoever_comes_back_first_is_host_only_until_the_host_is_back() {
+    let tickets = tickets_of(3);
+    let mut server = Server::new();
+    let first = back(&mut server, 1, &tickets[1], "{}");
+    let first_peer = peer(&server, first);
+    assert_eq!(server.room_of(first).host.to_string(), first_peer);
+    server.wait_secs(5);
+    server.hear(first);
+    let host = back(&mut server, 0, &tickets[0], "{}");
+    assert_eq!(server.room_of(host).host.to_string(), peer(&server, host));
+    assert!(event_kinds(&server.hear(first)).contains(&"host"));
+    // And not for ever.
+    let mut server = Server::new();
+    let first = back(&mut server, 1, &tickets[1], "{}");
+    server.wait_secs(11);
+    back(&mut server, 0, &tickets[0], "{}");
+    assert_eq!(server.room_of(first).host.to_string(), first_peer);
+}
+
+#[test]
+fn nobody_decides_a_match_before_the_others_can_be_back() {
+    let tickets = tickets_of(3);
+    // One who is alone says how it ended, and ends the room.
+    for end in [LEAVE, r#"{"type":"start"}"#, r#"{"type":"finish"}"#] {
+        let mut server = Server::new();
+        let first = back(&mut server, 1, &tickets[1], "{}");
+        let forged = report(&server, &[first], &[999]);
+        server.say(first, &forged);
+        server.say(first, end);
+        assert_eq!(server.records, [], "{end}");
+    }
+    let mut server = Server::new();
+    let first = back(&mut server, 1, &tickets[1], "{}");
+    server.wait_secs(3);
+    let others = [0, 2].map(|number: u32| back(&mut server, number, &tickets[number as usize], "{}"));
+    let honest = report(&server, &[others[0], first, others[1]], &[10, 20, 30]);
+    let everybody = [first, others[0], others[1]];
+    everybody.iter().for_each(|player| drop(server.say(*player, &honest)));
+    stay(&mut server, &everybody, 50);
+    assert_eq!(server.records, []);
+    stay(&mut server, &everybody, 20);
+    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Accepted]);
+}
+
+fn tickets_of(count: u32) -> Vec<String> {
+    let mut server = Server::new();
+    let players: Vec<ConnectionId> = (0..count).map(|number| server.player(number)).collect();
+    players.into_iter().map(|player| ticket(&mut server, player)).collect()
+}
+
+/// Somebody comes back with a ticket.
+fn back(server: &mut Server, number: u32, ticket: &str, settings: &str) -> ConnectionId {
+    let connection = server.connect();
+    let extra = format!(r#","ticket":"{ticket}","settings":{settings}}}"#);
+    assert!(seat(&server.say(connection, &hello(number).replace('}', &extra))).returned);
+    connection
+}
+
+fn stay(server: &mut Server, connections: &[ConnectionId], secs: u64) {
+    for _ in 0..secs / 10 {
+        server.wait_secs(10);
+        connections.iter().for_each(|who| drop(server.say(*who, r#"{"type":"touch"}"#)));
+    }
+}
+
+fn ticket(server: &mut Server, connection: ConnectionId) -> String {
+    match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
+        [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
+        other => panic!("no ticket: {other:?}"),
+    }
+}
+
+fn new_claims(server: &mut Server, connection: ConnectionId) -> Option<Claims> {
+    let heard = server.hear(connection);
+    let ticket = heard.iter().rev().find_map(|message| match message {
+        ServerMessage::NewTicket(new) => Some(new.ticket.clone()),
+        _ => None,
+    });
+    ticket.map(|ticket| server.ticket_key().open(&ticket, server.now.get() / 1_000_000).unwrap())
+}
