@@ -32,6 +32,8 @@ record! {
         slot: Slot,
         /// Since when they have played in it.
         since: Micros,
+        /// When they were sent away, if they were: nobody else speaks for the time they have played.
+        kicked_at: Option<Micros>,
     }
 }
 
@@ -317,6 +319,7 @@ mod tests {
             name: "Nia".parse().unwrap(),
             slot: Slot::at(usize::from(who) - 1),
             since: Micros::ZERO,
+            kicked_at: None,
         };
         (1..=count).map(participant).collect()
     }

@@ -369,7 +369,8 @@ impl RoomView {
         }
         for member in &later.members {
             let known = self.member(member.peer);
-            let known = known.filter(|known| known.slots() == member.slots() && known.player == member.player);
+            let known =
+                known.filter(|known| known.slots() == member.slots() && known.player == member.player);
             let Some(known) = known else {
                 events.push(Joined { member: member.clone() }.into());
                 continue;

@@ -411,7 +411,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     pub fn report(&mut self, points: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
         let session = self.shown.session();
         // The lobby knows one person at each machine, whoever else plays there: what the first player has is theirs.
-        let first = |slots: SlotSet| points.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot);
+        let first = |slots: SlotSet| {
+            points.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot)
+        };
         let rows = session.roster().iter().filter(|row| row.is_open());
         let owners: Vec<(PeerId, i64)> =
             rows.filter_map(|row| Some((row.stream.peer, first(row.slots)?.1))).collect();

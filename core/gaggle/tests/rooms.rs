@@ -5,8 +5,8 @@ mod town;
 
 use gaggle::timeline::Replay;
 use gaggle::{Event, Micros, Nowhere, Parting, Room, RoomConfig, SessionConfig, Stage, Wish};
-use gaggle_link::sim::Conditions;
 use gaggle_kit::{Slot, SlotSet};
+use gaggle_link::sim::Conditions;
 use gaggle_lobby::view::Verdict;
 use presses::{House, Presses, Town, expect_one_match};
 use town::Resident;

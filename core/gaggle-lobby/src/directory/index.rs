@@ -116,7 +116,13 @@ impl Index {
     pub(super) fn open_rooms(&self, key: &FindKey, players: Players) -> Vec<RoomId> {
         let first = (players.count(), RoomId::from_bytes([0; 16]));
         // Only somebody who was sent away from rooms looks further than the first: a few are enough.
-        self.open.get(key).into_iter().flat_map(|open| open.range(first..)).map(|(_, id)| *id).take(8).collect()
+        self.open
+            .get(key)
+            .into_iter()
+            .flat_map(|open| open.range(first..))
+            .map(|(_, id)| *id)
+            .take(8)
+            .collect()
     }
 
     /// Nodes that have a copy of the room.
@@ -153,16 +159,6 @@ impl Index {
         let ranks = ranks.inspect(|_| self.listed_count.set(self.listed_count.get() + 1));
         let fitting = ranks.take_while(|(is_shut, ..)| all || !is_shut).take(LISTINGS_MAX);
         let rooms = fitting.filter_map(|(.., id)| self.listings.get(id)).cloned().collect();
-        let fits = |listing: &&Listing| {
-            (mode.is_empty() || listing.mode == *mode)
-                && (build.is_empty() || listing.build == *build)
-                && (all || listing.open)
-        };
-        let listed = listed.into_iter().flat_map(|listed| listed.rooms.values()).filter(fits);
-        let mut rooms: Vec<Listing> = listed.cloned().collect();
-        // Those one can join first, and among them those with most people.
-        rooms.sort_by_key(|listing| (!listing.open, listing.seats.saturating_sub(listing.players), listing.id));
-        rooms.truncate(LISTINGS_MAX);
         Reply::Listings { stamp: current, rooms: Some(rooms) }
     }
 
@@ -257,7 +253,7 @@ impl Index {
 }
 
 fn rank(listing: &Listing) -> Rank {
-    (!listing.open, listing.seats - listing.players, listing.id)
+    (!listing.open, listing.seats.saturating_sub(listing.players), listing.id)
 }
 
 /// Takes an item out of the set under a key, and the set with its last item.
@@ -328,6 +324,7 @@ mod tests {
             name: "Nia".parse().unwrap(),
             palette: 0,
             watch: false,
+            players: Players::ONE,
         };
         let new = NewRoom {
             id: RoomId::from_bytes(id),

@@ -109,7 +109,8 @@ impl Directory {
         let mut seats = seeker.new.seats.saturating_sub(seeker.newcomer.players.count());
         // Those who find seats together: of several at one machine all or none.
         others.retain(|peer| {
-            let left = self.seekers.0.get(peer).and_then(|other| seats.checked_sub(other.newcomer.players.count()));
+            let left =
+                self.seekers.0.get(peer).and_then(|other| seats.checked_sub(other.newcomer.players.count()));
             seats = left.unwrap_or(seats);
             left.is_some()
         });

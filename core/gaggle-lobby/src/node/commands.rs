@@ -209,7 +209,9 @@ impl Node {
         let seats = self.rules.mode(&create.game, &create.mode)?.seats(create.seats)?;
         check_settings(&self.rules, &create.settings)?;
         let Some(Caller { link, newcomer, .. }) =
-            self.caller(connection, id, (create.palette, create.players), create.switch, || create.clone().into())?
+            self.caller(connection, id, (create.palette, create.players), create.switch, || {
+                create.clone().into()
+            })?
         else {
             return Ok(());
         };

@@ -222,7 +222,6 @@ impl Node {
                 _ => None,
             })
             .collect();
-        let renew = events.iter().any(|event| matches!(event, RoomEvent::EpochChanged(_)));
         let renew = events.iter().any(is_in_tickets);
         let locals: Vec<(PeerId, ConnectionId)> =
             known.locals.iter().map(|(peer, connection)| (*peer, *connection)).collect();

@@ -41,8 +41,7 @@ impl Node {
         new: NewRoom,
     ) {
         let query = Query::Mine { player: newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
-        let (rating, palette, players) =
-            (self.rules.search.rating_start, newcomer.palette, newcomer.players);
+        let (rating, palette, players) = (self.rules.search.rating_start, newcomer.palette, newcomer.players);
         let search = Search { id, new, palette, players, rating, since: now, ask_at: None, told: None };
         self.searches.insert(connection, search);
         let ask = self.remember(Asked::Rating { connection });

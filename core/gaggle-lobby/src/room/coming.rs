@@ -15,6 +15,8 @@ use crate::view::{
 
 /// More people than ever play in one match, and twice as many as can sit in a room at once.
 const CAST_MAX: usize = 128;
+/// More people than ever leave one match nobody can drop into.
+const LEFT_MAX: usize = 128;
 
 /// Where a ticket says that the room is in its life.
 fn status_by(claims: &Claims) -> Status {
@@ -270,8 +272,14 @@ impl Room {
         self.seats.insert(peer, seat);
         let (slot, also) = (slots.lowest(), slots.iter().skip(1).collect());
         let member = Member { peer, player, name, slot, also, palette, ready: false, away: false };
-        let participant =
-            slot.map(|slot| Participant { peer, player, name: member.name.clone(), slot, since: now });
+        let participant = slot.map(|slot| Participant {
+            peer,
+            player,
+            name: member.name.clone(),
+            slot,
+            since: now,
+            kicked_at: None,
+        });
         self.happen(Joined { member });
         self.set_link(peer, Some(link));
         if matches!(self.view.status, Status::Playing | Status::Starting) {
@@ -463,12 +471,15 @@ impl Room {
         (0..=u8::MAX).find(|&palette| !taken(palette)).unwrap_or(wished)
     }
 
-    /// Notes that somebody goes who could not come as a newcomer. Only those who were there at the start can, so
-    /// there are never many of them.
+    /// Notes that somebody who plays goes and could not come as a newcomer. Only those who were there at the start can, so
+    /// there are never many of them; should there be, the earliest are forgotten.
     pub(super) fn remember_leaving(&mut self, peer: PeerId) {
         let is_shut = !self.view.drop_in && self.view.status != Status::Waiting;
-        if is_shut && !self.state.left.contains(&peer) {
+        let plays = self.view.member(peer).is_some_and(|member| member.slot.is_some());
+        if is_shut && plays && !self.state.left.contains(&peer) {
             self.state.left.push(peer);
+            let excess = self.state.left.len().saturating_sub(LEFT_MAX);
+            self.state.left.drain(..excess);
         }
     }
 

@@ -9,8 +9,8 @@ use crate::message::{Refusal, RefusalCode};
 use crate::results::Participant;
 use crate::rules::Rules;
 use crate::view::{
-    AccessChanged, EpochChanged, Json, LeaveReason, ProfileChanged, ReadyChanged,
-    SettingsChanged, Status, StatusChanged,
+    AccessChanged, EpochChanged, Json, LeaveReason, ProfileChanged, ReadyChanged, SettingsChanged, Status,
+    StatusChanged,
 };
 
 /// Longest countdown a host can start.
@@ -72,7 +72,7 @@ impl Room {
         self.state.left.clear();
         let participant = |member: &crate::view::Member| {
             let (peer, player, name) = (member.peer, member.player, member.name.clone());
-            member.slot.map(|slot| Participant { peer, player, name, slot, since: now })
+            member.slot.map(|slot| Participant { peer, player, name, slot, since: now, kicked_at: None })
         };
         self.state.cast = self.view.members.iter().filter_map(participant).collect();
         Ok(())
@@ -137,6 +137,8 @@ impl Room {
             let excess = self.state.banned.len().saturating_sub(BANNED_MAX);
             self.state.banned.drain(..excess);
         }
+        let cast = self.state.cast.iter_mut().filter(|participant| participant.peer == target);
+        cast.for_each(|participant| participant.kicked_at = Some(now));
         self.remove(now, target, LeaveReason::Kicked);
         // Their ticket is still valid. In the next epoch it is not.
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });

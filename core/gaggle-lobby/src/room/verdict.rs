@@ -99,7 +99,8 @@ impl Room {
         }
     }
 
-    /// Who has a say: everybody who plays, and who has reported before leaving.
+    /// Who has a say: everybody who plays, and who has reported before leaving. Who was sent away says nothing and
+    /// weighs all the same, or a host would decide alone by sending everybody away first.
     fn voices(&self, now: Micros) -> Voices {
         let mut voices = Voices::default();
         for participant in &self.state.cast {
@@ -107,7 +108,7 @@ impl Room {
             let said = || self.state.testimonies.iter().find(|testimony| testimony.peer == peer);
             let until = match self.view.member(peer) {
                 Some(_) => Some(now),
-                None => said().map(|testimony| testimony.at),
+                None => said().map(|testimony| testimony.at).or(participant.kicked_at),
             };
             if let Some(until) = until {
                 voices.add(participant.player, until.since(participant.since));

@@ -7,9 +7,9 @@ mod world;
 
 use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_lobby::directory::{Directory, Reply, Request, Wish};
-use gaggle_lobby::message::client::{Create, Find, Join, Leave, Ready};
+use gaggle_lobby::message::client::{Create, Find, Finish, Join, Kick, Leave, Ready, Report, Score, Start};
 use gaggle_lobby::room::{Link, NewRoom, Newcomer};
-use gaggle_lobby::view::Json;
+use gaggle_lobby::view::{Json, Member};
 use gaggle_lobby::{NodeId, PlayerId, Players, RefusalCode, RoomCode, RoomId, Seed, SessionId};
 
 use world::checker::Checker;
@@ -115,6 +115,7 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     assert!(world.checker.returns > clients as u64 / 4);
     assert!(world.checker.seats_given_up > 10);
     assert!(world.checker.host_changes > 10);
+    assert!(world.checker.records.len() > 3, "{} matches were decided", world.checker.records.len());
     println!("  {:?}", world.rude_tally);
     let RudeTally { seats, seats_by_ticket, tokens, searches, refused } = &world.rude_tally;
     assert!(*seats > 10 && *seats_by_ticket > 3 && *tokens > 10 && *searches > 3);
@@ -151,12 +152,31 @@ fn disturb(world: &mut World, client: usize) {
                 world.with_client(client, |machine, _| machine.join(join));
             }
         }
-        60..70 => drop(world.with_client(client, |machine, _| machine.leave(Leave { back: client % 2 == 1 }))),
-        70..75 => drop(world.with_client(client, |machine, _| machine.ready(Ready { ready: true }))),
+        60..70 => {
+            let _ = world.with_client(client, |machine, _| machine.leave(Leave { back: client % 2 == 1 }));
+        }
+        70..72 => drop(world.with_client(client, |machine, _| machine.ready(Ready { ready: true }))),
+        72..75 => play_on(world, client),
         75..88 => world.lose_connection(client),
         88..94 => world.reload_client(client, guest(client)),
         _ => world.stop_client(client),
     }
+}
+
+/// What a match brings: it starts, ends, is reported, and now and then somebody is sent away.
+fn play_on(world: &mut World, client: usize) {
+    let (choice, score) = (world.prng.below(8), i64::from(world.prng.below(3)));
+    let Some(room) = world.clients[client].machine.room().cloned() else { return };
+    let Some(last) = room.players().last() else { return };
+    let line = |member: &Member| Some(Score { peer: member.peer, slot: member.slot?, score, place: None });
+    let scores = room.players().filter_map(line).collect();
+    let (round, peer) = (room.round, last.peer);
+    let _ = world.with_client(client, |machine, _| match choice {
+        0..2 => machine.start(Start { countdown_ms: Some(1_000) }),
+        2 => machine.finish(Finish {}),
+        3 => machine.kick(Kick { peer }),
+        _ => machine.report(Report { round, scores, level: None, digest: None }),
+    });
 }
 
 #[test]

@@ -83,13 +83,14 @@ fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
 #[test]
 fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
     for silent_after in [Micros::from_secs(300), Micros::from_secs(8)] {
-        let mut server = Server::with_rules(Rules {
-            rates: Rates::unlimited(),
-            silent_after,
-            ..Rules::default()
-        });
+        let mut server =
+            Server::with_rules(Rules { rates: Rates::unlimited(), silent_after, ..Rules::default() });
         let mut quiet = Ours::connect(&mut server, 1);
-        quiet.client.find(Find { game: "gander".parse().unwrap(), mode: "team".parse().unwrap(), ..Find::default() });
+        quiet.client.find(Find {
+            game: "gander".parse().unwrap(),
+            mode: "team".parse().unwrap(),
+            ..Find::default()
+        });
         quiet.pump(&mut server);
         assert!(quiet.client.room().is_some());
         let talker = server.player(2);
@@ -102,6 +103,25 @@ fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
         }
         assert_eq!(server.room_of(talker).players().count(), 2, "{silent_after:?}: {:?}", quiet.told.last());
     }
+}
+
+#[test]
+fn however_many_watch_a_match_and_go_the_room_can_be_kept() {
+    let mut server = Server::new();
+    let host = server.guest(1);
+    let room = seat(&server.say(host, CREATE)).room;
+    server.say(host, START);
+    let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code);
+    for tab in 0..300 {
+        let guest = server.connect();
+        server.say(guest, &with_ticket(2, &format!("tab-{tab}"), ""));
+        seat(&server.say(guest, &watch));
+        server.say(guest, LEAVE);
+        server.close(guest);
+    }
+    let text = server.directory.snapshot().to_text();
+    let read = Snapshot::from_text(&text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(read.to_text(), text);
 }
 
 #[test]

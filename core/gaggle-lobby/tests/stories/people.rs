@@ -38,7 +38,7 @@ fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
     server.say(first, LEAVE);
     server.hear(other);
     let heard = server.say(page, STEP_OUT);
-    assert!(matches!(&heard[..], [ServerMessage::Removed(_), ServerMessage::Done(_)]), "{heard:?}");
+    assert!(matches!(&heard[..], [.., ServerMessage::Removed(_), ServerMessage::Done(_)]), "{heard:?}");
     assert!(matches!(&events(&server.hear(other))[..], [RoomEvent::Away(away)] if away.left));
     // Its socket may live a little longer than the page, and others come meanwhile.
     let third = server.player(4);
@@ -69,10 +69,7 @@ fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
     server.hear(other);
     server.wait_secs(2);
     let told = events(&server.hear(other));
-    assert!(
-        matches!(&told[..], [RoomEvent::Left(left), ..] if left.reason == LeaveReason::Left),
-        "{told:?}"
-    );
+    assert!(matches!(&told[..], [RoomEvent::Left(left), ..] if left.reason == LeaveReason::Left), "{told:?}");
     assert_eq!(server.room_of(other).players().count(), 1);
 }
 
@@ -120,7 +117,8 @@ fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
     let before = seat(&server.say(page, for_two));
     let mut server = Server::new();
     let again = server.connect();
-    let back = seat(&server.say(again, &hello(1).replace('}', &format!(r#","ticket":"{}"}}"#, before.ticket))));
+    let back =
+        seat(&server.say(again, &hello(1).replace('}', &format!(r#","ticket":"{}"}}"#, before.ticket))));
     let slots = |room: &RoomView| room.members.iter().map(|member| member.slots().bits()).collect::<Vec<_>>();
     assert_eq!((back.room.id, back.slot), (before.room.id, before.slot));
     assert_eq!(slots(&back.room), [0b0110]);

@@ -4,7 +4,7 @@ use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{Status, Verdict};
 
 use crate::server::{FIND, LEAVE, Server, hello, seat};
-use crate::signals_and_results::report;
+use crate::signals_and_results::{peer, report};
 
 const HONEST: [i64; 2] = [10, 20];
 const FORGED: [i64; 2] = [-1_000, 999];
@@ -54,6 +54,25 @@ fn guests_who_pass_through_one_after_another_are_no_more_than_their_time() {
     let honest = report(&server, &players, &HONEST);
     players.iter().for_each(|player| drop(server.say(*player, &honest)));
     expect(&server, Verdict::Accepted, &HONEST);
+}
+
+#[test]
+fn a_host_who_sends_the_others_away_before_reporting_has_confirmed_nothing() {
+    for (count, kicked, verdict) in
+        [(2, 1, Verdict::Unverified), (3, 2, Verdict::Unverified), (3, 1, Verdict::Accepted)]
+    {
+        let mut server = Server::new();
+        let players = play(&mut server, count, 60);
+        let forged = report(&server, &players[..2], &FORGED);
+        for player in players.iter().rev().take(kicked) {
+            let kick = format!(r#"{{"type":"kick","peer":"{}"}}"#, peer(&server, *player));
+            server.say(players[0], &kick);
+        }
+        let rest = &players[..players.len() - kicked];
+        rest.iter().for_each(|player| drop(server.say(*player, &forged)));
+        let verdicts: Vec<Verdict> = server.records.iter().map(|record| record.verdict).collect();
+        assert_eq!(verdicts, [verdict], "{kicked} of {count} were sent away");
+    }
 }
 
 #[test]

@@ -4,8 +4,7 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::client::{Client, Event as LobbyEvent, Output};
 use gaggle_lobby::message::client::{Create, Find, Ice, Join, Leave};
 use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
-use gaggle_lobby::{RefusalCode, ServerMessage};
-use gaggle_lobby::{Players, RefusalCode};
+use gaggle_lobby::{Players, RefusalCode, ServerMessage};
 
 use super::{Errand, Lounge};
 use crate::config::Wish;

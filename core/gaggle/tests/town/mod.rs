@@ -18,8 +18,7 @@ use gaggle_lobby::directory::{Directory, Request};
 use gaggle_lobby::message::server::IceServer;
 use gaggle_lobby::node::{ConnectionId, IceSource, Node, NodeConfig, Output};
 use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::{NodeId, PlayerId, TicketSigner};
-use gaggle_lobby::{MatchRecord, NodeId, TicketSigner};
+use gaggle_lobby::{MatchRecord, NodeId, PlayerId, TicketSigner};
 
 /// 2027-01-15, so that tickets have believable times.
 const EPOCH: Micros = Micros::from_secs(1_800_000_000);

@@ -243,7 +243,8 @@ impl Arcade {
     /// Whether it only says that the room this tab was in is no more. Nobody has asked for it but the page.
     fn is_about_old_room(&self, event: &Event) -> bool {
         let wish = self.cabinet.life().wish();
-        matches!(event, Event::Refused(_)) && matches!(wish, Wish::Code(code) if self.shelf.returns_to == Some(code))
+        matches!(event, Event::Refused(_))
+            && matches!(wish, Wish::Code(code) if self.shelf.returns_to == Some(code))
     }
 
     /// We are in a room: remembered in case the page is reloaded, unless we only look on.

@@ -46,15 +46,20 @@ impl Checker {
             if seated.created {
                 self.rooms_created += 1;
             }
-            if let (Request::Find { wish, .. }, true) = (request, seated.created)
+            if let (Request::Find { wish, newcomer, link }, true) = (request, seated.created)
                 && wish.skill.is_none()
             {
-                // Whoever was sent away from an open room may have to get a new one; nobody is in that test.
+                // Whoever was sent away from an open room, or has company it has no seats for, gets a new one.
+                let takes = |open: &gaggle_lobby::room::Room| {
+                    let (now, rules) = (Micros::ZERO, Rules::default());
+                    open.clone().enter(now, &rules, newcomer.clone(), *link).is_ok()
+                };
                 let same = |open: &&gaggle_lobby::room::Room| {
                     let view = open.view();
                     (&view.game, &view.mode, &view.build) == (&wish.new.game, &wish.new.mode, &wish.new.build)
                         && view.id != room.view.id
                         && open.is_open()
+                        && takes(open)
                 };
                 let open = directory.rooms().find(same);
                 assert!(open.is_none(), "{:?} had space, and {:?} was made", open, room.view);
@@ -176,7 +181,12 @@ impl Checker {
         self.believed_host.remove(&client);
     }
 
+    /// A match is decided once, and names people once who played in it.
     pub(crate) fn recorded(&mut self, record: MatchRecord) {
+        let same = |known: &&MatchRecord| (known.room, known.round) == (record.room, record.round);
+        assert_eq!(self.records.iter().find(same), None, "decided twice: {record:?}");
+        let people: BTreeSet<PeerId> = record.scores.iter().map(|line| line.peer).collect();
+        assert_eq!(people.len(), record.scores.len(), "somebody is named twice: {record:?}");
         self.records.push(record);
     }
 
