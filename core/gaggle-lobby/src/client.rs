@@ -30,9 +30,9 @@ pub use backoff::Backoff;
 pub use pending::RequestId;
 pub use socket::{LobbyClient, Socket, SocketEvent};
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId, Prng, Slot};
+use gaggle_kit::{FewMap, Micros, PeerId, Prng, Slot};
 
 use crate::id::{PlayerId, RoomCode, RoomId};
 use crate::message::client::{
@@ -214,7 +214,7 @@ pub struct Client {
     ticket: Option<String>,
     pending: Pending,
     listing: Option<List>,
-    listed: BTreeMap<RoomId, Listing>,
+    listed: FewMap<RoomId, Listing>,
     /// The connection was lost since the list was asked for.
     listed_lost: bool,
     signals_sent: u64,
@@ -244,7 +244,7 @@ impl Client {
             seat: None,
             pending: Pending::default(),
             listing: None,
-            listed: BTreeMap::new(),
+            listed: FewMap::new(),
             listed_lost: false,
             signals_sent: 0,
             signals_kept: VecDeque::new(),

@@ -17,7 +17,8 @@ use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 use crate::cabinet::{Cabinet, Parts, Show, Start};
 use crate::cabinets::{Entry, NAMES};
 use crate::{
-    Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Scrubber, Toasts, Touch,
+    CODE_LENGTH, Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Scrubber,
+    Toasts, Touch,
 };
 
 use cue_tally::CueTally;
@@ -53,6 +54,8 @@ const PAUSED: [(&str, &str); 5] = [
 ];
 const PAUSED_KEYS: [Option<Key>; 5] =
     [Some(Key::Enter), Some(Key::Escape), Some(Key::Mute), Some(Key::Help), None];
+/// Another match begins for all as soon as one of them wants it: not before the scores were on the screen for so long.
+const BOARD_READ: Micros = Micros::from_secs(3);
 /// A join that takes no longer than this needs no words.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
 
@@ -106,6 +109,12 @@ pub struct Arcade {
     calm: bool,
     seed: u64,
     now: Micros,
+    /// When the match on the screen began here.
+    took_off: Micros,
+    /// While the scores are up: until when they are left alone.
+    board_until: Option<Micros>,
+    /// The finger that holds the bar of a replay.
+    scrubs: Option<i32>,
 }
 
 impl Arcade {
@@ -141,6 +150,9 @@ impl Arcade {
             calm,
             seed,
             now,
+            took_off: now,
+            board_until: None,
+            scrubs: None,
         };
         for complaint in arcade.params.complaints.clone() {
             arcade.toasts.push(None, complaint, true);
@@ -222,11 +234,12 @@ impl Arcade {
         if self.screen == Screen::Menu && self.type_into_menu(code, text) {
             return true;
         }
-        if fresh && matches!(self.screen, Screen::Flying | Screen::Paused) && self.take_letter(code) {
+        if fresh && self.take_letter(code) {
             return true;
         }
         let Some(key) = Key::of(code) else { return false };
-        if fresh {
+        // Who still flaps does not mean the scores.
+        if fresh && !(code == "Space" && self.screen == Screen::Flying && self.is_board_fresh()) {
             self.take_key(key);
         }
         true
@@ -270,7 +283,8 @@ impl Arcade {
     pub fn set_gamepad(&mut self, player: usize, held: Held, start: bool) {
         let player = player.min(1);
         for key in self.controls.press_pad(player, held, start) {
-            let steers = self.screen == Screen::Flying && !self.is_board_up();
+            let steers = self.screen == Screen::Flying
+                && (!self.is_board_up() || key == Key::Enter && self.is_board_fresh());
             if !steers || key == Key::Escape {
                 self.take_key(key);
             }
@@ -286,6 +300,17 @@ impl Arcade {
             self.stay_alone();
             return;
         }
+        if let Some(nth) = self.elsewhere().and_then(|notice| notice.key_at(self.view, x, y)) {
+            match nth {
+                0 => self.take_over(),
+                _ => self.take_key(Key::Escape),
+            }
+            return;
+        }
+        if self.standing_still().is_some_and(|still| still.notice().key_at(self.view, x, y).is_some()) {
+            self.take_key(Key::Escape);
+            return;
+        }
         match self.screen {
             Screen::Menu => {
                 if let Some(choice) = self.menu.click(x, y) {
@@ -299,14 +324,14 @@ impl Arcade {
                 (false, true) => Key::Left,
                 (false, false) => Key::Right,
             }),
-            Screen::Replay => self.scrub(x, y),
+            Screen::Replay => self.scrub(finger, x, y),
             Screen::Flying if self.is_board_up() => {
                 if let Some(choice) = self.board.click(x, y) {
                     self.choose_after(choice);
                 }
             }
             Screen::Flying if is_touch && self.is_watching() => self.sit_down(),
-            Screen::Flying if is_touch => self.pointer_move(finger, x),
+            Screen::Flying if is_touch => self.pointer_move(finger, x, true),
             Screen::Flying => {}
         }
     }
@@ -332,16 +357,22 @@ impl Arcade {
         }
     }
 
-    /// A finger moved.
-    pub fn pointer_move(&mut self, finger: i32, x: i32) {
-        if self.screen == Screen::Flying {
+    /// A finger or the mouse moved.
+    pub fn pointer_move(&mut self, finger: i32, x: i32, is_touch: bool) {
+        if self.screen == Screen::Flying && is_touch {
             self.touch.set(finger, x as f32 / self.view.width as f32);
+        }
+        if self.scrubs == Some(finger)
+            && let Some(tape) = self.cabinet.tape()
+        {
+            tape.jump_to(Scrubber::new(self.view).frame_across(x, tape.position().1));
         }
     }
 
-    /// A finger went up.
+    /// A finger or the mouse's button went up.
     pub fn pointer_up(&mut self, finger: i32) {
         self.touch.lift(finger);
+        self.scrubs = self.scrubs.filter(|scrubs| *scrubs != finger);
     }
 
     /// Letters for the name or the code. Whether they were taken.
@@ -370,9 +401,28 @@ impl Arcade {
         }
     }
 
+    /// Text from the clipboard: for what is in focus, or a code or a link to a room wherever that is.
+    pub fn paste(&mut self, text: &str) {
+        if self.screen != Screen::Menu {
+            return;
+        }
+        let text = text.trim();
+        let code = text.split_once("room=").map_or(text, |(_, code)| code);
+        if let Ok(code) = code.get(..CODE_LENGTH.min(code.len())).unwrap_or_default().parse::<RoomCode>()
+            && self.menu.focus() != Choice::Name
+        {
+            self.menu.write_code(&code.to_string());
+        } else {
+            self.menu.type_text(text);
+        }
+    }
+
     fn take_key(&mut self, key: Key) {
         match (self.screen, key) {
             (_, Key::Overlay) => self.net.detail = self.net.detail.next(),
+            (Screen::Menu | Screen::Flying, Key::Escape) if self.shelf.is_elsewhere => {
+                self.shelf.is_elsewhere = false;
+            }
             (Screen::Menu, key) => {
                 if let Some(choice) = self.menu.press(key) {
                     self.choose(choice, false);
@@ -385,6 +435,7 @@ impl Arcade {
                 }
             }
             (Screen::Flying, Key::Escape) if self.is_watching() => self.go_home(),
+            (Screen::Flying, Key::Escape) if self.standing_still().is_some() => self.stay_alone(),
             (Screen::Flying, Key::Escape) => self.pause(),
             (Screen::Flying, Key::Mute) | (Screen::Paused, Key::Mute) => self.muted = !self.muted,
             (Screen::Paused, Key::Enter) => self.fly_on(),
@@ -398,20 +449,35 @@ impl Arcade {
         }
     }
 
-    /// Letters that mean something in a match only.
+    /// Letters that mean something on some screens only.
     fn take_letter(&mut self, code: &str) -> bool {
+        let in_match = matches!(self.screen, Screen::Flying | Screen::Paused);
         match code {
-            "KeyL" if self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
-            "KeyS" if self.is_board_up() => self.choose_after(ScoreChoice::SaveReplay),
-            "Enter" | "NumpadEnter" if self.is_watching() && !self.is_board_up() => self.sit_down(),
-            "KeyC" => self.choose_after(ScoreChoice::CopyLink),
-            "KeyT" if self.shelf.is_elsewhere => {
-                self.shelf.is_elsewhere = false;
-                self.cabinet.life_mut().take_over();
+            "KeyL" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
+            "KeyS" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::SaveReplay),
+            "Enter" | "NumpadEnter" if in_match && self.is_watching() && !self.is_board_up() => {
+                self.sit_down();
             }
+            "KeyC" if in_match => self.choose_after(ScoreChoice::CopyLink),
+            "KeyT" if self.shelf.is_elsewhere => self.take_over(),
+            "KeyO" if matches!(self.screen, Screen::Menu | Screen::Replay) => self.shelf.wants_file = true,
+            "KeyL" if self.screen == Screen::Replay => self.link_frame(),
             _ => return false,
         }
         true
+    }
+
+    /// The seat another tab has becomes ours.
+    fn take_over(&mut self) {
+        self.shelf.is_elsewhere = false;
+        self.cabinet.life_mut().take_over();
+    }
+
+    /// A link that shows a replay from the frame on the screen on. The file goes another way.
+    fn link_frame(&mut self) {
+        if let Some((frame, _)) = self.replay_position() {
+            self.copy(format!("frame={frame}"));
+        }
     }
 
     /// What is in focus in the menu.
@@ -450,6 +516,7 @@ impl Arcade {
             },
             Choice::Name if is_touch => self.shelf.ask_for_text = Some("What are you called?"),
             Choice::Name => {}
+            Choice::Replay => self.shelf.wants_file = true,
             Choice::Help => self.show_help(),
             Choice::Sound => self.muted = !self.muted,
         }
@@ -463,7 +530,10 @@ impl Arcade {
     fn choose_after(&mut self, choice: ScoreChoice) {
         match choice {
             ScoreChoice::Again if self.is_watching() => self.sit_down(),
-            ScoreChoice::Again => self.pressed[0].action = true,
+            ScoreChoice::Again => {
+                self.board_until = Some(self.now);
+                self.pressed[0].action = true;
+            }
             ScoreChoice::Menu => self.go_home(),
             ScoreChoice::CopyLink => self.copy_link(),
             ScoreChoice::SaveReplay => self.save_replay(),
@@ -495,6 +565,7 @@ impl Arcade {
         self.pressed = [Held::default(); 2];
         self.listen_anew();
         self.screen = Screen::Flying;
+        self.took_off = self.now;
         if self.shelf.server_lost {
             self.hear(&Event::ServerLost);
         }
@@ -587,11 +658,14 @@ impl Arcade {
         }
     }
 
-    /// A click on the bar jumps there, anywhere else holds or plays on.
-    fn scrub(&mut self, x: i32, y: i32) {
+    /// A click on the bar jumps there, and whoever goes on holding it draws it along; anywhere else holds or plays on.
+    fn scrub(&mut self, finger: i32, x: i32, y: i32) {
         let Some(tape) = self.cabinet.tape() else { return };
         match Scrubber::new(self.view).frame_at(x, y, tape.position().1) {
-            Some(frame) => tape.jump_to(frame),
+            Some(frame) => {
+                tape.jump_to(frame);
+                self.scrubs = Some(finger);
+            }
             None => tape.toggle(),
         }
     }
@@ -614,6 +688,11 @@ impl Arcade {
     /// The match is over, and the scores are up.
     fn is_board_up(&self) -> bool {
         self.cabinet.standing().board
+    }
+
+    /// They came up so lately that nobody has read them.
+    fn is_board_fresh(&self) -> bool {
+        self.is_board_up() && self.board_until.is_none_or(|until| self.now < until)
     }
 
     /// What the cabinet shows.
@@ -657,8 +736,10 @@ impl Arcade {
     pub fn update(&mut self, now: Micros) {
         self.now = now;
         let held = self.controls.held(self.players == 2);
+        self.board_until = self.is_board_up().then(|| self.board_until.unwrap_or(now + BOARD_READ));
+        let steers = self.screen == Screen::Flying && !self.is_board_fresh();
         for (player, (pressed, held)) in self.pressed.iter_mut().zip(held).enumerate() {
-            *pressed = if self.screen == Screen::Flying { pressed.or(held) } else { Held::default() };
+            *pressed = if steers { pressed.or(held) } else { Held::default() };
             if player < self.players {
                 self.cabinet.hold(player, *pressed);
             }

@@ -43,6 +43,12 @@ impl Audio {
         Ok(Audio { context, master, noise, playing: VecDeque::new() })
     }
 
+    /// Goes on if the browser has put it to sleep, or has not let it begin.
+    pub(crate) fn wake(&self) {
+        // Where it sounds already nothing comes of it.
+        let _ = self.context.resume();
+    }
+
     /// Does what a [`Hearing`](gaggle_scene::Hearing) says. A sound that cannot be made is left out.
     pub(crate) fn hear(&mut self, heard: Heard, recipes: &[Recipe]) {
         match heard {

@@ -33,6 +33,8 @@ pub struct About {
     pub place: &'static str,
     /// What happens to who comes into a match, in a sentence or two; empty if the arcade knows better.
     pub arrival: &'static str,
+    /// Which keys do what, for each player at a keyboard: the first one's, who also has those of the second if alone.
+    pub keys: &'static [&'static [(&'static str, &'static str)]],
     /// What the button for thumbs says.
     pub action: &'static str,
     /// What left and right are called where both are the same.
@@ -150,6 +152,8 @@ pub trait Tape {
     fn running(&self) -> bool;
     /// Frames at which a level begins, and which.
     fn levels(&self) -> &[(u32, u16)];
+    /// Frames in which somebody fell, and whose seat it was.
+    fn falls(&self) -> &[(u32, usize)];
     /// What is wrong with the file, in words.
     fn damage(&self) -> Option<&str>;
     /// Plays on or holds.
@@ -209,6 +213,11 @@ pub trait Cabinet: Any {
 
     /// Whether what is one's own is at the right: then the overlay is at the left.
     fn is_own_at_right(&self) -> bool;
+
+    /// Where those are who are played here, in pixels of the world, by seat. Empty where nobody needs to be found.
+    fn own_places(&self) -> Vec<(i32, i32)> {
+        Vec::new()
+    }
 
     /// One line about a match that is over, the same for everybody who was in it.
     fn closing_line(&self, number: u64) -> &'static str;

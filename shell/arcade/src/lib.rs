@@ -12,6 +12,7 @@ pub mod cabinet;
 pub mod cabinets;
 mod controls;
 mod joining_panel;
+mod key_hints;
 mod menu;
 mod net_panel;
 mod notice;

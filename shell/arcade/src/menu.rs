@@ -40,6 +40,8 @@ pub enum Choice {
     Watch(usize),
     /// The room whose code stands in [`Menu::code`].
     Code,
+    /// A replay, from a file.
+    Replay,
     /// How to play.
     Help,
     /// Sound on or off.
@@ -245,6 +247,13 @@ impl Menu {
         &self.code
     }
 
+    /// A whole code, from the clipboard.
+    pub fn write_code(&mut self, code: &str) {
+        self.focus = Choice::Code;
+        self.code.clear();
+        self.type_text(code);
+    }
+
     /// The name as it is written.
     pub fn name(&self) -> &str {
         &self.name
@@ -418,7 +427,7 @@ mod tests {
                 let rooms = if menu.layout.rooms_seen == 0 { 0 } else { count };
                 let (wide, tall) = (view.word_width(), view.word_height());
                 let cabinets = menu.row.places.len();
-                assert_eq!(seen.len(), 8 + cabinets + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
+                assert_eq!(seen.len(), 9 + cabinets + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
             }
         }
     }

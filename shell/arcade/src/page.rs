@@ -9,8 +9,8 @@ use gaggle_scene::Heard;
 use wasm_bindgen::Clamped;
 use wasm_bindgen::prelude::*;
 use web_sys::{
-    CanvasRenderingContext2d, Document, Event, Gamepad, HtmlCanvasElement, ImageData, KeyboardEvent,
-    PointerEvent, Window,
+    CanvasRenderingContext2d, ClipboardEvent, Document, Event, FileList, Gamepad, HtmlCanvasElement,
+    HtmlInputElement, ImageData, KeyboardEvent, PointerEvent, Window,
 };
 
 use crate::audio::Audio;
@@ -247,11 +247,24 @@ impl Page {
         while let Some(wish) = self.arcade.next_keep() {
             keep(&self.window, wish.name, wish.value.as_deref(), wish.keeping);
         }
+        let address = self.window.location();
+        let path = address.pathname().unwrap_or_default();
         if let Some(query) = self.arcade.take_copy() {
-            let address = self.window.location();
             let origin = address.origin().unwrap_or_default();
-            let path = address.pathname().unwrap_or_default();
-            self.copy(&format!("{origin}{path}?{query}"));
+            self.copy(format!("{origin}{path}?{query}"));
+        }
+        if let Some(to) = self.arcade.take_address()
+            && let Ok(history) = self.window.history()
+        {
+            let query = Params::moved(&address.search().unwrap_or_default(), to.as_deref());
+            let mark = if query.is_empty() { "" } else { "?" };
+            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("{path}{mark}{query}")));
+        }
+        if self.arcade.take_wants_file()
+            && let Some(input) = self.document.get_element_by_id("file")
+            && let Ok(input) = input.dyn_into::<HtmlInputElement>()
+        {
+            input.click();
         }
         if let Some(bytes) = self.arcade.take_download() {
             let _ = self.download(&bytes);
@@ -266,16 +279,42 @@ impl Page {
         }
     }
 
-    /// Puts a text on the clipboard. Pages that did not come over a safe connection have none: there it is shown, to be
-    /// copied by hand.
-    fn copy(&self, text: &str) {
+    /// Puts a link on the clipboard. Pages that did not come over a safe connection have none, and browsers may refuse: then it is
+    /// shown, to be copied by hand.
+    fn copy(&mut self, link: String) {
         let navigator = self.window.navigator();
-        if js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_truthy())
+        if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_truthy())
         {
-            let _ = navigator.clipboard().write_text(text);
-        } else {
-            let _ = self.window.prompt_with_message_and_default("The link to this room:", text);
+            self.arcade.copied(&link, false);
+            return;
         }
+        let written = wasm_bindgen_futures::JsFuture::from(navigator.clipboard().write_text(&link));
+        wasm_bindgen_futures::spawn_local(async move {
+            let done = written.await.is_ok();
+            SHOWN.with_borrow(|page| {
+                if let Some(page) = page {
+                    page.borrow_mut().arcade.copied(&link, done);
+                }
+            });
+        });
+    }
+
+    /// Reads the first of these files, and shows it.
+    fn read(&mut self, files: Option<FileList>) {
+        let Some(file) = files.and_then(|files| files.get(0)) else { return };
+        if file.size() >= REPLAY_BYTES_MAX {
+            self.arcade.note("No replay is that large.");
+            return;
+        }
+        let bytes = wasm_bindgen_futures::JsFuture::from(file.array_buffer());
+        wasm_bindgen_futures::spawn_local(async move {
+            let Ok(buffer) = bytes.await else { return };
+            SHOWN.with_borrow(|page| {
+                if let Some(page) = page {
+                    page.borrow_mut().arcade.open_replay(js_sys::Uint8Array::new(&buffer).to_vec());
+                }
+            });
+        });
     }
 
     fn download(&self, bytes: &[u8]) -> Result<(), JsValue> {
@@ -317,12 +356,15 @@ impl Page {
     /// What the canvas says, for those who cannot see it: only when it changes.
     fn say(&mut self) {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
+        let notice = self.arcade.notice_words();
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
-            Screen::Menu => format!("Menu. {menu}"),
-            Screen::Flying => joining.unwrap_or_else(|| cabinet.standing().said),
+            Screen::Menu => format!("Menu. {}", notice.unwrap_or(menu)),
+            Screen::Flying => notice.or(joining).unwrap_or_else(|| cabinet.standing().said),
             Screen::Paused => format!("Paused. {}", cabinet.standing().said),
-            Screen::Replay => "Replay. Space holds, arrows jump.".to_string(),
+            Screen::Replay => {
+                "Replay. Space holds, arrows jump, L copies a link, O opens another.".to_string()
+            }
             Screen::Help => format!("How to play. {}", self.arcade.help_words()),
         };
         if let Some(toast) = self.arcade.toast() {
@@ -338,6 +380,10 @@ impl Page {
     }
 
     fn wake_audio(&mut self) {
+        // Some browsers want a finger to be lifted first.
+        if let Some(audio) = &self.audio {
+            audio.wake();
+        }
         if self.audio.is_none() && !self.is_silent {
             self.audio = Audio::new().ok();
             self.is_silent = self.audio.is_none();
@@ -410,6 +456,11 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
             event.prevent_default();
         }
         page.keep_choices();
+        page.oblige();
+    })?;
+    on(&window, "paste", page, |page, event: ClipboardEvent| {
+        let text = event.clipboard_data().and_then(|data| data.get_data("text").ok());
+        page.arcade.paste(&text.unwrap_or_default());
     })?;
     on(&window, "keyup", page, |page, event: KeyboardEvent| page.arcade.key_up(&event.code()))?;
     on(&window, "blur", page, |page, _: Event| page.arcade.blur())?;
@@ -423,7 +474,7 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         }
     })?;
     on(&window, "dragover", page, |_, event: web_sys::DragEvent| event.prevent_default())?;
-    on_drop(page)?;
+    on_file(page)?;
     on(&window, "resize", page, |page, _: Event| page.fit())?;
     on(&window, "pointerdown", page, |page, event: PointerEvent| {
         page.wake_audio();
@@ -431,38 +482,36 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         let is_touch = event.pointer_type() != "mouse";
         page.arcade.pointer_down(event.pointer_id(), x, y, is_touch);
         page.keep_choices();
+        // Some things a browser does only while somebody presses.
+        page.oblige();
         event.prevent_default();
     })?;
     on(&window, "pointermove", page, |page, event: PointerEvent| {
-        if event.pointer_type() != "mouse" {
-            let (x, _) = page.pixel(&event);
-            page.arcade.pointer_move(event.pointer_id(), x);
-        }
+        let (x, _) = page.pixel(&event);
+        page.arcade.pointer_move(event.pointer_id(), x, event.pointer_type() != "mouse");
     })?;
-    on(&window, "pointerup", page, |page, event: PointerEvent| page.arcade.pointer_up(event.pointer_id()))?;
+    on(&window, "pointerup", page, |page, event: PointerEvent| {
+        page.wake_audio();
+        page.arcade.pointer_up(event.pointer_id());
+    })?;
     on(&window, "pointercancel", page, |page, event: PointerEvent| page.arcade.pointer_up(event.pointer_id()))
 }
 
-/// A file dropped on the page is a replay, or is told that it is none.
-fn on_drop(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
+/// A file that is chosen or dropped on the page is a replay, or is told that it is none.
+fn on_file(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let window = page.borrow().window.clone();
-    let shared = Rc::downgrade(page);
-    on(&window, "drop", page, move |_, event: web_sys::DragEvent| {
+    on(&window, "drop", page, |page, event: web_sys::DragEvent| {
         event.prevent_default();
-        let files = event.data_transfer().and_then(|transfer| transfer.files());
-        let Some(file) = files.and_then(|files| files.get(0)).filter(|file| file.size() < REPLAY_BYTES_MAX)
-        else {
+        page.read(event.data_transfer().and_then(|transfer| transfer.files()));
+    })?;
+    let Some(input) = page.borrow().document.get_element_by_id("file") else { return Ok(()) };
+    on(&input, "change", page, |page, event: Event| {
+        let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) else {
             return;
         };
-        let page = shared.clone();
-        wasm_bindgen_futures::spawn_local(async move {
-            if let Ok(buffer) = wasm_bindgen_futures::JsFuture::from(file.array_buffer()).await
-                && let Some(page) = page.upgrade()
-            {
-                let bytes = js_sys::Uint8Array::new(&buffer).to_vec();
-                page.borrow_mut().arcade.open_replay(bytes);
-            }
-        });
+        page.read(input.files());
+        // The same file may be chosen again.
+        input.set_value("");
     })
 }
 

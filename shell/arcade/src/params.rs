@@ -91,6 +91,22 @@ impl Params {
         params
     }
 
+    /// The part of an address after the question mark for whoever is in another room now, or in none: the rest of it stays.
+    pub fn moved(query: &str, to: Option<&str>) -> String {
+        let mut moved = String::new();
+        for pair in query.trim_start_matches('?').split('&').chain(to) {
+            let is_place = ["room=", "watch=", "frame="].iter().any(|name| pair.starts_with(name));
+            if pair.is_empty() || is_place && Some(pair) != to {
+                continue;
+            }
+            if !moved.is_empty() {
+                moved.push('&');
+            }
+            moved.push_str(pair);
+        }
+        moved
+    }
+
     /// Each by itself: one that makes no sense does not take the others with it.
     fn impair(&mut self, settings: &[(&str, &str)]) {
         let mut good = Vec::new();
@@ -144,6 +160,14 @@ mod tests {
         assert_eq!((params.path, params.bots, params.seed), (Some(Path::Relay), 2, Some(7)));
         assert_eq!(params.room.map(|code| code.to_string()).as_deref(), Some("BCDFGH"));
         assert!(params.is_impaired() && params.complaints.is_empty(), "{:?}", params.complaints);
+    }
+
+    #[test]
+    fn the_address_says_where_one_is() {
+        let asked = "?latency=100&watch=BCDFGH&seed=7";
+        assert_eq!(Params::moved(asked, Some("room=JKLMNP")), "latency=100&seed=7&room=JKLMNP");
+        assert_eq!(Params::moved(asked, None), "latency=100&seed=7");
+        assert_eq!(Params::moved("?room=BCDFGH", None), "");
     }
 
     #[test]

@@ -63,9 +63,18 @@ impl Scrubber {
         if !reach.contains(x, y) {
             return None;
         }
+        Some(self.across(x, frames))
+    }
+
+    /// The frame at the column of a pixel of the screen, however far from the bar: a finger that drags it may stray.
+    pub fn frame_across(&self, x: i32, frames: u32) -> u32 {
+        self.across(x.div_euclid(self.view.word_scale), frames)
+    }
+
+    fn across(&self, x: i32, frames: u32) -> u32 {
         let across = u64::from((x - self.bar.x).clamp(0, self.bar.wide - 1).unsigned_abs());
         let last = u64::from(frames.saturating_sub(1));
-        Some((across * last / u64::from((self.bar.wide - 1).max(1).unsigned_abs())) as u32)
+        (across * last / u64::from((self.bar.wide - 1).max(1).unsigned_abs())) as u32
     }
 
     /// Draws it.
@@ -95,6 +104,14 @@ impl Scrubber {
             let frame = format!("frame {}", grouped(i64::from(facts.frame)));
             pen.text(&frame, right, y + 8, 84, palette::DIM).right();
         }
+    }
+
+    /// Which keys do what, above the bar.
+    pub fn draw_keys(&self, scene: &mut Scene) {
+        let line = "Space holds   ← → 5 s   ↑ ↓ a frame   L copies a link to it   O opens another   Esc home";
+        let mut pen = Pen::new(scene, self.view);
+        pen.text(line, self.card.x + 2, self.card.y - 12, self.card.wide - 4, palette::DIM)
+            .outlined(palette::INK);
     }
 
     fn words(&self, x: i32, y: i32) -> (i32, i32) {
@@ -185,6 +202,7 @@ mod tests {
                 let facts = ScrubFacts { frame, frames, playing: frame == 0, waves: &waves, falls: &falls };
                 let mut scene = Scene::default();
                 Scrubber::new(view).draw(&mut scene, &facts);
+                Scrubber::new(view).draw_keys(&mut scene);
                 assert_inside(&scene, crate::album(), view, "scrubber");
                 assert!(scene.words.len() < 8_000, "{} things to draw", scene.words.len());
             }

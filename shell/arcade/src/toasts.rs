@@ -17,6 +17,7 @@ struct Toast {
     seat: Option<usize>,
     text: String,
     warn: bool,
+    shown: Micros,
 }
 
 /// The one that is shown, and those that wait.
@@ -28,16 +29,32 @@ pub struct Toasts {
 }
 
 impl Toasts {
-    /// Adds one. Of too many, the oldest that waits is forgotten; one that is there already is not repeated.
+    /// Adds one. A warning is shown at once, before whatever is none. Of too many, the oldest that waits is forgotten; one that
+    /// is there already is not repeated.
     pub fn push(&mut self, seat: Option<usize>, text: String, warn: bool) {
-        let toast = Toast { seat, text, warn };
-        if self.queue.back() == Some(&toast) {
+        self.add(Toast { seat, text, warn, shown: SHOWN });
+    }
+
+    /// Adds one that is shown for longer or shorter than others, and at once.
+    pub fn push_for(&mut self, shown: Micros, text: String) {
+        self.add(Toast { seat: None, text, warn: true, shown });
+    }
+
+    fn add(&mut self, toast: Toast) {
+        if self.queue.contains(&toast) {
             return;
         }
         if self.queue.len() >= KEPT {
             self.queue.remove(1);
         }
-        self.queue.push_back(toast);
+        let calm = self.queue.iter().position(|waits| !waits.warn);
+        match calm.filter(|_| toast.warn) {
+            Some(place) => {
+                self.queue.insert(place, toast);
+                self.since = self.since.filter(|_| place > 0);
+            }
+            None => self.queue.push_back(toast),
+        }
     }
 
     /// Time has passed.
@@ -45,7 +62,7 @@ impl Toasts {
         match self.since {
             _ if self.queue.is_empty() => self.since = None,
             None => self.since = Some(now),
-            Some(since) if now.since(since) >= SHOWN => {
+            Some(since) if self.queue.front().is_none_or(|toast| now.since(since) >= toast.shown) => {
                 self.queue.pop_front();
                 self.since = (!self.queue.is_empty()).then_some(now);
             }
@@ -116,16 +133,34 @@ mod tests {
         let mut toasts = Toasts::default();
         assert_eq!(toasts.current(), None);
         toasts.push(Some(1), "Hob flies off.".to_string(), false);
-        toasts.push(None, "The lobby is out.".to_string(), true);
+        toasts.push(None, "The lobby is back.".to_string(), false);
         let mut seen = vec![];
         for at in (10_000..20_000).step_by(500) {
             toasts.tick(ms(at));
             seen.extend(toasts.current().map(str::to_string));
         }
         let shown = |text| seen.iter().filter(|seen| *seen == text).count();
-        assert_eq!((shown("Hob flies off."), shown("The lobby is out.")), (8, 8));
+        assert_eq!((shown("Hob flies off."), shown("The lobby is back.")), (8, 8));
         assert_eq!(seen[0], "Hob flies off.");
         assert_eq!(toasts.current(), None);
+    }
+
+    #[test]
+    fn a_warning_waits_for_nothing_but_other_warnings() {
+        let mut toasts = Toasts::default();
+        toasts.push(None, "Big Tam drops in.".to_string(), false);
+        toasts.tick(ms(0));
+        for (name, warn) in
+            [("Hob went quiet.", true), ("Wren drops in.", false), ("Ottilie went quiet.", true)]
+        {
+            toasts.push(None, name.to_string(), warn);
+        }
+        let mut seen = vec![];
+        for at in (3_000..30_000).step_by(4_000) {
+            toasts.tick(ms(at));
+            seen.extend(toasts.current().map(str::to_string));
+        }
+        assert_eq!(seen, ["Hob went quiet.", "Ottilie went quiet.", "Big Tam drops in.", "Wren drops in."]);
     }
 
     #[test]

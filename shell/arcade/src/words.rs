@@ -28,6 +28,16 @@ fn parting_words(reason: LeaveReason) -> &'static str {
     }
 }
 
+/// What the lobby says, as a sentence.
+fn sentence(words: &str) -> String {
+    let mut text = format!("{}.", words.trim_end_matches('.'));
+    // Its words are ours: no letter of theirs needs the tables of all the world's.
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
 /// The line for an event; none for what nobody needs to read. Whoever only `watches` reads other words, and so do two at one keyboard.
 pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool, are_two: bool) -> Option<Line> {
     match event {
@@ -56,8 +66,25 @@ pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool, are_two:
         Event::Unseated { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
         Event::JoinFailed if are_two => warning("No two seats there. You have a room of your own now."),
         Event::JoinFailed => warning("Could not reach them. You fly alone."),
-        Event::Elsewhere => warning("Another tab of yours flies here. T takes over."),
-        Event::Refused(refusal) => warning(format!("{}.", refusal.text.trim_end_matches('.'))),
+        Event::Refused(refusal) => warning(sentence(&refusal.text)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle::lobby::{Refusal, RefusalCode};
+
+    use super::*;
+
+    #[test]
+    fn whatever_the_lobby_refuses_is_told_in_a_sentence() {
+        let said = |text: &str| {
+            let event = Event::Refused(Refusal::new(RefusalCode::NoSuchRoom, text));
+            line_for(&event, false, false, false).map(|line| line.text).unwrap_or_default()
+        };
+        assert_eq!(said("there is no such room"), "There is no such room.");
+        assert_eq!(said("Überfüllt."), "Überfüllt.");
+        assert_eq!(said(""), ".");
     }
 }

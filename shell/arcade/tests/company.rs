@@ -118,6 +118,65 @@ fn a_picture_is_drawn_once_for_each_shown_frame_whatever_is_simulated_again() {
 }
 
 #[test]
+fn a_picture_that_stands_still_says_why_within_half_a_second() {
+    let mut town = guests(&[(640, 360), (320, 200), (320, 200), (320, 200)], 1);
+    town.run_ms(1_000);
+    assert_eq!(town.room(0).arcade.notice_words(), None);
+    town.crash(1);
+    let (mut frame, mut still, mut longest) = (0, 0, 0);
+    for _ in 0..240 {
+        town.step();
+        let guest = town.room(0);
+        let shown = guest.arcade.cabinet().standing().frame;
+        still = if shown == frame { still + 1 } else { 0 };
+        frame = shown;
+        let words = guest.arcade.notice_words();
+        assert!(words.is_some() || still <= 30, "{still} frames without a word");
+        assert!(words.is_none() || still > 0, "{words:?} while it moves");
+        assert!(words.iter().all(|words| words.starts_with("Waiting for ")), "{words:?}");
+        longest = longest.max(still);
+    }
+    assert!(longest > 60, "it stood still for {longest} frames only");
+
+    // Cut off from both of the others, one may leave them and play on.
+    town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(700);
+    assert_eq!(
+        town.room(0).arcade.notice_words().as_deref(),
+        Some("Lost touch. Holding your seat. Esc: let go and play alone."),
+        "{}",
+        town.describe()
+    );
+    town.room(0).arcade.key_down("Escape", "");
+    let before = town.room(0).arcade.cabinet().standing().frame;
+    town.run_ms(500);
+    let guest = town.room(0);
+    assert_eq!(guest.arcade.notice_words(), None);
+    assert!(guest.arcade.cabinet().standing().frame > before + 20);
+}
+
+fn room_code(guest: &mut Guest) -> String {
+    let facts = guest.arcade.facts_json(0, &arcade::Busy::default());
+    let (_, code) = facts.split_once("\"code\":\"").expect("a room");
+    code[..6].to_string()
+}
+
+#[test]
+fn the_address_is_that_of_the_room_on_the_screen() {
+    let mut town = guests(&[(320, 200)], 1);
+    let guest = town.room(0);
+    let code = room_code(guest);
+    assert_eq!(guest.arcade.take_address(), Some(Some(format!("room={code}"))));
+    town.run_ms(200);
+    let guest = town.room(0);
+    assert_eq!(guest.arcade.take_address(), None, "it is told once");
+    for code in ["Escape", "Escape"] {
+        guest.arcade.key_down(code, "");
+        guest.arcade.key_up(code);
+    }
+    assert_eq!(guest.arcade.take_address(), Some(None), "at home one is in no room");
+}
+
+#[test]
 fn windows_of_any_size_are_windows_into_one_match() {
     let mut town = guests(&[(320, 200), (1_920, 1_080), (390, 844)], 20);
     town.run_ms(2_000);

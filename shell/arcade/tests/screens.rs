@@ -202,7 +202,12 @@ fn a_match_ends_with_scores_and_another_follows() {
         }
         assert!(at < 1_800_000, "half an hour without an end");
     }
-    run(&mut arcade, at, at + 4_000);
+    // Whoever goes on flapping has not read the scores yet.
+    for nth in 0..20 {
+        tap(&mut arcade, "Space");
+        run(&mut arcade, at + nth * 200, at + nth * 200 + 200);
+    }
+    assert_eq!(game(&arcade).wave.phase, Phase::Over, "nobody asked for another match");
     tap(&mut arcade, "KeyS");
     let replay = arcade.take_download().expect("a match can be saved");
     assert!(replay.len() > 100);
@@ -217,6 +222,25 @@ fn a_match_ends_with_scores_and_another_follows() {
     run(&mut arcade, at + 5_000, at + 6_000);
     let (frame, last) = arcade.replay_position().unwrap();
     assert!(frame > 40 && last > frame, "{frame} of {last}");
+    // The bar is dragged with the mouse, and further than where it ends; a link leads to the frame one is at.
+    let (width, height) = arcade.size();
+    let (middle, y) = (width as i32 / 2, height as i32 - 30);
+    arcade.pointer_down(1, middle, y, false);
+    let dragged = [middle + 40, middle + 80, 5_000].map(|x| {
+        arcade.pointer_move(1, x, false);
+        arcade.replay_position().unwrap().0
+    });
+    assert!(
+        dragged[0] < dragged[1] && dragged[1] < dragged[2] && dragged[2] + 1 >= last,
+        "{dragged:?} of {last}"
+    );
+    arcade.pointer_up(1);
+    arcade.pointer_move(1, middle, false);
+    assert_eq!(arcade.replay_position().unwrap().0, dragged[2], "nobody holds it any more");
+    tap(&mut arcade, "KeyL");
+    assert_eq!(arcade.take_copy(), Some(format!("frame={}", dragged[2])));
+    tap(&mut arcade, "KeyO");
+    assert!(arcade.take_wants_file() && !arcade.take_wants_file(), "another file is asked for once");
     tap(&mut arcade, "Escape");
     assert_eq!(arcade.screen(), Screen::Menu);
     arcade.open_replay(replay[..10].to_vec());
@@ -287,4 +311,34 @@ fn a_name_is_typed_and_kept() {
     assert!(kept.iter().any(|keep| keep.name == "name"
         && keep.value.as_deref() == Some("Mah")
         && keep.keeping == Keeping::Lasting));
+}
+
+#[test]
+fn a_link_that_cannot_be_copied_is_shown_for_long() {
+    let mut arcade = open("");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 100);
+    let link = "http://192.168.178.23:8080/?room=BCDFGH";
+    arcade.copied(link, false);
+    run(&mut arcade, 100, 15_000);
+    assert_eq!(arcade.toast(), Some("No clipboard here. The link: 192.168.178.23:8080/?room=BCDFGH"));
+    run(&mut arcade, 15_000, 40_000);
+    arcade.copied(link, true);
+    run(&mut arcade, 40_000, 40_100);
+    assert_eq!(arcade.toast(), Some("Link copied. Send it to a friend."));
+}
+
+#[test]
+fn a_code_or_a_link_is_pasted_wherever_one_is() {
+    let mut arcade = open("");
+    arcade.paste(" http://127.0.0.1:8080/?game=gander&room=bcdfgh\n");
+    assert_eq!(arcade.focus(), Choice::Code);
+    assert!(arcade.menu_words().contains("B C D F G H"), "{}", arcade.menu_words());
+    tap(&mut arcade, "Enter");
+    assert_eq!(arcade.screen(), Screen::Flying);
+    let mut arcade = open("");
+    arcade.paste("JKLMNP");
+    assert!(arcade.menu_words().contains("J K L M N P"), "{}", arcade.menu_words());
+    arcade.paste("no code at all");
+    assert!(arcade.menu_words().contains("J K L M N P"), "{}", arcade.menu_words());
 }

@@ -192,7 +192,7 @@ impl Client {
             self.listed.clear();
         }
         rooms.gone.iter().for_each(|room| drop(self.listed.remove(room)));
-        self.listed.extend(rooms.rooms.into_iter().map(|listing| (listing.id, listing)));
+        rooms.rooms.into_iter().for_each(|listing| drop(self.listed.insert(listing.id, listing)));
     }
 
     fn said_bye(&mut self, now: Micros, bye: Bye) {

@@ -1,8 +1,10 @@
 //! The picture: the match or what is played for show, and panels over it.
 
+use gaggle::{Micros, Slot};
 use gaggle_scene::{Scene, View, font, palette};
 
 use crate::cabinet::Looks;
+use crate::key_hints;
 
 use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, Screen};
 use crate::{
@@ -19,6 +21,40 @@ const ADDRESS: Notice<'_> = Notice {
     warn: false,
     shade_percent: 60,
 };
+
+/// Two tabs of one player.
+const ELSEWHERE: Notice<'_> = Notice {
+    seat: None,
+    heading: "Another tab of yours has this seat.",
+    lines: &[],
+    keys: &[("T", "take it over"), ("Esc", "leave it there")],
+    warn: true,
+    shade_percent: 0,
+};
+
+/// A picture that stands still for longer than this says why.
+const STILL_SHOWN_AFTER: Micros = Micros::from_millis(400);
+/// How long it is written over whoever takes off which keys do what.
+const KEYS_SHOWN: Micros = Micros::from_secs(6);
+/// What one can do about it.
+const ALONE: (&str, &str) = ("Esc", "let go and play alone");
+
+/// The picture stands still.
+pub(super) struct Still {
+    long: Micros,
+    words: String,
+    /// Whose mark stands in front of the words.
+    seat: Option<usize>,
+}
+
+impl Still {
+    pub(super) fn notice(&self) -> Notice<'_> {
+        // Most standstills are short: the picture fades, so that it does not flash.
+        let shade_percent = ((self.long.as_millis() - STILL_SHOWN_AFTER.as_millis()) / 20).min(55) as u8;
+        let (seat, heading) = (self.seat, self.words.as_str());
+        Notice { seat, heading, keys: &[ALONE], warn: true, shade_percent, ..Notice::default() }
+    }
+}
 
 impl Arcade {
     pub(super) fn draw(&mut self) {
@@ -82,8 +118,12 @@ impl Arcade {
     fn draw_scrub(&mut self, over: &mut Scene) {
         let Some(tape) = self.cabinet.tape() else { return };
         let (frame, frames) = tape.position();
-        let facts = ScrubFacts { frame, frames, playing: tape.running(), waves: tape.levels(), falls: &[] };
-        Scrubber::new(self.view).draw(over, &facts);
+        let (playing, waves, falls) = (tape.running(), tape.levels(), tape.falls());
+        let scrubber = Scrubber::new(self.view);
+        scrubber.draw(over, &ScrubFacts { frame, frames, playing, waves, falls });
+        if !self.touch.used {
+            scrubber.draw_keys(over);
+        }
     }
 
     pub(super) fn is_joining_shown(&self) -> bool {
@@ -101,6 +141,8 @@ impl Arcade {
             Screen::Help => {
                 if self.is_about_address() {
                     ADDRESS.draw(over, self.view);
+                } else if self.shelf.help_page == 0 && !self.touch.used {
+                    key_hints::draw_all(over, self.view, self.cabinet.about().keys);
                 }
                 let (width, height) = (self.view.word_width(), self.view.word_height());
                 let line = match self.touch.used {
@@ -114,7 +156,14 @@ impl Arcade {
             Screen::Flying if self.is_joining_shown() => {
                 self.joining(|facts, view| draw_joining(over, view, facts));
             }
-            Screen::Flying => self.draw_code(over),
+            Screen::Flying => {
+                self.draw_code(over);
+                self.draw_keys(over);
+                self.draw_waiting(over);
+            }
+        }
+        if let Some(notice) = self.elsewhere() {
+            notice.draw(over, self.view);
         }
         if self.screen != Screen::Help {
             self.toasts.tick(self.now);
@@ -125,6 +174,46 @@ impl Arcade {
         if self.screen == Screen::Flying {
             self.net.draw(over, self.view, self.cabinet.is_own_at_right());
         }
+    }
+
+    /// What is asked of whoever has two tabs in one seat.
+    pub(super) fn elsewhere(&self) -> Option<Notice<'static>> {
+        let asks = self.shelf.is_elsewhere && matches!(self.screen, Screen::Menu | Screen::Flying);
+        asks.then_some(ELSEWHERE)
+    }
+
+    /// Says why the picture stands still, if it does so for longer than a moment.
+    fn draw_waiting(&mut self, over: &mut Scene) {
+        if let Some(still) = self.standing_still() {
+            still.notice().draw(over, self.view);
+        }
+    }
+
+    /// Why the picture stands still, or what is asked of the player, in words; none if there is nothing of the kind.
+    pub fn notice_words(&mut self) -> Option<String> {
+        let asked = self.elsewhere().map(|notice| notice.words());
+        asked.or_else(|| self.standing_still().map(|still| still.notice().words()))
+    }
+
+    pub(super) fn standing_still(&mut self) -> Option<Still> {
+        let waiting = self.cabinet.life().waiting().filter(|_| self.screen == Screen::Flying)?;
+        let long = self.now.since(waiting.since);
+        if long < STILL_SHOWN_AFTER {
+            return None;
+        }
+        let people = self.cabinet.life_mut().people();
+        let others = people.iter().filter(|person| !person.is_self && !person.slots.is_empty()).count();
+        // Of two who hear nothing of each other, who can tell which one is cut off? The lobby can.
+        let is_lost = waiting.hears_nobody && (others > 1 || self.shelf.server_lost);
+        let who = people.iter().find(|person| waiting.peers.contains(&person.peer)).filter(|_| !is_lost);
+        let words = match who {
+            _ if is_lost && self.is_watching() => "Lost touch.".to_string(),
+            _ if is_lost => "Lost touch. Holding your seat.".to_string(),
+            Some(person) if waiting.peers.len() == 1 => format!("Waiting for {}.", person.name),
+            _ => "Waiting for the others.".to_string(),
+        };
+        let seat = who.and_then(|person| person.slots.lowest()).map(Slot::index);
+        Some(Still { long, words, seat })
     }
 
     /// Whether the lobby answers; none while that is not known yet.
@@ -214,6 +303,18 @@ impl Arcade {
             since_ms: since as u32,
         };
         tell(&facts, self.view)
+    }
+
+    /// In the first seconds, which keys do what.
+    fn draw_keys(&mut self, over: &mut Scene) {
+        let late = self.now.since(self.took_off) >= KEYS_SHOWN;
+        if late || self.touch.used || self.is_watching() || self.is_board_up() {
+            return;
+        }
+        let (players, places) = (self.players, self.cabinet.own_places());
+        for (nth, keys) in self.cabinet.about().keys.iter().enumerate().take(players) {
+            key_hints::draw_over(over, self.view, keys, places.get(nth).copied());
+        }
     }
 
     /// The room's code, where it disturbs nobody.

@@ -33,6 +33,8 @@ pub struct Keep {
     pub keeping: Keeping,
 }
 
+/// How long a link is shown that has to be copied by hand.
+const LINK_SHOWN: Micros = Micros::from_secs(20);
 /// Rooms shown in the menu.
 const ROOMS_SHOWN: usize = 12;
 
@@ -40,8 +42,12 @@ const ROOMS_SHOWN: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     pub(super) keeps: VecDeque<Keep>,
+    /// What the page's own address should ask for: where we are, or nowhere.
+    address: Option<Option<String>>,
     /// Text for the clipboard.
     pub(super) copy: Option<String>,
+    /// The page should let the player choose a file.
+    pub(super) wants_file: bool,
     /// The page should ask for a text in its own way.
     pub(super) ask_for_text: Option<&'static str>,
     /// The cabinet that is to be switched on in the place of this one.
@@ -80,9 +86,10 @@ impl Shelf {
 
     pub(super) fn left_room(&mut self) {
         self.keep("room", None, Keeping::Tab);
+        self.address = Some(None);
     }
 
-    fn keep(&mut self, name: &'static str, value: Option<String>, keeping: Keeping) {
+    pub(super) fn keep(&mut self, name: &'static str, value: Option<String>, keeping: Keeping) {
         self.keeps.push_back(Keep { name, value, keeping });
     }
 }
@@ -93,7 +100,18 @@ impl Arcade {
         self.shelf.keeps.pop_front()
     }
 
-    /// What the address of a link to the room asks for; the link should go to the clipboard.
+    /// What the page's own address should ask for from now on, if that changed: whoever reloads the page, or sends its address
+    /// to a friend, means the room on the screen. See [`Params::moved`](crate::Params::moved).
+    pub fn take_address(&mut self) -> Option<Option<String>> {
+        self.shelf.address.take()
+    }
+
+    /// Whether the page should let the player choose a replay, for [`Arcade::open_replay`].
+    pub fn take_wants_file(&mut self) -> bool {
+        std::mem::take(&mut self.shelf.wants_file)
+    }
+
+    /// What the address of a link asks for; the link should go to the clipboard, and [`Arcade::copied`] says whether it did.
     pub fn take_copy(&mut self) -> Option<String> {
         self.shelf.copy.take()
     }
@@ -160,16 +178,28 @@ impl Arcade {
     }
 
     pub(super) fn copy_link(&mut self) {
-        let name = self.cabinet.about().name;
         match self.room_code() {
-            Some(code) => {
-                self.toasts.push(None, format!("Link to {code} copied. Send it to a friend."), false);
-                // The first cabinet is on by itself.
-                let is_first = NAMES.first() == Some(&name);
-                let game = if is_first { String::new() } else { format!("game={name}&") };
-                self.shelf.copy = Some(format!("{game}room={code}"));
-            }
+            Some(code) => self.copy(format!("room={code}")),
             None => self.toasts.push(None, "No room yet, no link.".to_string(), true),
+        }
+    }
+
+    /// A link to whatever of this game.
+    pub(super) fn copy(&mut self, to: String) {
+        let name = self.cabinet.about().name;
+        // The first cabinet is on by itself.
+        let is_first = NAMES.first() == Some(&name);
+        self.shelf.copy = Some(if is_first { to } else { format!("game={name}&{to}") });
+    }
+
+    /// What became of [`Arcade::take_copy`]: the link is on the clipboard, or has to be copied by hand.
+    pub fn copied(&mut self, link: &str, done: bool) {
+        if done {
+            self.toasts.push(None, "Link copied. Send it to a friend.".to_string(), false);
+        } else {
+            // Nobody reads as fast as a clipboard.
+            let short = link.split_once("://").map_or(link, |(_, short)| short);
+            self.toasts.push_for(LINK_SHOWN, format!("No clipboard here. The link: {short}"));
         }
     }
 
@@ -205,6 +235,7 @@ impl Arcade {
             }
             Event::Seated { code, .. } => {
                 self.shelf.returns_to = None;
+                self.shelf.is_elsewhere = false;
                 self.sit_at(code.to_string());
             }
             Event::Unseated { .. } => {
@@ -255,7 +286,10 @@ impl Arcade {
         let nth =
             modes.iter().position(|(label, _)| mode.as_ref().is_some_and(|mode| mode.as_str() == *label));
         self.menu.mode = nth.unwrap_or(self.menu.mode);
-        if !matches!(self.cabinet.life().wish(), Wish::Watch(_)) {
+        if matches!(self.cabinet.life().wish(), Wish::Watch(_)) {
+            self.shelf.address = Some(Some(format!("watch={code}")));
+        } else {
+            self.shelf.address = Some(Some(format!("room={code}")));
             self.shelf.keep("room", Some(code), Keeping::Tab);
         }
     }

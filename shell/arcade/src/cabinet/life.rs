@@ -3,7 +3,9 @@
 use gaggle::lobby::Label;
 use gaggle::lobby::client::Client;
 use gaggle::replica::Player;
-use gaggle::{Event, Game, Outside, PeerId, Person, Room, SharedRoom, Slot, SlotSet, Stage, Wish, World};
+use gaggle::{
+    Event, Game, Outside, PeerId, Person, Room, SharedRoom, Slot, SlotSet, Stage, Waiting, Wish, World,
+};
 
 /// What a game's engine has to say about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +74,10 @@ pub trait Life {
     fn rest(&mut self);
     /// Somebody looks again.
     fn wake(&mut self);
+    /// Whom the game waits for, while it stands still. Where objects are shared it never does.
+    fn waiting(&self) -> Option<Waiting> {
+        None
+    }
     /// Takes the seat over from another tab.
     fn take_over(&mut self);
     /// What we are called.
@@ -155,6 +161,10 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
 
     fn wake(&mut self) {
         Room::wake(self);
+    }
+
+    fn waiting(&self) -> Option<Waiting> {
+        Room::waiting(self)
     }
 
     fn take_over(&mut self) {

@@ -33,6 +33,7 @@ pub const ABOUT: About = About {
     names: &["Wren", "Hob", "Ottilie", "Big Tam", "Isolde", "Pip"],
     place: "the coop",
     arrival: "You hatch in your nest. Nobody can touch you at first.",
+    keys: &[&[("←", "or → turns, twice dashes"), ("Space", "or ↑ flies and fires")]],
     action: "FIRE",
     turn: Some("TURN"),
     spoken_help: "Turn, fly and fire. Tap turn twice to dash. As a duckling, get home.",

@@ -30,6 +30,7 @@ pub const ABOUT: About = About {
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
     place: "the fen",
     arrival: "",
+    keys: &[&[("← →", "or A D lean"), ("Space", "↑ or W flaps")], &[("J L", "lean"), ("I", "flaps")]],
     action: "FLAP",
     turn: None,
     spoken_help: "Lean, flap, be higher.",
@@ -230,6 +231,12 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
     fn is_own_at_right(&self) -> bool {
         let slot = self.room.own_slots().lowest().map_or(0, Slot::index);
         self.room.game().players[slot.min(SEATS - 1)].mover.x / PX > WIDTH / 2
+    }
+
+    fn own_places(&self) -> Vec<(i32, i32)> {
+        let own = self.room.own_slots().into_iter().take(self.players);
+        let movers = own.filter_map(|slot| self.room.game().players.get(slot.index()));
+        movers.map(|player| (player.mover.x / PX, player.mover.y / PX)).collect()
     }
 
     fn closing_line(&self, number: u64) -> &'static str {

@@ -28,6 +28,7 @@ pub const ABOUT: About = About {
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
     place: "the pond",
     arrival: "Your boat is moored at the jetty. Nobody hurries here.",
+    keys: &[&[("↑ ↓", "row"), ("← →", "turn"), ("Space", "tows and lets go")]],
     action: "TOW",
     turn: None,
     spoken_help: "Row, push, tow. What you touch is yours until it lies still.",

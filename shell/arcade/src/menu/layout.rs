@@ -33,6 +33,7 @@ pub(crate) struct Layout {
     /// How many rooms are seen at once.
     pub(crate) rooms_seen: usize,
     pub(crate) code: Rect,
+    pub(crate) replay: Rect,
     pub(crate) help: Rect,
     pub(crate) sound: Rect,
     /// Everything in the middle: a phone.
@@ -59,6 +60,7 @@ impl Layout {
             &mut layout.name,
             &mut layout.rooms,
             &mut layout.code,
+            &mut layout.replay,
             &mut layout.help,
             &mut layout.sound,
         ] {
@@ -88,7 +90,7 @@ impl Layout {
     }
 
     /// Everything that can be chosen except rooms.
-    pub(crate) fn places(&self) -> [(Choice, Rect); 8] {
+    pub(crate) fn places(&self) -> [(Choice, Rect); 9] {
         [
             (Choice::Play, self.play),
             (Choice::Mode, self.mode),
@@ -96,6 +98,7 @@ impl Layout {
             (Choice::Private, self.private),
             (Choice::Name, self.name),
             (Choice::Code, self.code),
+            (Choice::Replay, self.replay),
             (Choice::Help, self.help),
             (Choice::Sound, self.sound),
         ]
@@ -114,7 +117,7 @@ fn roomy(wide: i32, tall: i32, in_art: bool) -> Layout {
     let x = wide - 12 - column;
     let bar = tall - 46;
     let code = Rect::new(x, bar - 70, column, 64);
-    let [help, sound] = Rect::new(x, bar, column, 32).columns([1, 1], 6);
+    let [help, replay, sound] = Rect::new(x, bar, column, 32).columns([72, 48, 30], 6);
     let [play, mode, play_two, private] = Rect::new(28, bar, x - 8 - 28, 32).columns([122, 104, 76, 116], 8);
     let mut layout = Layout {
         title: Some(if in_art { (0, 18, 5) } else { (1, 20, 10) }),
@@ -128,6 +131,7 @@ fn roomy(wide: i32, tall: i32, in_art: bool) -> Layout {
         name: Rect::new(x, 14, column, 30),
         rooms: Rect::new(x, 50, column, code.y - 6 - 50),
         code,
+        replay,
         help,
         sound,
         ..Layout::default()
@@ -153,7 +157,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
     let strip = row(tall - 8 - strip_tall, strip_tall);
     let rooms = row(strip.y - 3 - rooms_tall, rooms_tall);
     let code = row(rooms.y - 33, 30);
-    let [play_two, private] = row(code.y - 24, 20).columns([1, 1], 4);
+    let [play_two, private, replay] = row(code.y - 24, 20).columns([1, 1, 1], 4);
     let mode = row(play_two.y - 24, 20);
     let play = row(mode.y - 32, 28);
     let [name, help, sound] = row(6, 18).columns([room - 50, 25, 25], 4);
@@ -174,6 +178,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
         name,
         rooms,
         code,
+        replay,
         help,
         sound,
         upright: true,
@@ -206,7 +211,7 @@ fn small(wide: i32, tall: i32) -> Layout {
     }
     (layout.play, layout.mode) = (row(0), row(1));
     [layout.play_two, layout.private] = row(2).columns([1, 1], gap);
-    [layout.help, layout.sound] = row(3).columns([1, 1], gap);
+    [layout.help, layout.replay, layout.sound] = row(3).columns([1, 1, 1], gap);
     let field = ((right.tall - 2 * gap) / 3).clamp(1, 26);
     layout.name = Rect::new(right.x, right.y, right.wide, field.min(22));
     layout.code = Rect::new(right.x, right.bottom() - field, right.wide, field);

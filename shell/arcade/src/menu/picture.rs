@@ -34,7 +34,8 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
         Some(code) => invite(&mut pen, layout.private, code),
         None => button(&mut pen, layout.private, &["Play with friends", "With friends", "Friends"]),
     }
-    button(&mut pen, layout.help, &["How to play", "?"]);
+    button(&mut pen, layout.replay, &["Replay"]);
+    button(&mut pen, layout.help, &["How to play", "Help", "?"]);
     sound(&mut pen, layout.sound, facts.muted);
     name(&mut pen, menu, facts);
     rooms(&mut pen, menu, facts);

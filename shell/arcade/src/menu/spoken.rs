@@ -49,6 +49,7 @@ impl Menu {
                     _ => format!("Code {}, {missing} to go.", spelled(self.code())),
                 }
             }
+            Choice::Replay => "A replay. Enter opens a file.".to_string(),
             Choice::Help => "How to play.".to_string(),
             Choice::Sound => if facts.muted { "Sound is off." } else { "Sound is on." }.to_string(),
         }

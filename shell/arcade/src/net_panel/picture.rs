@@ -5,7 +5,7 @@ use gaggle_scene::{Color, Scene, View, font, palette};
 use super::{LinkFacts, NetPanel};
 use crate::pen::{Pen, Rect, fitted, grouped};
 
-/// Round trips are drawn against this, so that graphs compare.
+/// Round trips are drawn against this, or against the longest of all links, so that graphs compare.
 const RTT_FULL_MS: u32 = 200;
 /// A link's figures without a graph, and with one.
 const LINK_SHORT: i32 = 21;
@@ -13,6 +13,8 @@ const LINK_LONG: i32 = 40;
 /// A graph's heading, and the graph.
 const GRAPH_HEAD: i32 = 12;
 const GRAPH: i32 = 21;
+/// All of them: depth, guesses, packets.
+const GRAPHS: usize = 3;
 /// Lines of figures in the place of a graph.
 const SHARED_LINES: usize = 3;
 /// The heading of everything, and the line under it.
@@ -83,7 +85,7 @@ pub(super) fn panel(panel: &NetPanel, scene: &mut Scene, view: View, left_half: 
             inner.y += GRAPH_HEAD + GRAPH;
         }
     }
-    foot(&mut pen, panel, Rect::new(inner.x, card.bottom() - 13, inner.wide, 9));
+    foot(&mut pen, panel, plan.graphs < GRAPHS, Rect::new(inner.x, card.bottom() - 13, inner.wide, 9));
 }
 
 /// What there is room for: first all links, then their graphs, then the graphs of everything.
@@ -99,7 +101,7 @@ impl Plan {
         let fixed = HEAD + FOOT;
         let links = all.min(((room - fixed) / LINK_SHORT).max(0) as usize);
         let mut plan = Plan { links, link_graphs: false, graphs: 0 };
-        for (link_graphs, graphs) in [(true, 3), (false, 3), (true, 1), (false, 1), (true, 0)] {
+        for (link_graphs, graphs) in [(true, GRAPHS), (false, GRAPHS), (true, 1), (false, 1), (true, 0)] {
             let wished = Plan { links, link_graphs, graphs };
             if wished.tall() <= room {
                 plan = wished;
@@ -155,7 +157,9 @@ fn one_link(pen: &mut Pen<'_>, panel: &NetPanel, link: &LinkFacts, place: Rect, 
     let Some(past) = panel.links.iter().find(|past| past.is_of(link)) else { return };
     let area = Rect::new(x, y + 10, graph_wide, 20);
     let count = graph_wide as usize;
-    curve(pen, area, past.rtt.recent(count), RTT_FULL_MS, palette::MIST[1], palette::DIM);
+    let longest = panel.links.iter().flat_map(|past| past.rtt.recent(count)).max();
+    let full = longest.unwrap_or(0).max(RTT_FULL_MS);
+    curve(pen, area, past.rtt.recent(count), full, palette::MIST[1], palette::DIM);
     let skip = count.saturating_sub(past.lost.recent(count).count()) as i32;
     for (column, lost) in past.lost.recent(count).enumerate() {
         if lost > 0 {
@@ -198,7 +202,8 @@ fn graph(pen: &mut Pen<'_>, panel: &NetPanel, nth: usize, x: i32, y: i32, wide: 
         }
         _ => {
             let (down, up) = (rate(facts.bytes_in_per_second), rate(facts.bytes_out_per_second));
-            heading("Bytes", &format!("{down} in, {up} out"), palette::DIM);
+            let packets = format!("{} packets/s", facts.packets_per_second);
+            heading(&packets, &format!("{down} in, {up} out"), palette::DIM);
             let full = panel.bytes.recent(count).max().unwrap_or(0).max(1);
             curve(
                 pen,
@@ -253,7 +258,8 @@ fn curve(
     }
 }
 
-fn foot(pen: &mut Pen<'_>, panel: &NetPanel, place: Rect) {
+/// What has no line of its own: the packets, if there is no room for their graph.
+fn foot(pen: &mut Pen<'_>, panel: &NetPanel, with_packets: bool, place: Rect) {
     let facts = &panel.facts;
     let (agree, color) = match facts.agree {
         Some(true) => ("all agree", palette::OK),
@@ -262,25 +268,18 @@ fn foot(pen: &mut Pen<'_>, panel: &NetPanel, place: Rect) {
     };
     let taken = font::width(agree, false, 0);
     let frames = if facts.input_delay == 1 { "frame" } else { "frames" };
-    let packets = format!("{} packets/s", facts.packets_per_second);
-    let (delay, long) = if facts.shared.is_empty() {
-        let delay = format!("Delay {} {frames}", facts.input_delay);
-        let long = format!("{delay} · {packets}");
-        (delay, long)
-    } else {
-        (packets.clone(), packets)
-    };
-    let room = place.wide - taken - 6;
-    let text = if font::width(&long, false, 0) <= room { &long } else { &delay };
-    pen.text(text, place.x, place.y, room, palette::DIM);
+    let delay = facts.shared.is_empty().then(|| format!("Delay {} {frames}", facts.input_delay));
+    let packets = with_packets.then(|| format!("{} packets/s", facts.packets_per_second));
+    let text = delay.into_iter().chain(packets).collect::<Vec<_>>().join(" · ");
+    pen.text(&text, place.x, place.y, place.wide - taken - 6, palette::DIM);
     pen.text(agree, place.right(), place.y, place.wide, color).right();
 }
 
-/// `2.1 kB/s`.
+/// `2.1 kB` a second.
 fn rate(bytes: u32) -> String {
     match bytes {
-        0..1_000 => format!("{bytes} B/s"),
-        1_000..100_000 => format!("{}.{} kB/s", bytes / 1_000, bytes / 100 % 10),
-        _ => format!("{} kB/s", bytes / 1_000),
+        0..1_000 => format!("{bytes} B"),
+        1_000..100_000 => format!("{}.{} kB", bytes / 1_000, bytes / 100 % 10),
+        _ => format!("{} kB", bytes / 1_000),
     }
 }

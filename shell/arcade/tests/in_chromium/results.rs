@@ -135,6 +135,7 @@ fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
     let hash = format!("{:016x}", state_hash(playback.game()));
     assert_eq!((known["replay"][1].as_u64(), known["replay"][2].as_str()), (Some(last.into()), Some(&*hash)));
     picture(&viewer, "replay.png");
+    open_by_hand(&viewer, saved);
     // Of a damaged one, what is before the damage.
     drop_on(&viewer, &saved[..saved.len() / 2]);
     until_said(&viewer, "What is before plays");
@@ -143,4 +144,33 @@ fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
     tap(&viewer, "Escape", "Escape");
     tap(&viewer, "Enter", "Enter");
     until(&viewer, "it plays", |known| known["frame"].as_u64() > Some(10) && known["replay"].is_null());
+}
+
+/// Without a mouse: a key asks for a file, and a link to a frame is copied.
+fn open_by_hand(page: &Page, saved: &[u8]) {
+    page.eval("HTMLInputElement.prototype.click = function () { window.chooses = this; }").unwrap();
+    // A browser without a screen has nobody to ask whether it may.
+    page.eval("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
+        .unwrap();
+    tap(page, "KeyL", "l");
+    page.wait_for("/[?]frame=[0-9]+$/.test(window.copied)", PATIENCE).unwrap();
+    until_said(page, "Link copied.");
+    tap(page, "Escape", "Escape");
+    tap(page, "KeyO", "o");
+    page.wait_for("window.chooses?.type === 'file'", PATIENCE).unwrap();
+    let choose = |file: &str| {
+        let script = format!(
+            "(() => {{
+                const transfer = new DataTransfer();
+                transfer.items.add({file});
+                chooses.files = transfer.files;
+                chooses.dispatchEvent(new Event('change'));
+            }})()"
+        );
+        page.eval(&script).unwrap();
+    };
+    choose("new File([new Uint8Array(64e6)], 'large.replay')");
+    until_said(page, "No replay is that large.");
+    choose(&format!("new File([new Uint8Array({saved:?})], 'match.replay')"));
+    until(page, "it is shown again", |known| !known["replay"].is_null());
 }

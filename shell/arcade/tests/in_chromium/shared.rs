@@ -6,6 +6,7 @@ use gaggle_web::chromium::Page;
 use serde_json::Value;
 
 use crate::guest::Guest;
+use crate::numbers::{Targets, per_second};
 use crate::online::{Hall, facts, frames_to_answer, is_together, until};
 use crate::{PATIENCE, picture, tap};
 
@@ -179,8 +180,8 @@ fn a_brawl_to_its_end_is_kept_and_listed() {
 /// So long the frames of a page with three others are counted.
 const COUNTED: Duration = Duration::from_secs(20);
 
-/// One page and three native machines, measured by `cargo xtask bench arcade` and with `GAGGLE_LONG=1`: whether a page has time to
-/// spare in a frame can only be asked of a machine that does nothing else, so that is printed and not demanded.
+/// One page and three native machines, measured with `GAGGLE_LONG=1`: whether a page has time to spare in a frame can only be asked of
+/// a machine that does nothing else, so that is demanded by `cargo xtask bench arcade` only.
 fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
     if std::env::var("GAGGLE_LONG").is_err() {
         return;
@@ -203,11 +204,11 @@ fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
     std::thread::sleep(COUNTED);
     let known = facts(&page);
     let drawn = known["drawn"].as_u64().unwrap() - before;
-    let rate = u128::from(drawn) * 1_000 / began.elapsed().as_millis();
-    println!(
-        "{game}: {rate} frames a second with three native bots; busy µs (half, 95 %, longest) {}",
-        known["busy_us"]
-    );
+    let rate = per_second(drawn, began);
+    println!("{game} with three native bots: busy for {} µs (p50, p95, most)", known["busy_us"]);
+    let mut targets = Targets::default();
+    targets.at_least(&format!("{game}, frames a second"), rate, 58.0);
+    targets.at_most(&format!("{game}, busy for, µs"), known["busy_us"][1].as_f64().unwrap(), 8_000.0);
     picture(&page, &format!("{game}-bots.png"));
     drop(guests);
 }

@@ -1,21 +1,8 @@
 //! Looking on at a match others play, and taking a seat in it.
 
-use gaggle_web::chromium::Page;
-
 use crate::online::{Hall, expect_agreement, facts, fly, is_together, until};
-use crate::{picture, said, tap};
-
-/// Presses an arrow until what is in focus says so.
-fn arrow_to(page: &Page, arrow: &str, words: &str) {
-    let found = (0..12).any(|_| {
-        tap(page, arrow, arrow);
-        // Said with the next frame, whenever that is.
-        let frame = facts(page)["drawn"].as_u64().unwrap_or(0);
-        until(page, "the next frames", |known| known["drawn"].as_u64() > Some(frame + 2));
-        said(page).contains(words)
-    });
-    assert!(found, "{words}: {}", said(page));
-}
+use crate::tabs::focus_on;
+use crate::{picture, tap};
 
 #[test]
 fn a_stranger_looks_on_and_then_takes_a_seat() {
@@ -30,8 +17,7 @@ fn a_stranger_looks_on_and_then_takes_a_seat() {
     watcher
         .wait_for("document.getElementById('said').textContent.includes('One open room')", crate::PATIENCE)
         .unwrap();
-    arrow_to(&watcher, "ArrowRight", "Have a code?");
-    arrow_to(&watcher, "ArrowUp", "W watches");
+    focus_on(&watcher, "W watches");
     tap(&watcher, "KeyW", "w");
     let known = until(&watcher, "it looks on", |known| known["stage"] == "watching");
     assert_eq!((known["code"].as_str(), known["own"].as_u64()), (Some(code.as_str()), Some(0)));
@@ -48,6 +34,17 @@ fn a_stranger_looks_on_and_then_takes_a_seat() {
     tap(&watcher, "Enter", "Enter");
     until(&watcher, "it has a seat", |known| is_together(known, 2));
     expect_agreement(&[&player, &watcher, &second]);
+
+    // Whoever came to look on and took a seat has that seat after a reload, whatever the address said at first.
+    tap(&second, "Enter", "Enter");
+    let own = until(&second, "it has a seat", |known| is_together(known, 3))["own"].clone();
+    second.wait_for(&format!("location.search === '?room={code}'"), crate::PATIENCE).unwrap();
+    second.reload().unwrap();
+    let known = until(&second, "it is back", |known| is_together(known, 3));
+    assert_eq!(known["own"], own, "{known}");
+    second.close().unwrap();
+    let second = hall.page(&format!("?watch={code}"));
+    until(&second, "somebody looks on again", |known| known["stage"] == "watching");
 
     // Nobody is left to watch.
     player.close().unwrap();

@@ -22,6 +22,8 @@ pub(super) struct Cinema {
     damage: Option<String>,
     /// Frames at which a wave begins.
     waves: Vec<(u32, u16)>,
+    /// Frames in which somebody was unseated, and who.
+    falls: Vec<(u32, usize)>,
 }
 
 impl Cinema {
@@ -33,9 +35,15 @@ impl Cinema {
         let replay = Replay::<Gander>::read(&bytes, gander::FINGERPRINT).map_err(|error| words(&error))?;
         let (last, damage) = (replay.last_frame().number(), replay.damage());
         let mut playback = replay.play();
-        let mut waves = Vec::new();
+        let (mut waves, mut falls) = (Vec::new(), Vec::new());
         let mut wave = 0;
+        let mut fallen = playback.game().players.map(|player| player.tally.falls);
         loop {
+            for (seat, player) in playback.game().players.iter().enumerate() {
+                if player.tally.falls > std::mem::replace(&mut fallen[seat], player.tally.falls) {
+                    falls.push((playback.frame().number(), seat));
+                }
+            }
             let number = playback.game().wave.number;
             if number != wave && number > 0 {
                 waves.push((playback.frame().number(), number));
@@ -51,8 +59,8 @@ impl Cinema {
         });
         let mut playback = replay.play();
         playback.seek(Frame::new(frame.min(last)));
-        let game = *playback.game();
-        Ok(Cinema { game, before: game, frame: frame.min(last), last, running: true, damage, waves, bytes })
+        let (game, frame) = (*playback.game(), frame.min(last));
+        Ok(Cinema { game, before: game, frame, last, running: true, damage, waves, falls, bytes })
     }
 
     pub(super) fn states(&self) -> (&Gander, &Gander) {
@@ -83,6 +91,10 @@ impl Tape for Cinema {
 
     fn levels(&self) -> &[(u32, u16)] {
         &self.waves
+    }
+
+    fn falls(&self) -> &[(u32, usize)] {
+        &self.falls
     }
 
     fn damage(&self) -> Option<&str> {
@@ -136,11 +148,14 @@ mod tests {
     use super::*;
 
     fn half_a_minute() -> Vec<u8> {
-        let game = Gander::new(Setup::default(), 3);
+        match_of(Setup::default(), Bot::new(0, Strength::Sharp, 1))
+    }
+
+    fn match_of(setup: Setup, mut bot: Bot) -> Vec<u8> {
+        let game = Gander::new(setup, 3);
         let info =
             ReplayInfo { game_fingerprint: gander::FINGERPRINT, frames_per_second: 60, slots: SEATS as u8 };
         let mut recorder = Recorder::new(&game, info, RecorderConfig::default());
-        let mut bot = Bot::new(0, Strength::Sharp, 1);
         for frame in 1..=1800 {
             let mut pads = [Pad::NONE; SEATS];
             pads[0] = bot.play(recorder.game());
@@ -165,6 +180,21 @@ mod tests {
         assert_eq!(*cinema.states().0, there, "the same frame is the same picture");
         cinema.jump(-10_000);
         assert_eq!(cinema.position().0, 0);
+    }
+
+    #[test]
+    fn it_is_known_who_fell_when() {
+        let setup = Setup { first_wave: 30, ..Setup::default() };
+        let mut cinema = Cinema::open(match_of(setup, Bot::new(0, Strength::Steady, 1)), 0).unwrap();
+        let falls = cinema.falls().to_vec();
+        assert!(!falls.is_empty(), "nobody fell");
+        for (frame, seat) in falls {
+            let fallen = [frame - 1, frame].map(|frame| {
+                cinema.jump_to(frame);
+                cinema.states().0.players[seat].tally.falls
+            });
+            assert_eq!(fallen[1], fallen[0] + 1, "at {frame}");
+        }
     }
 
     #[test]
