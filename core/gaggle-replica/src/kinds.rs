@@ -84,6 +84,18 @@ impl Kinds {
 
     /// These and one more.
     ///
+    /// A value takes at most 900 bytes, so that a packet has room for it. What is larger goes into a [`Blob`](crate::Blob) that the
+    /// object names; a kind that is too large does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// # use gaggle_replica::{Kind, Kinds};
+    /// #[derive(Kind)]
+    /// struct Map {
+    ///     words: [u32; 226],
+    /// }
+    /// let kinds = Kinds::new().with::<Map>();
+    /// ```
+    ///
     /// # Panics
     /// If the kind or another of its name is named already, or there are more than [`KINDS_MAX`].
     #[must_use]

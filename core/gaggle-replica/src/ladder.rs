@@ -45,6 +45,11 @@ const RUNGS: [Rung; 10] = {
     rungs
 };
 
+/// What a value of a range of so many bits takes at most: the last rung, or the one below.
+pub(crate) const fn bits_max(bits: u32) -> u32 {
+    3 + if bits > 10 { bits } else { 10 }
+}
+
 /// Writes a value of the range, given what was expected of it, also of the range.
 #[inline]
 pub(crate) fn write(w: &mut impl Sink, axis: &Axis, value: i32, expected: i32) -> Result<(), BufferFull> {

@@ -5,9 +5,10 @@
 
 use gaggle_kit::Micros;
 
-use crate::{Axis, FieldShape, Nature, rotation};
+use crate::codec::SMALL_COUNT_BITS;
+use crate::{Axis, FieldShape, Nature, ladder, rotation};
 
-/// A whole record must fit a packet beside its header.
+/// A whole value must fit a packet beside its header. So must a difference, which can be longer: then the value is told whole.
 pub(crate) const RECORD_BITS_MAX: u32 = 900 * 8;
 
 /// Words that glide, in the order they are written.
@@ -125,13 +126,10 @@ impl Layout {
         {
             layout.position = Some((first, count));
         }
-        // Every word on the last rung or the one below, a mask, and a bit each for what rotations have besides.
-        let word = |axis: &Axis| 3 + axis.bits().max(10);
-        layout.difference_bits = layout.axes[..layout.words].iter().map(word).sum::<u32>()
-            + 2
-            + layout.jumps.len() as u32
-            + layout.jumps.iter().filter(|jump| jump.opaque).map(|jump| 32 * jump.count as u32).sum::<u32>()
-            + layout.glides.iter().map(Glide::extra_bits).sum::<u32>();
+        // Two flags, and a bit each for what jumps.
+        layout.difference_bits = 2
+            + layout.glides.iter().map(|glide| glide.difference_bits(&layout.axes)).sum::<u32>()
+            + layout.jumps.iter().map(|jump| 1 + jump.difference_bits(&layout.axes)).sum::<u32>();
         layout
     }
 
@@ -142,7 +140,7 @@ impl Layout {
 
     /// Bits of the longest difference or whole value.
     pub(crate) fn bits_max(&self) -> usize {
-        self.difference_bits.max(self.whole_bits) as usize
+        self.difference_bits.min(RECORD_BITS_MAX).max(self.whole_bits) as usize
     }
 
     /// All words of a value.
@@ -152,13 +150,28 @@ impl Layout {
 }
 
 impl Glide {
-    /// What a difference takes at most beyond one rung for a word without a range.
-    fn extra_bits(&self) -> u32 {
+    /// What a difference takes at most.
+    fn difference_bits(&self, axes: &[Axis]) -> u32 {
         match *self {
-            Glide::Turn { count, bits, .. } => count as u32 * bits,
-            Glide::Rotation { bits, .. } => 3 + 3 * bits,
-            Glide::Line { .. } | Glide::Moved { .. } => 0,
+            Glide::Turn { count, bits, .. } => count as u32 * ladder::bits_max(bits),
+            // Which component is left out comes first.
+            Glide::Rotation { bits, .. } => 3 + 3 * ladder::bits_max(bits),
+            Glide::Line { first, count, .. } | Glide::Moved { first, count, .. } => {
+                axes[first..first + count].iter().map(|axis| ladder::bits_max(axis.bits())).sum()
+            }
         }
+    }
+}
+
+impl Jump {
+    /// What a difference takes at most, if it changed.
+    fn difference_bits(&self, axes: &[Axis]) -> u32 {
+        let word = |axis: &Axis| match axis.bits() {
+            _ if self.opaque => 32,
+            bits if bits <= SMALL_COUNT_BITS => bits,
+            bits => ladder::bits_max(bits),
+        };
+        axes[self.first..self.first + self.count].iter().map(word).sum()
     }
 }
 

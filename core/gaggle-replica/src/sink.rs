@@ -50,6 +50,12 @@ impl Sink for Register {
 }
 
 impl Register {
+    /// How many were written, held or not.
+    #[inline]
+    pub(crate) fn written(&self) -> u32 {
+        self.count
+    }
+
     /// Whether all that was written is held.
     #[inline]
     pub(crate) fn is_whole(&self) -> bool {

@@ -6,7 +6,7 @@ mod bodies;
 mod world;
 
 use bodies::{Bodies, Body, Motion};
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Input, Micros, PeerId};
 use gaggle_replica::{Entry, Event, Kind, Kinds, ObjectId, Policy, Receiver, Seen, SessionConfig, Weight};
 use world::{Weather, World, peer};
 
@@ -252,4 +252,112 @@ fn what_takes_nearly_a_packet_arrives_at_any_rate_and_costs_no_empty_packets() {
         let sent = world.machines[0].packets_sent - before;
         assert!(sent <= 110, "{sent} packets in 100 intervals at {rate} bytes a second");
     }
+}
+
+/// As large as a value can be.
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Map {
+    words: [u32; 225],
+}
+
+/// Small whole, but every step of it far from the one before would take half as much again as the step itself.
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Heights {
+    metres: [u8; 800],
+}
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Switches {
+    on: [bool; 2_000],
+}
+
+/// Introduced, changed beyond recognition and changed a little, it is there every time.
+fn arrives<K: Kind + Clone + PartialEq + std::fmt::Debug>(rate: u32, values: &[K; 3]) {
+    let mut world = World::of(2, 3, config(rate), Kinds::new().with::<K>());
+    let id = world.session(0).spawn(&values[0]).unwrap();
+    for (number, value) in values.iter().enumerate() {
+        world.session(0).set(id, value).unwrap();
+        world.run_ms(4_000);
+        let there = world.session(1).get::<K>(id);
+        assert!(there.as_ref() == Some(value), "value {number} of `{}` at {rate} bytes a second", K::NAME);
+    }
+    world.expect_peace();
+}
+
+#[test]
+fn whatever_can_be_declared_arrives_at_any_rate() {
+    for rate in [1_000, 8_000, 64_000] {
+        let map = |number: u32| Map { words: std::array::from_fn(|word| number ^ word as u32) };
+        let mut nearly = map(u32::MAX);
+        nearly.words[7] = 7;
+        arrives(rate, &[map(1), map(u32::MAX), nearly]);
+        let heights = |by: usize| Heights { metres: std::array::from_fn(|place| (place * by) as u8) };
+        let mut nearly = heights(101);
+        nearly.metres[7] += 1;
+        arrives(rate, &[heights(1), heights(101), nearly]);
+        let switches = |by: usize| Switches { on: std::array::from_fn(|place| place % by == 0) };
+        let mut nearly = switches(3);
+        nearly.on[7] = true;
+        arrives(rate, &[switches(2), switches(3), nearly]);
+    }
+}
+
+#[test]
+fn what_takes_nearly_a_packet_gets_its_turn_among_much_that_moves() {
+    for (rate, count) in [(1_000, 20), (8_000, 20), (8_000, 200)] {
+        let mut world = World::of(2, 3, config(rate), Kinds::new().with::<Rock>().with::<Map>());
+        let rocks: Vec<ObjectId> =
+            (0..count).map(|number| world.session(0).spawn(&rock(number)).unwrap()).collect();
+        world.run_ms(10_000);
+        let map = |number: u32| Map { words: [number; 225] };
+        let id = world.session(0).spawn(&map(1)).unwrap();
+        let mut number = 0;
+        let before = world.machines[0].bytes_sent;
+        for value in 1..4 {
+            world.session(0).set(id, &map(value)).unwrap();
+            world.play(Micros::from_secs(10), |session, index, _| {
+                if index == 0 {
+                    number += 1;
+                    for (offset, id) in rocks.iter().enumerate() {
+                        let colour = offset as u8;
+                        session.set(*id, &Rock { colour, ..rock(37 * number + 1_000 * offset) }).unwrap();
+                    }
+                }
+            });
+            assert!(
+                world.session(1).get::<Map>(id) == Some(map(value)),
+                "value {value} among {count} at {rate} bytes a second"
+            );
+            let tick = world.session(0).version(rocks[0]).unwrap().tick;
+            let oldest = rocks.iter().map(|id| tick - world.session(1).version(*id).unwrap().tick).max();
+            assert!(oldest < Some(100), "{oldest:?} ticks at {rate} bytes a second");
+        }
+        let sent = (world.machines[0].bytes_sent - before) / 30;
+        assert!(sent <= u64::from(rate) * 105 / 100, "{sent} bytes a second instead of {rate}");
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
+struct Strokes {
+    of: [u32; 4],
+}
+
+#[test]
+fn what_takes_nearly_a_packet_arrives_while_its_holder_plays() {
+    let config = SessionConfig { policy: Policy::Open, ..config(64_000) };
+    let mut world = World::of(2, 3, config, Kinds::new().with::<Map>().with_input::<Strokes>());
+    let map = |number: u32| Map { words: [number; 225] };
+    let id = world.session(1).spawn(&map(1)).unwrap();
+    let mut frame = 0;
+    for number in 1..4 {
+        world.session(1).set(id, &map(number)).unwrap();
+        world.play(Micros::from_secs(1), |session, index, _| {
+            if index == 1 {
+                frame += 1;
+                session.sample_input(Strokes { of: [frame; 4] });
+            }
+        });
+        assert_eq!(world.session(0).get::<Map>(id), Some(map(number)));
+    }
+    world.expect_peace();
 }

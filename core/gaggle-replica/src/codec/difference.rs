@@ -9,7 +9,7 @@ use crate::rotation::{self, Prediction};
 use crate::sink::Sink;
 
 /// Up to so many bits a count is written whole: a difference would not be shorter.
-const SMALL_COUNT_BITS: u32 = 5;
+pub(crate) const SMALL_COUNT_BITS: u32 = 5;
 
 impl Layout {
     /// Writes how a value differs from what is expected.

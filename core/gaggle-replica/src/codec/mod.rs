@@ -10,6 +10,8 @@ mod difference;
 mod tests;
 mod whole;
 
+pub(crate) use difference::SMALL_COUNT_BITS;
+
 use crate::layout::{Glide, Jump, Layout, PER_TICK_BITS};
 use crate::quotient::quotient;
 use crate::{Axis, ladder, rotation};

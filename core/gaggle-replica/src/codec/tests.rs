@@ -171,7 +171,11 @@ fn check_layout(layout: &Layout, seed: u64) -> (usize, usize) {
     let mut w = BitWriter::new(&mut buffer);
     layout.write_constants(&mut w, &value).unwrap();
     layout.write_whole(&mut w, &value).unwrap();
+    let whole = w.written();
+    assert!(whole <= layout.bits_max(), "seed {seed}: {whole} bits whole");
     write_difference(layout, &mut w, &value, &base);
+    let bits = w.written() - whole;
+    assert!(bits <= 1 + layout.bits_max(), "seed {seed}: {bits} bits of difference");
     let bytes = w.finish().to_vec();
 
     let read = |bytes: &[u8]| {

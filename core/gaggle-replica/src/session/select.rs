@@ -51,6 +51,16 @@ impl Session {
             }
             candidates.clear();
         }
+        if let Some(urgent) =
+            candidates.first_mut().filter(|urgent| room > 0 && room < i64::from(urgent.size))
+        {
+            // Nothing else would ever leave it enough. What it takes beyond the budget is missing from the next ones.
+            urgent.taken = true;
+            room = 0;
+            if let Some(handle) = self.links[index].handle_of(urgent.place, self.tick) {
+                selected.push((handle, urgent.place));
+            }
+        }
         let mut room_for_new = room / 2;
         // What is new waits until everything else that is due had its turn, then takes what is left.
         for second_turn in [false, true] {

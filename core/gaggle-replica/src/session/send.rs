@@ -6,13 +6,14 @@ use super::copies::{Base, Copies, Written};
 use super::select::Candidate;
 use super::{Session, SessionStats};
 use crate::codec::Baselines;
+use crate::config::PACKET_BYTES_MIN;
 use crate::exchange::{BLOB_STREAM, MESSAGE_STREAM};
 use crate::history::{NEVER, slot_of};
 use crate::input_queue::INPUT_BITS_MAX;
 use crate::interest::{Everything, Interest};
-use crate::layout::Layout;
+use crate::layout::{Layout, RECORD_BITS_MAX};
 use crate::link::Phase;
-use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
+use crate::packet::{HEADER_BYTES_MAX, HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
 use crate::record::{Authority, Form, Identity, Origin, write_handle};
 use crate::sent::SentRecord;
 use crate::sink::{Register, Sink};
@@ -27,6 +28,12 @@ const TIMEOUT_TICKS: u32 = 12;
 const RECORD_HEAD_BITS: usize = 20 + 13 + 1;
 /// What an introduction, a claim and an origin take at most.
 const RECORD_ABOUT_BITS: usize = 1 + (8 + 32 + 40 + 9) + (40 + 40 + 2 + 9) + (40 + 32 + 8 + 32);
+// Whatever kind can be declared, a packet has room for a record of it.
+const _: () = assert!(
+    HEADER_BYTES_MAX * 8 + RECORD_HEAD_BITS + RECORD_BITS_MAX as usize + RECORD_ABOUT_BITS
+        <= PACKET_BYTES_MIN as usize * 8
+);
+
 /// What a record of any of these kinds takes at most.
 pub(super) fn record_bits_max(kinds: &[KindStore]) -> usize {
     let value = kinds.iter().map(|kind| kind.layout.bits_max()).max().unwrap_or(0);
@@ -259,7 +266,7 @@ impl Session {
                 continue;
             }
             self.round.serving = Some((peer, true));
-            self.write_packet(link);
+            self.write_packet(link, !sent);
             return Some(Outgoing { to: peer, reliable: false, stream: 0, bytes: &self.round.bytes });
         }
     }
@@ -299,8 +306,9 @@ impl Session {
         self.acks.push_back((peer, bytes));
     }
 
-    /// Writes one packet with as many of the selected as fit.
-    fn write_packet(&mut self, index: usize) {
+    /// Writes one packet with as many of the selected as fit. The first of a round takes the inputs, so that the others have room
+    /// for the largest record.
+    fn write_packet(&mut self, index: usize, is_first: bool) {
         let mut bytes = std::mem::take(&mut self.round.bytes);
         bytes.clear();
         bytes.resize(self.config.packet_bytes_max, 0);
@@ -308,8 +316,16 @@ impl Session {
         let seq = link.sent.next_seq();
         let mut header = self.header(index);
         let head = header.bytes();
-        let input_size = self.kinds.input().map(|entry| entry.size).filter(|_| self.owes_inputs(index));
-        let least = head + if input_size.is_some() { INPUT_BITS_MAX / 8 } else { 64 };
+        let owes_inputs = is_first && self.owes_inputs(index);
+        let input_size = self.kinds.input().map(|entry| entry.size).filter(|_| owes_inputs);
+        let least = head
+            + match (input_size, self.next_selected(index)) {
+                (Some(_), _) => INPUT_BITS_MAX / 8,
+                // One record is written whatever it takes; what goes beyond the budget is missing from the next.
+                (None, Some((_, place))) => self.bits_max(index, place).div_ceil(8).max(64),
+                (None, None) => 64,
+            };
+        let link = &self.links[index];
         let limit = usize::try_from(link.budget).unwrap_or(0).clamp(least, bytes.len());
         let mut w = BitWriter::new(&mut bytes[head..limit]);
         let mut inputs = 0;
@@ -331,11 +347,6 @@ impl Session {
                 .expect("there was room for the largest record");
         }
         header.records = line.records;
-        if line.records == 0 {
-            // What comes next does not fit what may be sent, so nothing more does in this round.
-            let link = &mut self.links[index];
-            link.selected_next = link.selected.len();
-        }
         let record_bytes = w.written() - before_records;
         let body = w.finish().len();
         header.write(&mut bytes);
@@ -586,13 +597,13 @@ impl Told {
         write_difference(w, layout, store.value(place), &baselines)
     }
 
-    /// A value as a difference to values of these ticks, as far as they can still be built on.
+    /// A value as a difference to values of these ticks, if they can still be built on and it surely fits a packet.
     fn difference(&self, store: &Store, place: Place) -> Option<Written> {
         let (layout, baselines, base) = self.baselines(store, place)?;
         let mut bits = Register::default();
         // A register takes whatever comes.
         let _ = write_difference(&mut bits, layout, store.value(place), &baselines);
-        Some(Written { base, bits })
+        (bits.written() <= RECORD_BITS_MAX).then_some(Written { base, bits })
     }
 
     /// The values to build on, as far as they are there.
