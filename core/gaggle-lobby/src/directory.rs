@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, PeerId};
 
-use crate::id::{NodeId, RoomId};
+use crate::id::{NodeId, RoomCode, RoomId};
 use crate::message::{Refusal, RefusalCode};
 use crate::results::MatchRecord;
 use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer, Room};
@@ -82,24 +82,16 @@ impl Directory {
             Request::Attach { origin, name, resume, displace, ticket } => {
                 self.attach(now, origin, name, resume, displace, ticket)
             }
-            Request::Find { newcomer, link, wish } => {
-                self.forget_stepped_out(now, newcomer.peer);
-                match wish {
-                    Wish { new, may_create, skill: Some(skill) } => {
-                        self.search(now, newcomer, link, new, may_create, skill)
-                    }
-                    wish => self.find(now, newcomer, link, wish),
+            Request::Find { newcomer, link, wish } => match wish {
+                Wish { new, may_create, skill: Some(skill) } => {
+                    self.forget_stepped_out(now, newcomer.peer);
+                    self.search(now, newcomer, link, new, may_create, skill)
                 }
-            }
+                wish => self.find(now, newcomer, link, wish),
+            },
             Request::StopSearch { peer, link, leave } => self.stop_search(now, peer, link, leave),
-            Request::Create { newcomer, link, new } => {
-                self.forget_stepped_out(now, newcomer.peer);
-                self.create(now, newcomer, link, new)
-            }
-            Request::Join { newcomer, link, by, build } => {
-                self.forget_stepped_out(now, newcomer.peer);
-                self.join(now, newcomer, link, by, &build)
-            }
+            Request::Create { newcomer, link, new } => self.create(now, newcomer, link, new),
+            Request::Join { newcomer, link, by, build } => self.join(now, newcomer, link, by, &build),
             Request::Act { room, peer, link, act } => self.act(now, room, peer, link, act),
             Request::Detach { room, peer, link, next_signal, got, mail } => {
                 self.detach(now, room, peer, link, next_signal, got, mail)
@@ -228,7 +220,7 @@ impl Directory {
             let Some((claims, settings)) = ticket else { return Reply::NoSeat { why: None } };
             let watch = claims.slot.is_none();
             let players = claims.players;
-            let newcomer = Newcomer { peer, player, name, palette: 0, watch, players };
+            let newcomer = Newcomer { peer, player, name, palette: 0, watch, players, switch: false };
             return self.restore(now, newcomer, link, &claims, settings);
         };
         let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
@@ -312,6 +304,12 @@ impl Directory {
             return Reply::Refused(refusal);
         }
         let key = FindKey::of(&wish.new.game, &wish.new.mode, &wish.new.build);
+        if self.index.room_of(newcomer.peer).is_some() {
+            if let Err(refusal) = self.check_find(&key, &newcomer, &wish) {
+                return Reply::Refused(refusal);
+            }
+            self.leave_for_another(now, newcomer.peer);
+        }
         for id in self.index.open_rooms(&key, newcomer.players) {
             let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
             // Only somebody who was sent away is refused by an open room.
@@ -322,34 +320,51 @@ impl Directory {
             }
         }
         if !wish.may_create {
-            let text = "too many rooms were made from your address lately";
-            let refusal = Refusal::new(RefusalCode::TooFast, text);
-            return Reply::Refused(Refusal { retry_ms: Some(10_000), ..refusal });
+            return Reply::Refused(too_many_rooms_made());
         }
         self.create(now, newcomer, link, wish.new)
     }
 
+    /// Whether somebody who gives up a seat is certain to find another.
+    fn check_find(&self, key: &FindKey, newcomer: &Newcomer, wish: &Wish) -> Result<(), Refusal> {
+        let admits = |room: &Room| room.seats_if_admitted(&self.rules, newcomer).is_ok();
+        let open = self.index.open_rooms(key, newcomer.players);
+        if open.iter().filter_map(|id| self.rooms.get(id)).any(admits) {
+            return Ok(());
+        }
+        if !wish.may_create {
+            return Err(too_many_rooms_made());
+        }
+        self.check_new_room(newcomer, &wish.new).map(drop)
+    }
+
     fn create(&mut self, now: Micros, newcomer: Newcomer, link: Link, mut new: NewRoom) -> Reply {
-        if let Err(refusal) = self.check_newcomer(&newcomer, link) {
-            return Reply::Refused(refusal);
+        let checked =
+            self.check_newcomer(&newcomer, link).and_then(|()| self.check_new_room(&newcomer, &new));
+        match checked {
+            Ok(code) => new.code = code,
+            Err(refusal) => return Reply::Refused(refusal),
         }
-        if newcomer.players.count() > new.seats {
-            let text = format!("a room of {} seats is too small for all at your machine", new.seats);
-            return Reply::Refused(Refusal::new(RefusalCode::RoomFull, text));
-        }
-        if self.rooms.len() >= self.rules.rooms_max {
-            return Reply::Refused(too_many_rooms());
-        }
-        if self.index.has_code(new.code) {
-            let Some(code) = self.index.free_code(new.seed.0) else {
-                return Reply::Refused(no_code_is_free());
-            };
-            new.code = code;
-        }
+        self.leave_for_another(now, newcomer.peer);
         let id = new.id;
         self.rooms.insert(id, Room::create(now, new, newcomer, link));
         self.publish(id);
         self.seated(id, SeatedReply::newcomer(true))
+    }
+
+    /// Whether this room can be made, and the code it gets.
+    fn check_new_room(&self, newcomer: &Newcomer, new: &NewRoom) -> Result<RoomCode, Refusal> {
+        if newcomer.players.count() > new.seats {
+            let text = format!("a room of {} seats is too small for all at your machine", new.seats);
+            return Err(Refusal::new(RefusalCode::RoomFull, text));
+        }
+        if self.rooms.len() >= self.rules.rooms_max {
+            return Err(too_many_rooms());
+        }
+        if self.index.has_code(new.code) {
+            return self.index.free_code(new.seed.0).ok_or_else(no_code_is_free);
+        }
+        Ok(new.code)
     }
 
     fn join(
@@ -367,7 +382,7 @@ impl Directory {
             JoinBy::Code(code) => self.index.room_by_code(code),
             JoinBy::Room(id) => Some(id),
         };
-        let Some((id, room)) = id.and_then(|id| Some((id, self.rooms.get_mut(&id)?))) else {
+        let Some((id, room)) = id.and_then(|id| Some((id, self.rooms.get(&id)?))) else {
             return Reply::Refused(Refusal::new(RefusalCode::NoSuchRoom, "there is no such room"));
         };
         if room.view().build != *build {
@@ -378,11 +393,40 @@ impl Directory {
             );
             return Reply::Refused(Refusal::new(RefusalCode::BadGame, text));
         }
+        if let Err(refusal) = self.check_entry(now, room, &newcomer) {
+            return Reply::Refused(refusal);
+        }
+        self.leave_for_another(now, newcomer.peer);
+        let room = self.rooms.get_mut(&id).expect("nobody leaves who would close it");
         if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
             return Reply::Refused(refusal);
         }
         self.publish(id);
         self.seated(id, SeatedReply::newcomer(false))
+    }
+
+    /// Whether a room will take somebody in once they have left the one they are in.
+    fn check_entry(&self, now: Micros, room: &Room, newcomer: &Newcomer) -> Result<(), Refusal> {
+        if room.view().member(newcomer.peer).is_none() {
+            return room.seats_if_admitted(&self.rules, newcomer).map(drop);
+        }
+        // It is the same room, in another place.
+        let mut without = room.clone();
+        without.give_up(now, newcomer.peer);
+        if without.is_over() {
+            let text = "you are the only one who plays in this room";
+            return Err(Refusal::new(RefusalCode::NoSuchRoom, text));
+        }
+        without.seats_if_admitted(&self.rules, newcomer).map(drop)
+    }
+
+    /// Gives up the seat of somebody who is certain to get another.
+    fn leave_for_another(&mut self, now: Micros, peer: PeerId) {
+        let Some(id) = self.index.room_of(peer) else { return };
+        if let Some(room) = self.rooms.get_mut(&id) {
+            room.give_up(now, peer);
+            self.publish(id);
+        }
     }
 
     fn act(&mut self, now: Micros, id: RoomId, peer: PeerId, link: Link, act: Act) -> Reply {
@@ -406,12 +450,11 @@ impl Directory {
         Reply::Done { room: self.copy(id), verdict }
     }
 
-    /// Whoever left and wants to be somewhere else does not come back.
+    /// Whoever left and looks for others does not come back.
     fn forget_stepped_out(&mut self, now: Micros, peer: PeerId) {
-        let Some(id) = self.index.room_of(peer) else { return };
-        if let Some(room) = self.rooms.get_mut(&id).filter(|room| room.has_stepped_out(peer)) {
-            room.give_up(now, peer);
-            self.publish(id);
+        let room = self.index.room_of(peer).and_then(|id| self.rooms.get(&id));
+        if room.is_some_and(|room| room.has_stepped_out(peer)) {
+            self.leave_for_another(now, peer);
         }
     }
 
@@ -419,11 +462,22 @@ impl Directory {
         if !self.is_alive(link) {
             return Err(node_out_of_date());
         }
-        if let Some(id) = self.index.room_of(newcomer.peer) {
-            let code = self.rooms[&id].view().code;
-            return Err(Refusal::new(RefusalCode::AlreadyInRoom, format!("you are in room {code}")));
+        let seat = self.room_of(newcomer.peer).and_then(|room| Some((room, room.seat_of(newcomer.peer)?)));
+        match seat {
+            // Whoever left and wants to be somewhere else does not come back.
+            Some((_, seat)) if seat.stepped_out => {}
+            Some((_, seat)) if newcomer.switch && seat.link == Some(link) => {}
+            Some(_) if newcomer.switch => {
+                return Err(Refusal::new(RefusalCode::Replaced, "another connection has this seat"));
+            }
+            Some((room, _)) => {
+                let text = format!("you are in room {}", room.view().code);
+                return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
+            }
+            None => {}
         }
-        if self.index.seats_of(newcomer.player) >= self.rules.seats_per_player_max {
+        let kept = self.index.seats_of(newcomer.player) - usize::from(seat.is_some());
+        if kept >= self.rules.seats_per_player_max {
             let text = format!("you have {} seats in rooms already", self.rules.seats_per_player_max);
             return Err(Refusal::new(RefusalCode::TooMany, text));
         }
@@ -516,6 +570,11 @@ impl Directory {
             None => Reply::Refused(Refusal::new(RefusalCode::NoSuchRoom, "the room was closed")),
         }
     }
+}
+
+fn too_many_rooms_made() -> Refusal {
+    let refusal = Refusal::new(RefusalCode::TooFast, "too many rooms were made from your address lately");
+    Refusal { retry_ms: Some(10_000), ..refusal }
 }
 
 fn too_many_rooms() -> Refusal {

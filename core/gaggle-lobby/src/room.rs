@@ -77,6 +77,8 @@ record! {
         watch: bool,
         /// How many play at the machine.
         players: Players,
+        /// Gives up the seat they have elsewhere, once it is certain that they get this one.
+        switch: bool,
     }
 }
 
@@ -336,10 +338,7 @@ impl Room {
             return Err(Refusal::new(RefusalCode::NotInRoom, "you are not in this room"));
         };
         match act {
-            Act::Leave => {
-                self.remember_leaving(peer);
-                self.remove(now, peer, LeaveReason::Left);
-            }
+            Act::Leave => self.give_up(now, peer),
             Act::StepOut => self.step_out(now, peer),
             Act::FallSilent => self.remove(now, peer, LeaveReason::Silent),
             Act::Ready(ready) => return self.set_ready(peer, ready),

@@ -56,6 +56,8 @@ pub(crate) struct Lounge<S, O> {
     /// When to ask for servers that help to find a way again, if their credentials end, and the question that is under way.
     ice_due: Option<Micros>,
     ice_asked: Option<RequestId>,
+    /// The last time we asked for a seat.
+    seat_asked: Option<RequestId>,
     events: VecDeque<Event>,
     pub(crate) now: Micros,
 }
@@ -83,6 +85,7 @@ impl<S, O: Outside> Lounge<S, O> {
             names: FewMap::new(),
             ice_due: None,
             ice_asked: None,
+            seat_asked: None,
             events: VecDeque::new(),
             now,
         }

@@ -500,6 +500,23 @@ fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
 }
 
 #[test]
+fn a_mistyped_code_costs_nobody_the_seat_they_have() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1);
+    town.run_until("two are together", 3_000, |town| town.is_together(1));
+    let mistyped = Wish::Code("BCDFGH".parse().expect("a code"));
+    town.room(1).seek(mistyped.clone());
+    town.run_ms(3_000);
+    assert_eq!(count(&town, 1, |event| matches!(event, Event::Refused(_))), 1, "{}", town.describe());
+    expect_one_match(&mut town, &[0, 1]);
+    // A page that has no use for the seat it had keeps it from nobody.
+    town.crash(1).open_with(1, RoomConfig { wish: mistyped, ..House::settings(1) }).run_ms(3_000);
+    assert_eq!(count(&town, 1, |event| matches!(event, Event::Refused(_))), 1, "{}", town.describe());
+    let room = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room");
+    assert_eq!(room.members.len(), 1);
+}
+
+#[test]
 fn offline_asks_nobody() {
     let mut town = Town::of(1);
     town.open_with(0, RoomConfig { wish: Wish::Offline, ..House::settings(0) }).run_ms(1_000);

@@ -325,6 +325,7 @@ mod tests {
             palette: 0,
             watch: false,
             players: Players::ONE,
+            switch: false,
         };
         let new = NewRoom {
             id: RoomId::from_bytes(id),

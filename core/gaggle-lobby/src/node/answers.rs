@@ -10,7 +10,7 @@ use crate::directory::{Copy, Mail, Reply, Request, SeatedReply};
 use crate::id::RoomId;
 use crate::message::server::{Done, MatchResult, Removed, SeatState, Seated, Signalled};
 use crate::message::{ClientMessage, Envelope, Refusal};
-use crate::room::{Attached, Displace, Link};
+use crate::room::{Attached, Displace, Link, NewRoom, Newcomer};
 use crate::view::{LeaveReason, RoomView, Verdict};
 
 /// Who asked, and why.
@@ -34,8 +34,8 @@ pub(super) enum Asked {
     },
     /// A connection that wants to be in a room.
     Enter { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link },
-    /// A connection that leaves its room to enter another.
-    Switch { connection: ConnectionId, then: Box<Envelope<ClientMessage>> },
+    /// A connection that leaves its room to look for people of its skill.
+    Seek { connection: ConnectionId, id: Option<u64>, then: Box<(Newcomer, NewRoom)> },
     /// A member that does something. With the match it reported, if it did.
     Act { connection: ConnectionId, id: Option<u64>, round: Option<u32> },
     /// A member that leaves its room and may be back in a moment.
@@ -109,10 +109,11 @@ impl Node {
                 }
                 self.go_on(now, connection);
             }
-            Asked::Switch { connection, then } => {
-                // Whatever came of leaving, the message finds out by itself.
-                if let Some(known) = self.connections.get_mut(&connection) {
-                    known.waiting.push_front(*then);
+            Asked::Seek { connection, id, then } => {
+                let (newcomer, new) = *then;
+                // Whatever came of leaving, the directory says once more who may look.
+                if self.session(connection).is_some() {
+                    self.begin_search(now, connection, id, &newcomer, new);
                 }
                 self.go_on(now, connection);
             }
@@ -142,15 +143,23 @@ impl Node {
         let Some(session) = self.session_mut(connection) else { return };
         let peer = session.peer;
         let had_seat = session.room == Some(room);
-        session.room = session.room.filter(|own| *own != room);
-        self.forget_local(room, peer, connection);
         if had_seat {
-            self.send(connection, None, Removed { room, reason: LeaveReason::Left });
+            self.leave_copy(connection, peer);
+        } else {
+            self.forget_local(room, peer, connection);
         }
         if self.by_peer.get(&peer) == Some(&connection) {
             self.by_peer.remove(&peer);
         }
         self.send(connection, id, Done {});
+    }
+
+    /// Somebody has left the room they are in as far as is known here: they are told, and so is the log.
+    fn leave_copy(&mut self, connection: ConnectionId, peer: PeerId) {
+        let Some(room) = self.session_mut(connection).and_then(|session| session.room.take()) else { return };
+        self.forget_local(room, peer, connection);
+        self.note_in(connection, Some(room), Happening::Left(LeaveReason::Left));
+        self.send(connection, None, Removed { room, reason: LeaveReason::Left });
     }
 
     fn attached(&mut self, now: Micros, connection: ConnectionId, peer: PeerId, link: Link, reply: Reply) {
@@ -210,6 +219,8 @@ impl Node {
             return Vec::new();
         }
         self.by_peer.insert(peer, connection);
+        // Whoever switched has left before, whether or not the news of that have come.
+        self.leave_copy(connection, peer);
         let Some(view) = self.add_local(now, room, peer, connection).cloned() else {
             // What took it again is known here already, and was not passed on to them.
             if returned {

@@ -184,6 +184,14 @@ impl Node {
         let new = self.new_room(game, mode, build, seats, settings);
         let new = NewRoom { drop_in, ..new };
         if is_by_skill {
+        if is_by_skill && newcomer.switch {
+            // Nobody can say when others will be found: whoever looks for them gives the seat up first.
+            let Some((room, peer, link)) = self.own_room(connection).ok() else { return Ok(()) };
+            let then = Box::new((Newcomer { switch: false, ..newcomer }, new));
+            let request = Request::Act { room, peer, link, act: Act::Leave };
+            self.ask_busy(connection, Asked::Seek { connection, id, then }, request);
+            return Ok(());
+        }
             self.begin_search(now, connection, id, &newcomer, new);
             return Ok(());
         }
@@ -392,24 +400,16 @@ impl Node {
             self.ask_busy(connection, Asked::TakeOver { connection, id, peer, link, then }, request);
             return Ok(None);
         }
-        if let Some(room) = session.room {
-            if !switch {
-                let code = self.rooms.get(&room).map_or(String::new(), |copy| copy.view.code.to_string());
-                let text = format!("you are in room {code}: leave it first, or ask to switch");
-                return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
-            }
-            let request = Request::Act { room, peer, link, act: Act::Leave };
-            let then = Box::new(Envelope { id, message: again() });
-            self.ask_busy(connection, Asked::Switch { connection, then }, request);
-            return Ok(None);
+        if let Some(room) = session.room.filter(|_| !switch) {
+            let code = self.rooms.get(&room).map_or(String::new(), |copy| copy.view.code.to_string());
+            let text = format!("you are in room {code}: leave it first, or ask to switch");
+            return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
         }
         let address = self.connections.get(&connection).map(|known| known.address);
         let Some(address) = address else { return Ok(None) };
-        Ok(Some(Caller {
-            link,
-            newcomer: Newcomer { peer, player, name, palette: palette.unwrap_or(0), watch: false, players },
-            address,
-        }))
+        let palette = palette.unwrap_or(0);
+        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch };
+        Ok(Some(Caller { link, newcomer, address }))
     }
 
     fn may_enter(&self) -> Result<(), Refusal> {
@@ -418,6 +418,7 @@ impl Node {
                 let text = "this server is about to stop: come back and you will be sent to another";
                 Err(Refusal { retry_ms: Some(reconnect_ms), ..Refusal::new(RefusalCode::Draining, text) })
             }
+        let switch = session.room.is_some();
             None => Ok(()),
         }
     }

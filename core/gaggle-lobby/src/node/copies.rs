@@ -232,8 +232,8 @@ impl Node {
             }
         }
         for (_, connection, reason) in gone {
-            self.note(connection, Happening::Left(reason));
-            if let Some(session) = self.session_mut(connection) {
+            self.note_in(connection, Some(room), Happening::Left(reason));
+            if let Some(session) = self.session_mut(connection).filter(|session| session.room == Some(room)) {
                 session.room = None;
             }
             self.send(connection, None, Removed { room, reason });
@@ -315,7 +315,7 @@ impl Node {
         let Some(known) = self.rooms.remove(&room) else { return };
         for connection in known.locals.into_values() {
             self.note(connection, Happening::Left(LeaveReason::Closed));
-            if let Some(session) = self.session_mut(connection) {
+            if let Some(session) = self.session_mut(connection).filter(|session| session.room == Some(room)) {
                 session.room = None;
             }
             self.send(connection, None, Removed { room, reason: LeaveReason::Closed });

@@ -97,7 +97,7 @@ impl Node {
         let Some(search) = self.searches.get_mut(&connection) else { return };
         search.ask_at = None;
         let (palette, players) = (search.palette, search.players);
-        let newcomer = Newcomer { peer, player, name, palette, watch: false, players };
+        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch: false };
         let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
         let (new, id) = (search.new.clone(), search.id);
         let wish = Wish { new, may_create, skill: Some(skill) };

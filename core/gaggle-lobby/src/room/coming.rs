@@ -72,6 +72,16 @@ impl Room {
         newcomer: Newcomer,
         link: Link,
     ) -> Result<(), Refusal> {
+        let slots = self.seats_if_admitted(rules, &newcomer)?;
+        self.seat(now, newcomer, slots, link, None);
+        Ok(())
+    }
+
+    /// The seats a newcomer would get, none of them to watch.
+    ///
+    /// # Errors
+    /// If there is none, or they may not have it.
+    pub(crate) fn seats_if_admitted(&self, rules: &Rules, newcomer: &Newcomer) -> Result<SlotSet, Refusal> {
         if self.view.member(newcomer.peer).is_some() {
             return Err(Refusal::new(RefusalCode::AlreadyInRoom, "you are in this room already"));
         }
@@ -80,15 +90,12 @@ impl Room {
         }
         if newcomer.watch {
             self.check_watchers(rules)?;
-            self.seat(now, newcomer, SlotSet::EMPTY, link, None);
-            return Ok(());
+            return Ok(SlotSet::EMPTY);
         }
-        if let Some(objection) = self.objection_to_join(newcomer.players) {
-            return Err(objection);
+        match self.objection_to_join(newcomer.players) {
+            Some(objection) => Err(objection),
+            None => Ok(self.seats_for(newcomer).expect("a room that takes people in has free seats")),
         }
-        let slots = self.seats_for(&newcomer).expect("a room that takes people in has free seats");
-        self.seat(now, newcomer, slots, link, None);
-        Ok(())
     }
 
     /// A room made again from the ticket of its first member to return.
@@ -255,7 +262,7 @@ impl Room {
         link: Link,
         restored: Option<u32>,
     ) {
-        let Newcomer { peer, player, name, palette, watch: _, players: _ } = newcomer;
+        let Newcomer { peer, player, name, palette, watch: _, players: _, switch: _ } = newcomer;
         let palette = self.free_palette(peer, palette);
         let order = self.state.next_order;
         self.state.next_order += 1;
@@ -361,7 +368,7 @@ impl Room {
         self.seats.get(&peer).is_some_and(|seat| seat.stepped_out)
     }
 
-    /// Somebody who stepped out does not come back.
+    /// Somebody goes for good, also who stepped out and does not come back.
     pub(crate) fn give_up(&mut self, now: Micros, peer: PeerId) {
         self.remember_leaving(peer);
         self.remove(now, peer, LeaveReason::Left);

@@ -224,6 +224,7 @@ fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
         watch: false,
         players: Players::ONE,
     };
+        switch: false,
     let mut id = [0; 16];
     prng.fill(&mut id);
     let new = NewRoom {

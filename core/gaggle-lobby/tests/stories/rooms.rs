@@ -3,11 +3,13 @@
 use gaggle_kit::{Micros, Slot};
 use gaggle_lobby::directory::Request;
 use gaggle_lobby::node::Happening;
-use gaggle_lobby::rules::{ModeRules, Rules};
+use gaggle_lobby::rules::{ModeRules, Rate, Rates, Rules};
 use gaggle_lobby::view::{LeaveReason, RoomEvent, RoomView, Status};
 use gaggle_lobby::{RefusalCode, ServerMessage};
 
-use crate::server::{CREATE, FIND, LEAVE, Server, code, event_kinds, events, join, refusal, seat};
+use crate::server::{
+    CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, join, refusal, seat,
+};
 
 #[test]
 fn strangers_who_look_for_the_same_game_meet() {
@@ -117,6 +119,99 @@ fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
     let watch = again.replace("\"switch\"", "\"watch\":true,\"switch\"");
     let heard = server.say(players[1], &watch);
     assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == room.id));
+}
+
+#[test]
+fn whoever_cannot_switch_keeps_the_seat_they_have() {
+    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    rules.rates.create_per_address = Rate { burst: 1, every: Micros::from_secs(1_000) };
+    let mut server = Server::with_rules(rules);
+    let (host, guest) = (server.player(1), server.player(2));
+    let before = server.room_of(guest);
+    let elsewhere = server.guest(3);
+    let made = seat(&server.say(elsewhere, &CREATE.replace('}', r#","seats":2,"build":"7"}"#))).room.code;
+    let to_made = format!(r#"{{"type":"join","id":9,"build":"7","code":"{made}","switch":true}}"#);
+    let refused = |server: &mut Server, text: &str, expected: RefusalCode| {
+        let heard = server.say(guest, text);
+        let [ServerMessage::Refused(refused)] = &heard[..] else { panic!("{text}: {heard:?}") };
+        assert_eq!(refused.code, expected, "{text}");
+        assert_eq!(server.room_of(guest), before, "{text}");
+        assert_eq!(event_kinds(&server.hear(host)), [""; 0], "{text}");
+    };
+    server.hear(host);
+    // Mistyped, of another build, locked, full, too small.
+    let mistyped = to_made.replace(&made.to_string(), "ZZZZZZ");
+    refused(&mut server, &mistyped, RefusalCode::NoSuchRoom);
+    refused(&mut server, &to_made.replace("\"7\"", "\"8\""), RefusalCode::BadGame);
+    server.say(elsewhere, r#"{"type":"access","locked":true}"#);
+    refused(&mut server, &to_made, RefusalCode::RoomLocked);
+    server.say(elsewhere, r#"{"type":"access","locked":false}"#);
+    let full = server.guest(4);
+    server.say(full, &to_made);
+    refused(&mut server, &to_made, RefusalCode::RoomFull);
+    let crowd = r#"{"type":"create","game":"gander","seats":2,"players":3,"switch":true}"#;
+    refused(&mut server, crowd, RefusalCode::RoomFull);
+    // Nobody may make rooms from here for a while, and there is none to be found.
+    let maker = server.connect_from("10.9.9.9");
+    server.say(maker, &hello(5));
+    server.say(maker, CREATE);
+    server.say(maker, &join(before.code).replace('}', r#","switch":true}"#));
+    let looking = r#"{"type":"find","game":"gander","mode":"duel","switch":true}"#;
+    let heard = server.say(maker, looking);
+    assert!(matches!(&heard[..], [ServerMessage::Refused(refused)] if refused.code == RefusalCode::TooFast));
+    assert_eq!(server.room_of(maker).id, before.id);
+    server.say(maker, LEAVE);
+    // Into a room that takes them in.
+    let before = server.room_of(guest);
+    server.say(full, LEAVE);
+    let heard = server.say(guest, &to_made);
+    assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == before.id));
+    assert_eq!(seat(&heard).room.code, made);
+}
+
+#[test]
+fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
+    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    rules.rates.join = Rate { burst: 2, every: Micros::from_secs(1_000) };
+    let mut server = Server::with_rules(rules);
+    let alone = server.player(1);
+    let room = server.room_of(alone);
+    let watch = join(room.code).replace('}', r#","watch":true,"switch":true}"#);
+    assert_eq!(code(&server.say(alone, &watch)), RefusalCode::NoSuchRoom);
+    assert_eq!(server.room_of(alone), room);
+    // With somebody else in it one may look on, and play again.
+    server.player(2);
+    let heard = server.say(alone, &watch);
+    assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == room.id));
+    assert_eq!(seat(&heard).slot, None);
+    let play = join(room.code).replace('}', r#","switch":true}"#);
+    assert_eq!(code(&server.say(alone, &play)), RefusalCode::TooFast);
+    assert_eq!(server.room_of(alone).watchers().count(), 1);
+}
+
+#[test]
+fn whoever_stepped_out_and_mistypes_finds_the_seat_kept() {
+    let mut server = Server::new();
+    let (host, guest) = (server.player(1), server.player(2));
+    let before = server.room_of(guest).members[1].slot;
+    server.say(guest, STEP_OUT);
+    let room = server.room_of(host);
+    assert_eq!(code(&server.say(guest, &join("ZZZZZZ"))), RefusalCode::NoSuchRoom);
+    assert_eq!(server.room_of(host), room, "the seat waits");
+    let again = server.connect();
+    let seat = seat(&server.say(again, &hello(2)));
+    assert_eq!((seat.returned, seat.slot), (true, before));
+}
+
+#[test]
+fn stepping_out_is_in_the_log_like_any_other_way_to_leave() {
+    let mut server = Server::new();
+    let (_, guest) = (server.player(1), server.player(2));
+    let room = server.room_of(guest).id;
+    server.notes.clear();
+    server.say(guest, STEP_OUT);
+    let left: Vec<_> = server.notes.iter().map(|note| (note.room, note.happening.clone())).collect();
+    assert_eq!(left, [(Some(room), Happening::Left(LeaveReason::Left))]);
 }
 
 #[test]

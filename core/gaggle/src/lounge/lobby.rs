@@ -30,10 +30,8 @@ impl<S, O: Outside> Lounge<S, O> {
         let (seats, settings) = (Some(config.seats), config.settings.clone());
         let players = Players::new(config.local_players.min(Players::MAX.into()) as u8).unwrap_or_default();
         let Some(client) = &mut self.client else { return };
-        match &config.wish {
-            Wish::Find => {
-                client.find(Find { game, mode, build, seats, players, palette, switch, settings });
-            }
+        let asked = match &config.wish {
+            Wish::Find => client.find(Find { game, mode, build, seats, players, palette, switch, settings }),
             Wish::Private => {
                 let (private, drop_in) = (true, true);
                 client.create(Create {
@@ -47,16 +45,17 @@ impl<S, O: Outside> Lounge<S, O> {
                     palette,
                     switch,
                     settings,
-                });
+                })
             }
             Wish::Code(code) => {
-                client.join(Join { code: Some(*code), build, players, palette, switch, ..Join::default() });
+                client.join(Join { code: Some(*code), build, players, palette, switch, ..Join::default() })
             }
             Wish::Watch(code) => {
-                client.join(Join { code: Some(*code), build, switch, watch: true, ..Join::default() });
+                client.join(Join { code: Some(*code), build, switch, watch: true, ..Join::default() })
             }
-            Wish::Look | Wish::Offline => {}
-        }
+            Wish::Look | Wish::Offline => return,
+        };
+        self.seat_asked = Some(asked);
     }
 
     /// We have a seat that is not what we wish for.
@@ -66,6 +65,16 @@ impl<S, O: Outside> Lounge<S, O> {
                 client.leave(Leave::default());
             }
             _ => self.ask_for_seat(true),
+        }
+    }
+
+    /// There is no seat as we wish for. One from before, which nobody here plays in, is of no use to us, and others wait
+    /// for it.
+    fn leave_unwished(&mut self) {
+        if self.seat.is_none()
+            && let Some(client) = self.client.as_mut().filter(|client| client.room().is_some())
+        {
+            client.leave(Leave::default());
         }
     }
 
@@ -141,9 +150,13 @@ impl<S, O: Outside> Lounge<S, O> {
             LobbyEvent::Refused { request, .. } if self.ice_asked == Some(request) => {
                 self.ice_asked = None;
             }
-            LobbyEvent::Closed(refusal) | LobbyEvent::Refused { refusal, .. } => {
+            LobbyEvent::Refused { request, refusal } => {
+                if self.seat_asked == Some(request) {
+                    self.leave_unwished();
+                }
                 self.push(Event::Refused(refusal));
             }
+            LobbyEvent::Closed(refusal) => self.push(Event::Refused(refusal)),
             LobbyEvent::Seated { created, returned, .. } => return self.take_seat(created, returned),
             LobbyEvent::Room(event) => {
                 self.hear_room(&event);
