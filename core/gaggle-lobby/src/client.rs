@@ -24,6 +24,7 @@
 mod backoff;
 mod incoming;
 mod pending;
+mod reports;
 mod socket;
 
 pub use backoff::Backoff;
@@ -37,12 +38,13 @@ use gaggle_kit::{FewMap, Micros, PeerId, Prng, Slot};
 use crate::id::{PlayerId, RoomCode, RoomId};
 use crate::message::client::{
     Access, Create, Find, Finish, Hello, Host, Ice, Join, Kick, Leave, List, Mine, Profile, Ready,
-    RenewTicket, Report, Settings, Signal, Start, TakeOver, Top, Touch, Unlist,
+    RenewTicket, Settings, Signal, Start, TakeOver, Top, Touch, Unlist,
 };
 use crate::message::server::{IceServer, Listing, Relay};
 use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
 use crate::view::{Json, LeaveReason, RoomEvent, RoomView};
 use pending::Pending;
+use reports::Reports;
 
 /// Signals kept to be sent again after a reconnect.
 const SIGNALS_KEPT: usize = 64;
@@ -213,6 +215,7 @@ pub struct Client {
     seat: Option<OwnSeat>,
     ticket: Option<String>,
     pending: Pending,
+    reports: Reports,
     listing: Option<List>,
     listed: FewMap<RoomId, Listing>,
     /// The connection was lost since the list was asked for.
@@ -243,6 +246,7 @@ impl Client {
             clock_ahead_ms: 0,
             seat: None,
             pending: Pending::default(),
+            reports: Reports::default(),
             listing: None,
             listed: FewMap::new(),
             listed_lost: false,
@@ -308,6 +312,7 @@ impl Client {
                     self.overdue_at.get_or_insert(now + self.config.answer_within);
                     self.transmit(None, Touch {}.into());
                 }
+                self.say_reports_again(now);
             }
             _ => {}
         }
@@ -319,7 +324,10 @@ impl Client {
             State::Offline(at) => Some(at),
             State::Closed => None,
             State::Connecting | State::Greeting => self.overdue_at,
-            State::Online => [self.overdue_at, self.touch_at, self.renew_at].into_iter().flatten().min(),
+            State::Online => {
+                let times = [self.overdue_at, self.touch_at, self.renew_at, self.reports.due()];
+                times.into_iter().flatten().min()
+            }
         }
     }
 
@@ -524,8 +532,6 @@ requests! {
     hand_over: Host;
     /// Changes our name or colours.
     set_profile: Profile;
-    /// Reports how the match ended.
-    report: Report;
     /// Asks for the best of a game.
     top: Top;
     /// Asks for our own best.

@@ -108,10 +108,10 @@ impl Directory {
                 }
                 Reply::Noted
             }
-            Request::Stored { room, round, ratings } => {
+            Request::Stored { room, round, verdict, ratings } => {
                 self.unstored.retain(|record| (record.room, record.round) != (room, round));
                 if let Some(known) = self.rooms.get_mut(&room) {
-                    known.set_stored(round, ratings);
+                    known.set_stored(round, verdict, ratings);
                     self.publish(room);
                 }
                 Reply::Noted

@@ -15,7 +15,7 @@ use gaggle_lobby::node::{
     AskId, ConnectionId, Identity, Node, NodeConfig, NodeMessage, Note, Output, Query, Tally,
 };
 use gaggle_lobby::rules::Rules;
-use gaggle_lobby::view::{RatingChange, RoomView};
+use gaggle_lobby::view::RoomView;
 use gaggle_lobby::{MatchRecord, Refusal, RefusalCode, RoomId, ServerMessage};
 use tracing::{debug, error};
 
@@ -27,7 +27,7 @@ use crate::server::LEASE;
 use crate::shared::redis::Start;
 use crate::shared::{Logged, Position, Share, unavailable};
 use crate::socket::Socket;
-use crate::storage::{Listener, Storage, StorageThread};
+use crate::storage::{Listener, Outcome, Storage, StorageThread};
 
 /// The machines and everything they need.
 pub(crate) struct Hub {
@@ -174,9 +174,10 @@ impl Hub {
     }
 
     /// A match is stored.
-    fn stored(self: &Arc<Hub>, room: RoomId, round: u32, ratings: Vec<RatingChange>) {
+    fn stored(self: &Arc<Hub>, room: RoomId, round: u32, outcome: Outcome) {
         self.call(|machines, now| {
-            let stored = Request::Stored { room, round, ratings };
+            let Outcome { verdict, ratings } = outcome;
+            let stored = Request::Stored { room, round, verdict: Some(verdict), ratings };
             match &mut machines.share {
                 Some(share) => drop(share.ask(now, None, stored)),
                 None => drop(machines.directory.handle_request(now, stored)),
@@ -451,11 +452,11 @@ impl Machines {
 struct StorageListener(Weak<Hub>);
 
 impl Listener for StorageListener {
-    fn stored(&self, record: &MatchRecord, ratings: Vec<RatingChange>) {
+    fn stored(&self, record: &MatchRecord, outcome: Outcome) {
         if let Some(hub) = self.0.upgrade() {
             hub.stored.fetch_add(1, Ordering::Relaxed);
             hub.lost_at.store(0, Ordering::Relaxed);
-            hub.stored(record.room, record.round, ratings);
+            hub.stored(record.room, record.round, outcome);
         }
     }
 

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 
 use gaggle_lobby::message::server::{OwnBest, TopList};
 use gaggle_lobby::node::{AskId, Query};
-use gaggle_lobby::view::RatingChange;
+use gaggle_lobby::view::{RatingChange, Verdict};
 use gaggle_lobby::{Label, MatchRecord, PlayerId, Refusal, RefusalCode, ServerMessage};
 use thiserror::Error;
 use tracing::{error, info};
@@ -33,14 +33,23 @@ const GROUP_MAX: usize = 256;
 #[error("storage failed: {0}")]
 pub struct StorageError(pub String);
 
+/// What a stored match counts as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Who is believed.
+    pub verdict: Verdict,
+    /// How ratings moved.
+    pub ratings: Vec<RatingChange>,
+}
+
 /// What is kept for good.
 pub trait Storage: Send + 'static {
     /// Stores decided matches, all or none, each at most once however often it is given. When it returns they
-    /// are safe. Gives back how ratings moved, for each match.
+    /// are safe. Gives back what each match counts as: the same however often it is given.
     ///
     /// # Errors
     /// If they could not be stored. Nothing was, then.
-    fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Vec<RatingChange>>, StorageError>;
+    fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Outcome>, StorageError>;
 
     /// The best of a game and mode.
     ///
@@ -59,7 +68,7 @@ pub trait Storage: Send + 'static {
 /// Hears what came of what was asked of storage.
 pub(crate) trait Listener: Send + 'static {
     /// A match is stored.
-    fn stored(&self, record: &MatchRecord, ratings: Vec<RatingChange>);
+    fn stored(&self, record: &MatchRecord, outcome: Outcome);
     /// Matches could not be stored, and have to be reported again.
     fn lost(&self, matches: usize);
     /// A question is answered.
@@ -149,10 +158,10 @@ fn work(mut storage: impl Storage, listener: &impl Listener, waiting: &Receiver<
 
 fn store(storage: &mut impl Storage, listener: &impl Listener, records: &[MatchRecord]) {
     match storage.store(records) {
-        Ok(ratings) => {
-            for (record, ratings) in records.iter().zip(ratings) {
-                info!(room = %record.room, round = record.round, verdict = %record.verdict, "match stored");
-                listener.stored(record, ratings);
+        Ok(outcomes) => {
+            for (record, outcome) in records.iter().zip(outcomes) {
+                info!(room = %record.room, round = record.round, verdict = %outcome.verdict, "match stored");
+                listener.stored(record, outcome);
             }
         }
         Err(error) => {
@@ -180,7 +189,6 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
 
     use gaggle_lobby::RoomId;
-    use gaggle_lobby::view::Verdict;
 
     use super::*;
 
@@ -224,8 +232,9 @@ mod tests {
     struct SlowStorage(Receiver<()>);
 
     impl Storage for SlowStorage {
-        fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Vec<RatingChange>>, StorageError> {
-            Ok(vec![Vec::new(); records.len()])
+        fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Outcome>, StorageError> {
+            let outcome = |record: &MatchRecord| Outcome { verdict: record.verdict, ratings: Vec::new() };
+            Ok(records.iter().map(outcome).collect())
         }
 
         fn top(&mut self, game: &Label, mode: &Label, _: bool, _: u8) -> Result<TopList, StorageError> {
@@ -242,7 +251,7 @@ mod tests {
     struct Heard(Sender<&'static str>);
 
     impl Listener for Heard {
-        fn stored(&self, _: &MatchRecord, _: Vec<RatingChange>) {
+        fn stored(&self, _: &MatchRecord, _: Outcome) {
             let _ = self.0.send("stored");
         }
 

@@ -5,7 +5,7 @@ use gaggle_kit::Micros;
 use super::{Client, Event, OwnSeat, RequestId, State};
 use crate::message::server::{Bye, Done, Rooms, SeatState, Seated, Welcome};
 use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
-use crate::view::LeaveReason;
+use crate::view::{LeaveReason, RoomEvent};
 
 /// Shortest time between two signs of life, whatever a server asks for.
 const TOUCH_MS_MIN: u64 = 500;
@@ -26,6 +26,9 @@ impl Client {
             ServerMessage::Change(change) => {
                 let Some(seat) = &mut self.seat else { return };
                 for event in change.events {
+                    if let RoomEvent::ResultDecided(result) = &event {
+                        self.reports.decided(result.round);
+                    }
                     seat.room.apply(&event);
                     self.events.push_back(Event::Room(event));
                 }
@@ -54,6 +57,7 @@ impl Client {
                 self.events.push_back(Event::Rooms);
                 self.answer(id, rooms.into());
             }
+            ServerMessage::Refused(refused) if self.report_refused(now, id, &refused.clone().into()) => {}
             ServerMessage::Refused(refused) => match id.and_then(|id| self.pending.take(id).map(|_| id)) {
                 Some(id) => {
                     self.events.push_back(Event::Refused { request: RequestId(id), refusal: refused.into() });
@@ -77,6 +81,7 @@ impl Client {
                 }
                 self.answer(id, servers.into());
             }
+            ServerMessage::MatchResult(result) => self.reported(now, id, result),
             // No answer yet: the seat is.
             ServerMessage::Searching(searching) => self.events.push_back(Event::Told(searching.into())),
             message => self.answer(id, message),
@@ -140,6 +145,8 @@ impl Client {
             }
             None => Vec::new(),
         };
+        self.reports.keep_only(Some(room.id));
+        self.reports.begin_again(now, &self.pending);
         self.seat = Some(OwnSeat { slot, room, ice, relay });
         self.set_ticket(now, ticket, expires);
         let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);
@@ -182,6 +189,7 @@ impl Client {
         self.ticket = None;
         self.config.ticket = None;
         self.renew_at = None;
+        self.reports.keep_only(None);
         if let Some(seat) = self.seat.take() {
             self.events.push_back(Event::Left { room: seat.room.id, reason });
         }

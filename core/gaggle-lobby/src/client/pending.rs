@@ -51,6 +51,11 @@ impl Pending {
         self.requests.iter_mut().for_each(|request| request.is_sent = false);
     }
 
+    /// Whether a request has no answer yet.
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.requests.iter().any(|request| request.id == id)
+    }
+
     /// A request is answered.
     pub(super) fn take(&mut self, id: u64) -> Option<ClientMessage> {
         let nth = self.requests.iter().position(|request| request.id == id)?;

@@ -16,7 +16,7 @@ use crate::message::client::Report;
 use crate::node::{ConnectionId, NodeMessage};
 use crate::room::{Act, Displace, Link, NewRoom, Newcomer};
 use crate::ticket::Claims;
-use crate::view::{Json, RatingChange};
+use crate::view::{Json, RatingChange, Verdict};
 
 /// What a directory takes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +171,7 @@ record! {
     pub struct Stored {
         room: RoomId,
         round: u32,
+        verdict: Option<Verdict>,
         ratings: Vec<RatingChange>,
     }
 }
@@ -245,7 +246,9 @@ impl Logged {
                 Detach { room, peer, link, next_signal, got, mail }.into()
             }
             Request::Mail { room, to, mail } => Post { room, to, mail }.into(),
-            Request::Stored { room, round, ratings } => Stored { room, round, ratings }.into(),
+            Request::Stored { room, round, verdict, ratings } => {
+                Stored { room, round, verdict, ratings }.into()
+            }
             Request::Look { room } => Look { room }.into(),
             Request::List { game, mode, build, all, stamp } => List { game, mode, build, all, stamp }.into(),
         }
@@ -291,7 +294,9 @@ impl Logged {
                 Request::Detach { room, peer, link, next_signal, got, mail }
             }
             Logged::Post(Post { room, to, mail }) => Request::Mail { room, to, mail },
-            Logged::Stored(Stored { room, round, ratings }) => Request::Stored { room, round, ratings },
+            Logged::Stored(Stored { room, round, verdict, ratings }) => {
+                Request::Stored { room, round, verdict, ratings }
+            }
             Logged::Look(Look { room }) => Request::Look { room },
             Logged::List(List { game, mode, build, all, stamp }) => {
                 Request::List { game, mode, build, all, stamp }

@@ -162,6 +162,8 @@ pub enum Request {
         room: RoomId,
         /// Which of its matches.
         round: u32,
+        /// What it counts as: what was stored first. None if who stored it did not say.
+        verdict: Option<Verdict>,
         /// How the ratings moved.
         ratings: Vec<RatingChange>,
     },

@@ -289,7 +289,10 @@ impl Room {
         });
         self.happen(Joined { member });
         self.set_link(peer, Some(link));
-        if matches!(self.view.status, Status::Playing | Status::Starting) {
+        // Those who come back by a ticket have played the match that was over when the server lost its memory.
+        let plays = matches!(self.view.status, Status::Playing | Status::Starting)
+            || (self.view.status == Status::Finished && restored.is_some());
+        if plays {
             participant.into_iter().for_each(|participant| self.add_to_cast(participant));
         }
     }

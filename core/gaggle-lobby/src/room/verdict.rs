@@ -13,6 +13,9 @@ use crate::view::{RatingChange, ResultDecided, Status, Verdict};
 /// Decided matches a room waits for storage to take. A fifth means storage has been down for five matches.
 const DECIDED_MAX: usize = 4;
 
+/// How long to wait before a report is tried again that names people who are on their way back.
+const RETURN_MS: u64 = 5_000;
+
 impl Room {
     /// Takes a member's report. Repeating it is harmless, and makes a match that could not be stored before
     /// be stored now.
@@ -33,6 +36,12 @@ impl Room {
         if report.round != self.view.round || !matches!(self.view.status, Status::Playing | Status::Finished)
         {
             return refuse("that match is not running in this room");
+        }
+        let played = |peer: PeerId| self.state.cast.iter().any(|participant| participant.peer == peer);
+        if self.is_reopened(now) && !report.scores.iter().all(|score| played(score.peer)) {
+            let text = "not everybody who played is back since the server lost its memory";
+            let refusal = Refusal::new(RefusalCode::Unavailable, text);
+            return Err(Refusal { retry_ms: Some(RETURN_MS), ..refusal });
         }
         let Some(participant) = self.state.cast.iter().find(|participant| participant.peer == peer) else {
             return refuse("you did not play in this match");
@@ -55,10 +64,13 @@ impl Room {
         stored.map_or(Verdict::Pending, |record| record.verdict)
     }
 
-    /// Tells everybody that a match is stored, once.
-    pub fn set_stored(&mut self, round: u32, ratings: Vec<RatingChange>) {
-        let record = self.state.decided.iter().find(|record| record.round == round);
-        let Some(verdict) = record.map(|record| record.verdict) else { return };
+    /// Tells everybody that a match is stored, once, and what it counts as: a room that was made again may have decided anew
+    /// what had been stored before.
+    pub fn set_stored(&mut self, round: u32, verdict: Option<Verdict>, ratings: Vec<RatingChange>) {
+        let record = self.state.decided.iter_mut().find(|record| record.round == round);
+        let Some(record) = record else { return };
+        record.verdict = verdict.unwrap_or(record.verdict);
+        let verdict = record.verdict;
         if round > self.state.stored_round {
             self.state.stored_round = round;
             self.happen(ResultDecided { round, verdict, ratings });

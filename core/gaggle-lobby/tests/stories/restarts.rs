@@ -2,9 +2,9 @@
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{RoomView, Verdict};
-use gaggle_lobby::{Claims, ServerMessage};
+use gaggle_lobby::{Claims, RefusalCode, ServerMessage};
 
-use crate::server::{CREATE, LEAVE, Server, event_kinds, hello, join, seat};
+use crate::server::{CREATE, LEAVE, Server, code, event_kinds, hello, join, refusal, seat};
 use crate::signals_and_results::{peer, report};
 
 #[test]
@@ -109,6 +109,37 @@ fn nobody_decides_a_match_before_the_others_can_be_back() {
     assert_eq!(server.records, []);
     stay(&mut server, &everybody, 20);
     assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Accepted]);
+}
+
+#[test]
+fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
+    for end in [r#"{"type":"touch"}"#, r#"{"type":"finish"}"#] {
+        let mut before = Server::new();
+        let players: Vec<ConnectionId> = (0..2).map(|number| before.player(number)).collect();
+        before.say(players[0], end);
+        let honest = report(&before, &players, &[10, 20]);
+        let tickets: Vec<String> = players.iter().map(|player| ticket(&mut before, *player)).collect();
+        before.say(players[0], &honest);
+        assert_eq!(before.records, [], "one has said it, and it is nowhere but in memory");
+        let mut server = Server::new();
+        let first = back(&mut server, 0, &tickets[0], "{}");
+        // Who is on the way back is nobody the server knows.
+        let refused = refusal(&server.say(first, &honest));
+        assert_eq!((refused.code, refused.retry_ms), (RefusalCode::Unavailable, Some(5_000)), "{end}");
+        let second = back(&mut server, 1, &tickets[1], "{}");
+        for who in [first, second] {
+            let heard = server.say(who, &honest);
+            assert!(matches!(&heard[..], [ServerMessage::MatchResult(_)]), "{end}: {heard:?}");
+        }
+        stay(&mut server, &[first, second], 70);
+        let verdicts: Vec<Verdict> = server.records.iter().map(|record| record.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Accepted], "{end}");
+        // Who never comes back was not there, in the end.
+        let mut server = Server::new();
+        let first = back(&mut server, 0, &tickets[0], "{}");
+        stay(&mut server, &[first], 70);
+        assert_eq!(code(&server.say(first, &honest)), RefusalCode::BadReport, "{end}");
+    }
 }
 
 fn tickets_of(count: u32) -> Vec<String> {

@@ -9,7 +9,7 @@ use gaggle_lobby::directory::{Directory, Request};
 use gaggle_lobby::message::server::{OwnBest, Refused, Seated, Welcome};
 use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, Note, Output, Query};
 use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::view::{RoomEvent, RoomView};
+use gaggle_lobby::view::{RoomEvent, RoomView, Verdict};
 use gaggle_lobby::{
     Envelope, MatchRecord, NodeId, PlayerId, Refusal, RefusalCode, ServerMessage, TicketKey, TicketSigner,
 };
@@ -30,6 +30,8 @@ pub(crate) struct Server {
     pub(crate) held: Option<VecDeque<(AskId, Request)>>,
     /// Whether matches get stored.
     pub(crate) storage_works: bool,
+    /// What storage has had of them before, if it has.
+    pub(crate) stored_before: Option<Verdict>,
     heard: BTreeMap<ConnectionId, Vec<ServerMessage>>,
     pub(crate) pings: Vec<ConnectionId>,
     closed: BTreeMap<ConnectionId, RefusalCode>,
@@ -63,6 +65,7 @@ impl Server {
             ratings: BTreeMap::new(),
             held: None,
             storage_works: true,
+            stored_before: None,
             heard: BTreeMap::new(),
             pings: Vec::new(),
             closed: BTreeMap::new(),
@@ -153,7 +156,8 @@ impl Server {
                 let (room, round) = (record.room, record.round);
                 self.records.push(record);
                 if self.storage_works {
-                    let stored = Request::Stored { room, round, ratings: Vec::new() };
+                    let verdict = self.stored_before;
+                    let stored = Request::Stored { room, round, verdict, ratings: Vec::new() };
                     let _ = self.directory.handle_request(self.now, stored);
                 }
                 is_quiet = false;

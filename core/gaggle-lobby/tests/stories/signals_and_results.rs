@@ -171,8 +171,29 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
     let mut late = Directory::from_snapshot(Rules::default(), snapshot);
     assert_eq!(lose_a_node(&mut late, 9, now), server.records);
     let (room, round) = (server.records[0].room, server.records[0].round);
-    let _ = late.handle_request(now, Request::Stored { room, round, ratings: Vec::new() });
+    let _ = late.handle_request(now, Request::Stored { room, round, verdict: None, ratings: Vec::new() });
     assert_eq!(lose_a_node(&mut late, 10, now), []);
+}
+
+#[test]
+fn a_match_that_was_stored_before_counts_as_it_was_stored() {
+    let mut server = Server::new();
+    server.stored_before = Some(Verdict::Accepted);
+    let (player, other) = (server.player(1), server.player(2));
+    let report = report(&server, &[player], &[500]);
+    server.say(other, LEAVE);
+    server.hear(player);
+    server.say(player, &report);
+    assert_eq!(server.records[0].verdict, Verdict::Unverified, "nobody else is there any more");
+    let heard = server.say(player, &report);
+    let answers: Vec<Verdict> = heard
+        .iter()
+        .filter_map(|message| match message {
+            ServerMessage::MatchResult(result) => Some(result.verdict),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers, [Verdict::Accepted]);
 }
 
 #[test]

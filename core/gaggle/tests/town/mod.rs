@@ -149,7 +149,12 @@ impl Shared {
             }
             while let Some(record) = self.directory.poll_record() {
                 // Kept at once, as by a storage without ratings.
-                let stored = Request::Stored { room: record.room, round: record.round, ratings: Vec::new() };
+                let stored = Request::Stored {
+                    room: record.room,
+                    round: record.round,
+                    verdict: None,
+                    ratings: Vec::new(),
+                };
                 let _ = self.directory.handle_request(now, stored);
                 self.records.push(record);
             }

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use gaggle_kit::PeerId;
 use gaggle_lobby::message::server::{OwnBest, PastMatch, TopEntry, TopList};
 use gaggle_lobby::view::{RatingChange, Verdict};
 use gaggle_lobby::{DisplayName, Label, MatchRecord, PlayerId, PlayerScore, RoomId};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::ratings::{Rating, after_match};
-use super::{Storage, StorageError};
+use super::{Outcome, Storage, StorageError};
 
 /// What turned each version of the database into the next. Never changed, only added to.
 const MIGRATIONS: &[&str] = &[
@@ -49,6 +50,11 @@ const MIGRATIONS: &[&str] = &[
         (SELECT m.game, m.mode FROM matches m WHERE m.room = scores.room AND m.round = scores.round);
     DROP INDEX scores_by_player;
     CREATE INDEX scores_by_player ON scores (player, game, mode, ended);
+",
+    "
+    ALTER TABLE scores ADD COLUMN peer BLOB;
+    ALTER TABLE scores ADD COLUMN rating_before INTEGER;
+    ALTER TABLE scores ADD COLUMN rating_after INTEGER;
 ",
 ];
 
@@ -97,12 +103,12 @@ impl SqliteStorage {
 }
 
 impl Storage for SqliteStorage {
-    fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Vec<RatingChange>>, StorageError> {
+    fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Outcome>, StorageError> {
         let transaction = self.database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let changes =
+        let outcomes =
             records.iter().map(|record| store_one(&transaction, record)).collect::<Result<_, _>>()?;
         transaction.commit()?;
-        Ok(changes)
+        Ok(outcomes)
     }
 
     fn top(
@@ -164,8 +170,8 @@ fn migrate(database: &mut Connection) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Stores a match with everything that follows from it, unless it was stored before.
-fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<RatingChange>, StorageError> {
+/// Stores a match with everything that follows from it, unless it was stored before: then that counts.
+fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Outcome, StorageError> {
     let MatchRecord { room, round, game, mode, verdict, scores, level, digest, born, ended } = record;
     let is_new = transaction
         .prepare_cached("INSERT OR IGNORE INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
@@ -181,13 +187,15 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<
             *ended as i64
         ])?;
     if is_new == 0 {
-        return Ok(Vec::new());
+        return read_outcome(transaction, *room, *round);
     }
     let is_verified = *verdict == Verdict::Accepted;
     for line in scores {
-        let PlayerScore { player, name, slot, score, place, .. } = line;
+        let PlayerScore { peer, player, name, slot, score, place } = line;
         transaction
-            .prepare_cached("INSERT INTO scores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
+            .prepare_cached(
+                "INSERT INTO scores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, NULL, NULL)",
+            )?
             .execute(params![
                 room.as_bytes(),
                 round,
@@ -198,7 +206,8 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<
                 place,
                 *ended as i64,
                 game.as_str(),
-                mode.as_str()
+                mode.as_str(),
+                peer.as_bytes()
             ])?;
         transaction
             .prepare_cached(
@@ -218,7 +227,24 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<
                 *ended as i64
             ])?;
     }
-    if is_verified { rate(transaction, record) } else { Ok(Vec::new()) }
+    let ratings = if is_verified { rate(transaction, record)? } else { Vec::new() };
+    Ok(Outcome { verdict: *verdict, ratings })
+}
+
+/// What a match counts as that was stored before.
+fn read_outcome(transaction: &Transaction<'_>, room: RoomId, round: u32) -> Result<Outcome, StorageError> {
+    let key = params![room.as_bytes(), round];
+    let verdict: String = transaction
+        .prepare_cached("SELECT verdict FROM matches WHERE room = ?1 AND round = ?2")?
+        .query_row(key, |row| row.get(0))?;
+    let mut statement = transaction.prepare_cached(
+        "SELECT peer, rating_before, rating_after FROM scores
+         WHERE room = ?1 AND round = ?2 AND peer NOT NULL AND rating_after NOT NULL ORDER BY slot",
+    )?;
+    let ratings = statement.query_map(key, |row| {
+        Ok(RatingChange { peer: PeerId::from_bytes(row.get(0)?), before: row.get(1)?, after: row.get(2)? })
+    })?;
+    Ok(Outcome { verdict: read_verdict(&verdict), ratings: ratings.collect::<Result<_, _>>()? })
 }
 
 /// Moves the ratings of those who played. Somebody who played on two seats counts with the first.
@@ -250,7 +276,20 @@ fn rate(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<Ratin
                 after.mean,
                 after.deviation
             ])?;
-        changes.push(RatingChange { peer: line.peer, before: before.shown(), after: after.shown() });
+        let change = RatingChange { peer: line.peer, before: before.shown(), after: after.shown() };
+        transaction
+            .prepare_cached(
+                "UPDATE scores SET rating_before = ?4, rating_after = ?5
+                 WHERE room = ?1 AND round = ?2 AND slot = ?3",
+            )?
+            .execute(params![
+                record.room.as_bytes(),
+                record.round,
+                line.slot.number(),
+                change.before,
+                change.after
+            ])?;
+        changes.push(change);
     }
     Ok(changes)
 }
@@ -288,10 +327,14 @@ fn read_match(row: &Row<'_>) -> rusqlite::Result<PastMatch> {
         round: row.get(1)?,
         score: row.get(2)?,
         place: row.get(3)?,
-        verdict: Verdict::from_word(&verdict).unwrap_or(Verdict::Disputed),
+        verdict: read_verdict(&verdict),
         at: row.get::<_, i64>(5)? as u64,
         players: row.get(6)?,
     })
+}
+
+fn read_verdict(word: &str) -> Verdict {
+    Verdict::from_word(word).unwrap_or(Verdict::Disputed)
 }
 
 /// A name that was allowed once and is not any more must not make a list unreadable.
@@ -302,7 +345,7 @@ fn read_name(row: &Row<'_>, column: usize) -> rusqlite::Result<DisplayName> {
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::{PeerId, Slot};
+    use gaggle_kit::Slot;
 
     use super::*;
 
@@ -311,12 +354,15 @@ mod tests {
         let mut storage = memory();
         let record = record(1, Verdict::Accepted, &[(1, 300), (2, 100)]);
         let first = storage.store(std::slice::from_ref(&record)).unwrap();
-        assert_eq!(first[0].len(), 2);
-        assert!(first[0][0].after > 1_500 && first[0][1].after < 1_500);
-        let again = storage.store(&[record.clone(), record]).unwrap();
-        assert_eq!(again, [vec![], vec![]]);
+        let ratings = &first[0].ratings;
+        assert_eq!(ratings.len(), 2);
+        assert!(ratings[0].after > 1_500 && ratings[1].after < 1_500);
+        // Also if those who came back after a crash say something else.
+        let other = MatchRecord { verdict: Verdict::Disputed, scores: Vec::new(), ..record.clone() };
+        let again = storage.store(&[record, other]).unwrap();
+        assert_eq!(again, [first[0].clone(), first[0].clone()], "the same answer as the first time");
         let mine = storage.mine(player(1), &label("gander"), &label("team")).unwrap();
-        assert_eq!(mine.rating, Some(first[0][0].after));
+        assert_eq!(mine.rating, Some(ratings[0].after));
         assert_eq!(mine.matches.len(), 1);
         assert_eq!((mine.matches[0].score, mine.matches[0].place, mine.matches[0].players), (300, 1, 2));
     }
@@ -344,7 +390,8 @@ mod tests {
         let mut storage = memory();
         let disputed = MatchRecord { scores: Vec::new(), ..record(1, Verdict::Disputed, &[]) };
         let solo = record(2, Verdict::Unverified, &[(1, 10)]);
-        assert_eq!(storage.store(&[disputed, solo]).unwrap(), [vec![], vec![]]);
+        let outcomes = storage.store(&[disputed, solo]).unwrap();
+        assert!(outcomes.iter().all(|outcome| outcome.ratings.is_empty()));
         assert_eq!(storage.mine(player(1), &label("gander"), &label("team")).unwrap().rating, None);
     }
 
@@ -352,7 +399,7 @@ mod tests {
     fn one_person_on_two_seats_cannot_rate_themselves() {
         let mut storage = memory();
         let record = record(1, Verdict::Accepted, &[(1, 10), (1, 20)]);
-        assert_eq!(storage.store(&[record]).unwrap(), [vec![]]);
+        assert_eq!(storage.store(&[record]).unwrap()[0].ratings, []);
     }
 
     #[test]
@@ -431,6 +478,9 @@ mod tests {
         let mine = storage.mine(player(1), &label("gander"), &label("duel")).unwrap();
         let matches: Vec<(u32, i64)> = mine.matches.iter().map(|past| (past.round, past.score)).collect();
         assert_eq!((matches, mine.best.map(|best| best.score)), (vec![(2, 70)], Some(70)));
+        let known = MatchRecord { room: RoomId::from_bytes([9; 16]), ..record(1, Verdict::Disputed, &[]) };
+        let outcome = Outcome { verdict: Verdict::Accepted, ratings: Vec::new() };
+        assert_eq!(storage.store(&[known]).unwrap(), [outcome]);
         storage.store(&[record(3, Verdict::Accepted, &[(1, 300), (2, 100)])]).unwrap();
         let team = storage.mine(player(1), &label("gander"), &label("team")).unwrap();
         assert_eq!(team.matches.iter().map(|past| past.round).collect::<Vec<_>>(), [3, 1]);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use gaggle_lobby::view::{RoomEvent, Verdict};
-use gaggle_lobby::{RoomId, ServerMessage};
+use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
 
 use crate::guest::{FIND, Guest, PATIENCE, hello};
 use crate::place::{Place, lasting_port};
@@ -211,6 +211,54 @@ fn killed_in_a_storm_it_forgets_nothing_it_said() {
         });
         assert_eq!(seat, (*room, *slot));
     }
+}
+
+#[test]
+fn what_was_reported_to_a_server_that_was_killed_counts_at_the_next() {
+    let place = Place::new();
+    let more = ["--grace", "2s"];
+    let mut process = Process::start(place.path(), lasting_port(), &more);
+    let address = process.address;
+    let seats = Mutex::default();
+    let create = r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#;
+    let mut host = seated(address, 1, create, &seats).unwrap();
+    let other = seated(address, 2, &format!(r#"{{"type":"join","code":"{}"}}"#, host.2), &seats).unwrap();
+    let report = format!(
+        r#"{{"type":"report","round":1,"scores":[{{"peer":"{}","slot":0,"score":9}},{{"peer":"{}","slot":1,"score":7}}]}}"#,
+        host.1, other.1
+    );
+    let answer = |guest: &mut Guest| {
+        guest.say(&report);
+        guest.hear_until(|message| match message {
+            ServerMessage::MatchResult(result) => Some(Ok(result.verdict)),
+            ServerMessage::Refused(refused) => Some(Err(refused.code)),
+            _ => None,
+        })
+    };
+    assert_eq!(answer(&mut host.0), Ok(Verdict::Pending));
+    process.kill();
+    let process = Process::start(place.path(), address.port(), &more);
+    let back = |(number, _, _, ticket): &Acknowledged| {
+        let mut guest = Guest::connect(process.address);
+        guest.say(&hello(*number).replace('}', &format!(r#","ticket":"{ticket}"}}"#)));
+        guest.hear_until(|message| matches!(message, ServerMessage::Seated(_)).then_some(()));
+        guest
+    };
+    let seats = seats.into_inner().unwrap();
+    let mut host = back(&seats[0]);
+    assert_eq!(answer(&mut host), Err(RefusalCode::Unavailable), "the other is on the way back");
+    let mut other = back(&seats[1]);
+    for guest in [&mut host, &mut other] {
+        assert_eq!(answer(guest), Ok(Verdict::Pending));
+    }
+    let verdict = host.hear_until(|message| match message {
+        ServerMessage::Change(change) => change.events.iter().find_map(|event| match event {
+            RoomEvent::ResultDecided(result) => Some(result.verdict),
+            _ => None,
+        }),
+        _ => None,
+    });
+    assert_eq!(verdict, Verdict::Accepted);
 }
 
 /// A seat somebody was told they have: who, where, which, and the ticket.

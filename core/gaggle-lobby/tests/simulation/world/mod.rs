@@ -372,7 +372,7 @@ impl World {
         while let Some(record) = self.directory.poll_record() {
             let (room, round) = (record.room, record.round);
             self.checker.recorded(record);
-            let request = Request::Stored { room, round, ratings: Vec::new() };
+            let request = Request::Stored { room, round, verdict: None, ratings: Vec::new() };
             let _ = self.directory.handle_request(self.now, request.clone());
             self.twin.take(self.now, &Entry::Request(Box::new(request)), None);
         }
