@@ -330,7 +330,7 @@ impl Node {
         }
         self.answer_probe(now, connection);
         match Envelope::<ClientMessage>::decode(text) {
-            Ok(envelope) => self.handle_message(now, connection, envelope),
+            Ok(envelope) => self.handle_message(now, connection, envelope, text.len()),
             Err(error) => self.refuse(now, connection, id_of(text), error.into()),
         }
     }

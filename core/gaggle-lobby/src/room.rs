@@ -154,6 +154,18 @@ pub enum Act {
     Report(Report),
 }
 
+impl Act {
+    /// Whether only a host may do it.
+    pub fn needs_host(&self) -> bool {
+        match self {
+            Act::Start { .. } | Act::Finish | Act::Settings(_) | Act::Access { .. } => true,
+            Act::Kick(_) | Act::Host(_) => true,
+            Act::Leave | Act::StepOut | Act::FallSilent => false,
+            Act::Ready(_) | Act::Profile { .. } | Act::Report(_) => false,
+        }
+    }
+}
+
 /// What a call changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoomChange {

@@ -103,6 +103,8 @@ pub struct Rates {
     pub look: Rate,
     /// `report`, per person.
     pub report: Rate,
+    /// `report`, per address: whoever plays alone has each of them stored.
+    pub report_per_address: Rate,
 }
 
 /// So many at once, and then one every `every`.
@@ -236,6 +238,8 @@ impl Default for Rates {
             signal_bytes_to_one: Rate { burst: 1 << 16, every: Micros::new(64) },
             look: Rate::per_secs(20, 20),
             report: Rate::per_secs(10, 10),
+            // As many as may be connected from there, all at once.
+            report_per_address: Rate { burst: 200, every: Micros::from_millis(500) },
         }
     }
 }
@@ -259,6 +263,7 @@ impl Rates {
             signal_bytes_to_one: unlimited,
             look: unlimited,
             report: unlimited,
+            report_per_address: unlimited,
         }
     }
 }

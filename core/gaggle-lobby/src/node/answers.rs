@@ -312,7 +312,7 @@ impl Node {
                     }
                     (_, Some(then)) => {
                         if let Some(known) = self.connections.get_mut(&connection) {
-                            known.waiting.push_front(*then);
+                            known.put_first(*then);
                         }
                     }
                     (_, None) => self.send(connection, id, Done {}),

@@ -4,9 +4,9 @@
 use gaggle_kit::{Micros, PeerId};
 
 use super::answers::Asked;
-use super::connection::{Phase, Stage};
+use super::connection::{Phase, Stage, Waiting};
 use super::limits::Doing;
-use super::{ConnectionId, Node, Output, Query};
+use super::{ConnectionId, Node, Output, Query, too_fast};
 use crate::directory::{JoinBy, Request, Wish};
 use crate::id::RoomId;
 use crate::label::DisplayName;
@@ -27,6 +27,7 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         envelope: Envelope<ClientMessage>,
+        bytes: usize,
     ) {
         let Some(known) = self.connections.get_mut(&connection) else { return };
         if let Phase::Known(session) = &mut known.phase {
@@ -34,7 +35,7 @@ impl Node {
         }
         if known.must_wait() {
             let id = envelope.id;
-            if let Err(refusal) = known.wait(envelope) {
+            if let Err(refusal) = known.wait(envelope, bytes) {
                 self.refuse(now, connection, id, refusal);
             }
             return;
@@ -68,9 +69,9 @@ impl Node {
     /// Takes up what was said, until something has to be waited for again.
     pub(super) fn take_up_waiting(&mut self, now: Micros, connection: ConnectionId) {
         while let Some(known) = self.connections.get_mut(&connection).filter(|known| !known.must_wait())
-            && let Some(envelope) = known.waiting.pop_front()
+            && let Some(Waiting { envelope, bytes }) = known.waiting.pop_front()
         {
-            self.handle_message(now, connection, envelope);
+            self.handle_message(now, connection, envelope, bytes);
         }
     }
 
@@ -140,7 +141,7 @@ impl Node {
                 if list.game.is_empty() {
                     return Err(Refusal::new(RefusalCode::BadGame, "field game is missing"));
                 }
-                self.watch_list(now, connection, id, list);
+                self.watch_list(now, connection, id, list)?;
             }
             ClientMessage::Unlist(_) => {
                 self.lists.remove(connection);
@@ -183,7 +184,6 @@ impl Node {
         let Find { game, mode, build, settings, .. } = find;
         let new = self.new_room(game, mode, build, seats, settings);
         let new = NewRoom { drop_in, ..new };
-        if is_by_skill {
         if is_by_skill && newcomer.switch {
             // Nobody can say when others will be found: whoever looks for them gives the seat up first.
             let Some((room, peer, link)) = self.own_room(connection).ok() else { return Ok(()) };
@@ -192,6 +192,7 @@ impl Node {
             self.ask_busy(connection, Asked::Seek { connection, id, then }, request);
             return Ok(());
         }
+        if is_by_skill {
             self.begin_search(now, connection, id, &newcomer, new);
             return Ok(());
         }
@@ -333,7 +334,21 @@ impl Node {
         if act != Act::Leave {
             self.meter(now, connection, Doing::Change)?;
         }
+        if act.needs_host() {
+            self.meter_room(now, connection)?;
+        }
         self.act_unmetered(connection, id, act)
+    }
+
+    /// Counts what a host does for the room as well: everybody gets a new ticket for most of it, and members who hand the role
+    /// round would otherwise have as many made as all of them together may ask for.
+    fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Refusal> {
+        let (room, peer, _) = self.own_room(connection)?;
+        let rate = self.rules.rates.change;
+        match self.rooms.get_mut(&room).filter(|copy| copy.view.host == peer) {
+            Some(copy) => copy.acts.take(now, rate).map_err(too_fast),
+            None => Ok(()),
+        }
     }
 
     fn act_unmetered(&mut self, connection: ConnectionId, id: Option<u64>, act: Act) -> Result<(), Refusal> {
@@ -405,6 +420,7 @@ impl Node {
             let text = format!("you are in room {code}: leave it first, or ask to switch");
             return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
         }
+        let switch = session.room.is_some();
         let address = self.connections.get(&connection).map(|known| known.address);
         let Some(address) = address else { return Ok(None) };
         let palette = palette.unwrap_or(0);
@@ -418,7 +434,6 @@ impl Node {
                 let text = "this server is about to stop: come back and you will be sent to another";
                 Err(Refusal { retry_ms: Some(reconnect_ms), ..Refusal::new(RefusalCode::Draining, text) })
             }
-        let switch = session.room.is_some();
             None => Ok(()),
         }
     }

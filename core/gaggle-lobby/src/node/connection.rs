@@ -11,15 +11,16 @@ use crate::directory::Request;
 use crate::id::{NodeId, PlayerId, RoomId, SessionId};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
-use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode};
+use crate::message::{ClientMessage, Envelope, MESSAGE_BYTES_MAX, Refusal, RefusalCode};
 use crate::rate::Meter;
 use crate::room::{Act, Link};
 use crate::rules::Rate;
 use crate::ticket::Claims;
 use crate::view::Json;
 
-/// Messages that wait while the directory is asked for the one before.
+/// Messages that wait while the directory is asked for the one before, and their bytes: two of the longest.
 const WAITING_MAX: usize = 32;
+const WAITING_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
 /// What nobody does by accident, so often in a row, ends a connection.
 const STRIKES: Rate = Rate { burst: 20, every: Micros::from_millis(500) };
 
@@ -39,9 +40,16 @@ pub(super) struct Connection {
     pub(super) beats: Meter,
     /// The directory is being asked for this connection; what it says meanwhile waits.
     pub(super) busy: bool,
-    pub(super) waiting: VecDeque<Envelope<ClientMessage>>,
+    pub(super) waiting: VecDeque<Waiting>,
     /// Who wants to know whether this connection lives.
     pub(super) probed_by: Vec<Prober>,
+}
+
+/// Something that was said, and how long it was.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) envelope: Envelope<ClientMessage>,
+    pub(super) bytes: usize,
 }
 
 /// Somebody with the same key as a connection that may be dead.
@@ -137,13 +145,20 @@ impl Connection {
     }
 
     /// Keeps a message until the one before is done.
-    pub(super) fn wait(&mut self, envelope: Envelope<ClientMessage>) -> Result<(), Refusal> {
-        if self.waiting.len() >= WAITING_MAX {
-            let text = format!("more than {WAITING_MAX} messages are waiting for an answer");
+    pub(super) fn wait(&mut self, envelope: Envelope<ClientMessage>, bytes: usize) -> Result<(), Refusal> {
+        let waiting_bytes: usize = self.waiting.iter().map(|waiting| waiting.bytes).sum();
+        if self.waiting.len() >= WAITING_MAX || waiting_bytes + bytes > WAITING_BYTES_MAX {
+            let text =
+                format!("more than {WAITING_MAX} messages, or long ones, are waiting for an answer already");
             return Err(Refusal { retry_ms: Some(100), ..Refusal::new(RefusalCode::TooFast, text) });
         }
-        self.waiting.push_back(envelope);
+        self.waiting.push_back(Waiting { envelope, bytes });
         Ok(())
+    }
+
+    /// Takes this up before everything else that waits: it was its turn before.
+    pub(super) fn put_first(&mut self, envelope: Envelope<ClientMessage>) {
+        self.waiting.push_front(Waiting { envelope, bytes: 0 });
     }
 }
 

@@ -14,6 +14,7 @@ use crate::directory::{Copy, Request};
 use crate::id::RoomId;
 use crate::message::server::{Change, NewTicket, Removed};
 use crate::players::Players;
+use crate::rate::Meter;
 use crate::room::Link;
 use crate::ticket::Claims;
 use crate::view::{LeaveReason, Member, RoomEvent, RoomView, Status};
@@ -80,6 +81,8 @@ pub(super) struct RoomCopy {
     early: BTreeMap<u64, Step>,
     /// When to ask for the whole room because a change is missing.
     pub(super) missing_at: Option<Micros>,
+    /// What its hosts have done lately.
+    pub(super) acts: Meter,
 }
 
 impl RoomCopy {
@@ -121,7 +124,8 @@ impl Node {
             early.retain(|version, _| *version > view.version);
             let missing_at = (!early.is_empty()).then(|| now + PATIENCE);
             let links = links.into_iter().collect();
-            self.rooms.insert(room, RoomCopy { view, links, locals: BTreeMap::new(), early, missing_at });
+            let (locals, acts) = (BTreeMap::new(), Meter::default());
+            self.rooms.insert(room, RoomCopy { view, links, locals, early, missing_at, acts });
             return;
         };
         if view.version <= known.view.version {

@@ -46,6 +46,7 @@ struct AddressMeters {
     connect: Meter,
     create: Meter,
     join: Meter,
+    report: Meter,
 }
 
 impl Limits {
@@ -98,6 +99,7 @@ impl Limits {
         match doing {
             Doing::Create => meters.create.take(now, rates.create_per_address).map_err(too_fast),
             Doing::Join => meters.join.take(now, rates.join_per_address).map_err(too_fast),
+            Doing::Report => meters.report.take(now, rates.report_per_address).map_err(too_fast),
             _ => Ok(()),
         }
     }
@@ -142,7 +144,9 @@ impl Limits {
         self.people.retain(|_, meters| !meters.iter().all(|meter| meter.is_clear(now)));
         self.addresses.retain(|_, meters| {
             meters.connections > 0
-                || ![meters.connect, meters.create, meters.join].iter().all(|m| m.is_clear(now))
+                || ![meters.connect, meters.create, meters.join, meters.report]
+                    .iter()
+                    .all(|m| m.is_clear(now))
         });
         let is_empty = self.people.is_empty() && self.addresses.is_empty();
         self.forget_at = (!is_empty).then(|| now + FORGET_EVERY);
@@ -150,7 +154,7 @@ impl Limits {
 }
 
 /// Addresses that belong to one place: of IPv6, a household has a whole /64.
-fn place(address: IpAddr) -> u128 {
+pub(super) fn place(address: IpAddr) -> u128 {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
         IpAddr::V6(v6) => v6.to_bits() & !u128::from(u64::MAX),

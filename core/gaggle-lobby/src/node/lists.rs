@@ -10,16 +10,20 @@ use std::sync::Arc;
 use gaggle_kit::Micros;
 
 use super::answers::Asked;
+use super::limits::place;
 use super::{ConnectionId, Node, Output, encode};
 use crate::directory::Request;
 use crate::id::RoomId;
 use crate::label::Label;
 use crate::message::client::List;
 use crate::message::server::{Listing, Rooms};
+use crate::message::{Refusal, RefusalCode};
 
 /// Lists that are asked for at once, and how long it is until the next ones are, where there are more.
 const AT_ONCE: usize = 16;
 const TURN: Micros = Micros::from_millis(50);
+/// Different lists that are watched from one address (of IPv6, from one /64). Anybody can make up modes and builds.
+const PER_ADDRESS_MAX: usize = 32;
 
 /// What one can watch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +38,9 @@ pub(super) struct ListKey {
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     watched: BTreeMap<ListKey, Watched>,
-    by_connection: BTreeMap<ConnectionId, ListKey>,
+    by_connection: BTreeMap<ConnectionId, (ListKey, u128)>,
+    /// How many connections of each place watch what.
+    by_place: BTreeMap<u128, BTreeMap<ListKey, usize>>,
     refresh_at: Option<Micros>,
     /// With which the next turn begins, if this is not the last one.
     next: Option<ListKey>,
@@ -57,7 +63,16 @@ impl Lists {
     }
 
     pub(super) fn remove(&mut self, connection: ConnectionId) {
-        let Some(key) = self.by_connection.remove(&connection) else { return };
+        let Some((key, place)) = self.by_connection.remove(&connection) else { return };
+        if let Some(counts) = self.by_place.get_mut(&place) {
+            match counts.get_mut(&key) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(counts.remove(&key)),
+            }
+            if counts.is_empty() {
+                self.by_place.remove(&place);
+            }
+        }
         if let Some(watched) = self.watched.get_mut(&key) {
             watched.watchers.remove(&connection);
             watched.new.remove(&connection);
@@ -71,17 +86,42 @@ impl Lists {
     }
 }
 
+impl Lists {
+    /// Whether a connection of this place may watch this instead of what it watches.
+    fn may_watch(&self, connection: ConnectionId, place: u128, key: &ListKey) -> bool {
+        let Some(counts) = self.by_place.get(&place) else { return true };
+        let own = self.by_connection.get(&connection).map(|(own, _)| own);
+        let is_freed = own.is_some_and(|own| counts.get(own) == Some(&1));
+        counts.contains_key(key) || counts.len() - usize::from(is_freed) < PER_ADDRESS_MAX
+    }
+}
+
 impl Node {
-    pub(super) fn watch_list(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, list: List) {
-        self.lists.remove(connection);
+    pub(super) fn watch_list(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        list: List,
+    ) -> Result<(), Refusal> {
+        let Some(place) = self.connections.get(&connection).map(|known| place(known.address)) else {
+            return Ok(());
+        };
         let List { game, mode, build, all } = list;
         let key = ListKey { game, mode, build, all };
-        self.lists.by_connection.insert(connection, key.clone());
+        if !self.lists.may_watch(connection, place, &key) {
+            let text = format!("{PER_ADDRESS_MAX} different lists are watched from your address already");
+            return Err(Refusal::new(RefusalCode::TooMany, text));
+        }
+        self.lists.remove(connection);
+        *self.lists.by_place.entry(place).or_default().entry(key.clone()).or_default() += 1;
+        self.lists.by_connection.insert(connection, (key.clone(), place));
         let watched = self.lists.watched.entry(key.clone()).or_default();
         watched.watchers.insert(connection);
         watched.new.insert(connection, id);
         self.lists.refresh_at.get_or_insert(now + self.rules.list_every);
         self.ask_for_list(&key);
+        Ok(())
     }
 
     pub(super) fn refresh_lists(&mut self, now: Micros) {

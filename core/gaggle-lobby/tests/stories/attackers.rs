@@ -10,6 +10,7 @@ use gaggle_lobby::rules::{GameRules, ModeRules, Rate, Rates, Rules};
 use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
 
 use crate::server::{CREATE, LEAVE, Ours, Server, code, hello, join, seat, welcome};
+use crate::signals_and_results::{peer, report};
 
 const FIND_DUEL: &str = r#"{"type":"find","id":5,"game":"ranked","mode":"duel"}"#;
 const START: &str = r#"{"type":"start"}"#;
@@ -36,6 +37,108 @@ fn hellos_sent_all_at_once_are_taken_one_after_another() {
     server.verified(connection, refused());
     assert_eq!(code(&server.hear(connection)), RefusalCode::BadToken);
     welcome(&server.say(connection, &hello(1)));
+}
+
+#[test]
+fn from_one_address_only_so_many_different_lists_are_watched() {
+    let mut server = Server::new();
+    let list = |build: usize| format!(r#"{{"type":"list","game":"gander","build":"b{build}"}}"#);
+    let mut watchers = Vec::new();
+    for number in 0..40 {
+        let watcher = server.connect_from("10.7.7.7");
+        server.say(watcher, &hello(number));
+        watchers.push(watcher);
+    }
+    for (number, watcher) in watchers.iter().enumerate() {
+        let heard = server.say(*watcher, &list(number));
+        match number {
+            0..32 => assert!(matches!(&heard[..], [ServerMessage::Rooms(_)]), "{number}: {heard:?}"),
+            _ => assert_eq!(code(&heard), RefusalCode::TooMany, "{number}"),
+        }
+    }
+    // What others there watch may be watched, and by who watches something of their own, another.
+    let is_shown = |heard: Vec<ServerMessage>| matches!(&heard[..], [ServerMessage::Rooms(_)]);
+    assert!(is_shown(server.say(watchers[39], &list(0))));
+    assert!(is_shown(server.say(watchers[1], &list(99))));
+    assert_eq!(code(&server.say(watchers[0], &list(100))), RefusalCode::TooMany, "two watch that one");
+    // Who is gone, or watches no more, makes room.
+    server.close(watchers[2]);
+    assert!(is_shown(server.say(watchers[38], &list(38))));
+    server.say(watchers[3], r#"{"type":"unlist"}"#);
+    assert!(is_shown(server.say(watchers[37], &list(37))));
+    assert_eq!(code(&server.say(watchers[36], &list(36))), RefusalCode::TooMany);
+    // Elsewhere nobody notices.
+    let elsewhere = server.guest(100);
+    assert!(is_shown(server.say(elsewhere, &list(36))));
+}
+
+#[test]
+fn what_waits_for_an_answer_is_bounded_in_bytes() {
+    let mut server = Server::new();
+    let connection = server.connect();
+    server.say(connection, r#"{"type":"hello","token":"x"}"#);
+    let long = format!(r#"{{"type":"find","game":"gander","settings":{{"a":"{}"}}}}"#, "x".repeat(60_000));
+    assert!(server.say(connection, &long).is_empty() && server.say(connection, &long).is_empty());
+    assert_eq!(code(&server.say(connection, &long)), RefusalCode::TooFast);
+    assert!(server.say(connection, r#"{"type":"touch"}"#).is_empty(), "there is room for short ones");
+}
+
+#[test]
+fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
+    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    rules.rates.change = Rates::default().change;
+    let mut server = Server::with_rules(rules);
+    let players: Vec<ConnectionId> = (0..8)
+        .map(|number| {
+            let player = server.guest(number);
+            server.say(player, r#"{"type":"find","game":"gander","seats":8}"#);
+            player
+        })
+        .collect();
+    let peers: Vec<String> = players.iter().map(|player| peer(&server, *player)).collect();
+    let watcher = players[7];
+    server.hear(watcher);
+    let mut refused = 0;
+    let mut host = 0;
+    for _ in 0..30 {
+        let next = (host + 1) % 7;
+        let hand_over = format!(r#"{{"type":"host","peer":"{}"}}"#, peers[next]);
+        match &server.say(players[host], &hand_over)[..] {
+            [ServerMessage::Refused(no)] => {
+                assert_eq!(no.code, RefusalCode::TooFast);
+                refused += 1;
+            }
+            _ => host = next,
+        }
+    }
+    let heard = server.hear(watcher);
+    let tickets = heard.iter().filter(|message| matches!(message, ServerMessage::NewTicket(_))).count();
+    assert_eq!((tickets, refused), (20, 10));
+    // Who is no host uses nothing up that the host may need.
+    server.wait_secs(11);
+    for _ in 0..20 {
+        assert_eq!(code(&server.say(watcher, START)), RefusalCode::NotHost);
+    }
+    server.say(players[host], r#"{"type":"access","locked":true}"#);
+    assert!(server.room_of(watcher).locked);
+}
+
+#[test]
+fn from_one_address_only_so_many_results_are_stored() {
+    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    rules.rates.report_per_address = Rates::default().report_per_address;
+    let mut server = Server::with_rules(rules);
+    let stored = (0..300).filter(|number| {
+        let alone = server.connect_from("10.7.7.7");
+        server.say(alone, &hello(*number));
+        server.say(alone, r#"{"type":"create","game":"gander","drop_in":true}"#);
+        let report = report(&server, &[alone], &[5]);
+        let heard = server.say(alone, &report);
+        server.close(alone);
+        !heard.iter().any(|message| matches!(message, ServerMessage::Refused(_)))
+    });
+    assert_eq!(stored.count(), 200);
+    assert_eq!(server.records.len(), 200);
 }
 
 #[test]
