@@ -141,6 +141,11 @@ settings! {
     /// The relay members are sent to instead of this server's own, as `wss://play.example/relay`: with several nodes, the same on all.
     relay_url: Option<String> = None;
 
+    /// Datagrams a second one member may hand to the relay, each receiver counted; half as many at once.
+    relay_member_rate: usize = 4_000;
+    /// The same for all members from one address (of IPv6, from one /64) together: more where many play behind one router.
+    relay_network_rate: usize = 8_000;
+
     /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
     token_issuer: Option<String> = None;
     /// Who tokens must be for (`aud`). Without it those the issuer made for any other client count, too.
@@ -180,6 +185,9 @@ const NOT_SETTINGS: [&str; 5] = ["page", "long", "seeds", "times", "bless"];
 const HELP_WIDTH: usize = 80;
 /// Whoever knows the operator's token sees who plays: it should not be guessed.
 const OPERATOR_TOKEN_MIN: usize = 12;
+
+/// Less than a player of two at 60 Hz needs would be none; more than any machine forwards, no limit.
+const RELAY_RATES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
 
 /// How the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -297,6 +305,14 @@ impl Config {
         if self.redis.is_some() && self.ticket_secret.is_none() {
             return conflict(
                 "nodes that share a Redis must sign with the same key: set `ticket_secret` to the same on all of them",
+            );
+        }
+        if !RELAY_RATES.contains(&self.relay_member_rate) || !RELAY_RATES.contains(&self.relay_network_rate) {
+            return conflict("`relay_member_rate` and `relay_network_rate` are 100 to 1000000 a second");
+        }
+        if self.relay_network_rate < self.relay_member_rate {
+            return conflict(
+                "`relay_network_rate` cannot be less than `relay_member_rate`: one member is a network, too",
             );
         }
         if self.operator_token.as_ref().is_some_and(|token| token.0.len() < OPERATOR_TOKEN_MIN) {
@@ -426,6 +442,18 @@ mod tests {
             (
                 &["--operator-token", "hunter2"],
                 "`operator_token` is too easily guessed: make it 12 characters or more",
+            ),
+            (
+                &["--relay-network-rate", "99"],
+                "`relay_member_rate` and `relay_network_rate` are 100 to 1000000 a second",
+            ),
+            (
+                &["--relay-member-rate", "9000"],
+                "`relay_network_rate` cannot be less than `relay_member_rate`: one member is a network, too",
+            ),
+            (
+                &["--relay-network-rate", "many"],
+                "--relay-network-rate: `relay_network_rate` cannot be `many`: a whole number",
             ),
             (&["--tls-key", "k"], "`tls_certificate` and `tls_key` go together: set both or none"),
             (

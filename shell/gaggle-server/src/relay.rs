@@ -31,10 +31,8 @@ pub(crate) fn mount(
         return Ok((None, Vec::new()));
     }
     let addresses = udp.as_ref().map(|udp| udp.addresses().to_vec()).unwrap_or_default();
-    let limits =
-        RelayConfig { sockets_per_network: config.connections_per_address, ..RelayConfig::default() };
     let unix_seconds = Box::new(move || clock.now().get() / 1_000_000);
-    let server = RelayServer::start_with_clock(key, limits, udp, unix_seconds)
+    let server = RelayServer::start_with_clock(key, limits(config), udp, unix_seconds)
         .map_err(|error| StartError::Setting(format!("the relay cannot start: {error}")))?;
     let mount = Arc::new(Mount(server.clone()));
     extensions.upgrades.push(mount.clone());
@@ -43,6 +41,19 @@ pub(crate) fn mount(
     let socket = config.relay_url.clone().unwrap_or_else(|| PATH.into());
     extensions.relay = Some(Relay { socket, udp, fingerprint: None });
     Ok((Some(server), addresses.iter().map(|address| format!("stun:{address}")).collect()))
+}
+
+/// How much anybody may use of the relay.
+fn limits(config: &Config) -> RelayConfig {
+    let (member, network) = (config.relay_member_rate as u64, config.relay_network_rate as u64);
+    RelayConfig {
+        sockets_per_network: config.connections_per_address,
+        frames_per_second: member,
+        frames_burst: member / 2,
+        network_frames_per_second: network,
+        network_frames_burst: network / 2,
+        ..RelayConfig::default()
+    }
 }
 
 /// The UDP port that is asked for, or the one with the number of the server's own. Without the latter the relay has its sockets.
@@ -103,5 +114,19 @@ impl MetricsSource for Mount {
             now: vec![("relay members", totals.members)],
             counts: vec![("relay forwarded", totals.forwarded), ("relay dropped", dropped)],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_relay_s_rates_are_the_settings_and_by_default_its_own() {
+        assert_eq!(limits(&Config::default()), RelayConfig::default());
+        let config = Config { relay_member_rate: 600, relay_network_rate: 20_000, ..Config::default() };
+        let limits = limits(&config);
+        assert_eq!((limits.frames_per_second, limits.frames_burst), (600, 300));
+        assert_eq!((limits.network_frames_per_second, limits.network_frames_burst), (20_000, 10_000));
     }
 }
