@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 
+mod silence;
 mod world;
 
 use gaggle_kit::{Micros, PeerId, Prng};
@@ -223,8 +224,8 @@ fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
         palette: 0,
         watch: false,
         players: Players::ONE,
-    };
         switch: false,
+    };
     let mut id = [0; 16];
     prng.fill(&mut id);
     let new = NewRoom {

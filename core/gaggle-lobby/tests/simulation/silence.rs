@@ -1,0 +1,182 @@
+//! A hundred thousand join, and half of them fall silent in one way or another while the others go on coming: whoever is silent is
+//! taken out, whoever is not keeps seat and room, and nothing is left behind.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_lobby::directory::Directory;
+use gaggle_lobby::node::{ConnectionId, NoIce, Node, NodeConfig, Output};
+use gaggle_lobby::rules::Rules;
+use gaggle_lobby::{NodeId, RoomId, TicketSigner};
+
+use crate::world::generous;
+
+const JOINS: u64 = 100_000;
+/// Five thousand a second.
+const BETWEEN: Micros = Micros::new(200);
+/// How often time passes for the machines, in joins.
+const TICK: u64 = 1_000;
+
+/// What becomes of somebody who joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Habit {
+    /// Answers, and says something now and then.
+    Stays,
+    /// The socket answers, nobody says anything.
+    Mute,
+    /// The socket answers no more, and nobody closes it.
+    Vanishes,
+    /// The socket closes, and nobody comes back.
+    Breaks,
+}
+
+struct Crowd {
+    now: Micros,
+    node: Node,
+    directory: Directory,
+    /// By the number of their connection.
+    habits: Vec<Habit>,
+    /// Those who stay, and the room they were given.
+    stay: Vec<(ConnectionId, PeerId, RoomId)>,
+}
+
+impl Crowd {
+    fn new(rules: Rules) -> Crowd {
+        let now = Micros::from_secs(1_800_000_000);
+        let config = NodeConfig {
+            id: NodeId(1),
+            secret: [5; 32],
+            signer: TicketSigner::from_secret(&[7; 32]),
+            server_name: "simulated".into(),
+            ice: Box::new(NoIce),
+            lease: Micros::MAX,
+        };
+        let node = Node::new(now, rules.clone(), config);
+        let directory = Directory::new(rules);
+        let mut crowd = Crowd { now, node, directory, habits: Vec::new(), stay: Vec::new() };
+        crowd.settle();
+        crowd
+    }
+
+    fn habit(&self, connection: ConnectionId) -> Habit {
+        self.habits[connection.0 as usize]
+    }
+
+    fn join(&mut self, habit: Habit) {
+        let number = self.habits.len();
+        let connection = ConnectionId(number as u64);
+        self.habits.push(habit);
+        self.node.handle_connected(self.now, connection, [10, 1, (number >> 8) as u8, number as u8].into());
+        self.say(connection, &format!(r#"{{"type":"hello","key":"key-of-guest-number-{number}"}}"#));
+        self.say(connection, r#"{"type":"find","game":"gander","mode":"team"}"#);
+        if habit == Habit::Stays {
+            let (peer, _) = self.node.peer_of(connection).unwrap();
+            let room = self.directory.room_of(peer).unwrap().view().id;
+            self.stay.push((connection, peer, room));
+        }
+    }
+
+    fn say(&mut self, connection: ConnectionId, text: &str) {
+        self.node.handle_text(self.now, connection, text);
+        self.settle();
+    }
+
+    /// Time passes, and whoever stays says so.
+    fn tick(&mut self, nth: u64) {
+        self.node.handle_timeout(self.now);
+        self.settle();
+        self.directory.handle_timeout(self.now);
+        self.settle();
+        // Each in turn, every eight seconds.
+        for index in ((nth % 40) as usize..self.stay.len()).step_by(40) {
+            let (connection, ..) = self.stay[index];
+            self.say(connection, r#"{"type":"touch"}"#);
+        }
+    }
+
+    fn settle(&mut self) {
+        loop {
+            while let Some((_, notice)) = self.directory.poll_notice() {
+                self.node.handle_notice(self.now, notice);
+            }
+            match self.node.poll_output() {
+                None => return,
+                Some(Output::Ask { ask, request }) => {
+                    let reply = self.directory.handle_request(self.now, *request);
+                    while let Some((_, notice)) = self.directory.poll_notice() {
+                        self.node.handle_notice(self.now, notice);
+                    }
+                    self.node.handle_reply(self.now, ask, reply);
+                }
+                Some(Output::Ping { connection })
+                    if matches!(self.habit(connection), Habit::Stays | Habit::Mute) =>
+                {
+                    self.node.handle_pong(self.now, connection);
+                }
+                Some(Output::Send { connection, text }) if text.starts_with(r#"{"type":"left""#) => {
+                    assert_eq!(self.habit(connection), Habit::Mute, "{text}");
+                }
+                Some(Output::Close { connection, .. }) => {
+                    assert_eq!(self.habit(connection), Habit::Vanishes);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn the_silent_are_taken_out_of_a_storm_of_joins_and_nobody_else_is() {
+    let rules = Rules {
+        grace: Micros::from_secs(10),
+        silent_after: Micros::from_secs(20),
+        ping_after: Micros::from_secs(5),
+        pong_within: Micros::from_secs(3),
+        connections_max: 200_000,
+        rooms_max: 100_000,
+        ..generous()
+    };
+    let mut crowd = Crowd::new(rules);
+    let mut prng = Prng::new(3);
+    let mut breaking: VecDeque<(Micros, ConnectionId)> = VecDeque::new();
+    for number in 0..JOINS {
+        let habit = match prng.below(20) {
+            0..10 => Habit::Stays,
+            10..13 => Habit::Mute,
+            13..17 => Habit::Vanishes,
+            _ => Habit::Breaks,
+        };
+        crowd.join(habit);
+        if habit == Habit::Breaks {
+            breaking.push_back((crowd.now + Micros::from_millis(700), ConnectionId(number)));
+        }
+        crowd.now += BETWEEN;
+        while breaking.front().is_some_and(|(at, _)| *at <= crowd.now)
+            && let Some((_, connection)) = breaking.pop_front()
+        {
+            crowd.node.handle_closed(crowd.now, connection);
+            crowd.settle();
+        }
+        if number % TICK == 0 {
+            crowd.tick(number / TICK);
+        }
+    }
+    let most = crowd.directory.rooms().count();
+    // Longer than the longest silence, the time a socket has to answer, and the time a seat is kept, together.
+    for nth in 0..300 {
+        crowd.now += Micros::new(BETWEEN.get() * TICK);
+        breaking.drain(..).for_each(|(_, connection)| crowd.node.handle_closed(crowd.now, connection));
+        crowd.tick(nth);
+    }
+    let count = |habit| crowd.habits.iter().filter(|known| **known == habit).count();
+    assert!(count(Habit::Stays) > 45_000 && count(Habit::Vanishes) > 15_000);
+    for (_, peer, room) in &crowd.stay {
+        assert_eq!(crowd.directory.room_of(*peer).map(|now| now.view().id), Some(*room), "{peer}");
+    }
+    let members: usize = crowd.directory.rooms().map(|room| room.view().members.len()).sum();
+    assert_eq!(members, count(Habit::Stays), "somebody sits there who is gone");
+    let rooms = crowd.directory.rooms().count();
+    assert!(rooms < most, "{rooms} of {most} rooms: some had nobody left");
+    assert_eq!(crowd.node.rooms().count(), rooms, "copies are kept of rooms nobody is in");
+    assert_eq!(crowd.node.connection_count(), count(Habit::Stays) + count(Habit::Mute));
+}
