@@ -9,7 +9,7 @@ use crate::membership::Mode;
 use crate::time_sync::frames_to_make_up;
 
 /// Speed and input delay are looked after once in so many ticks.
-pub(super) const TIME_TICKS: u64 = 2;
+pub(super) const TIME_TICKS: u64 = 3;
 
 /// Ticks this machine has to make up for.
 #[derive(Debug, Default)]

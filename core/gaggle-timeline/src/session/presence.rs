@@ -11,7 +11,7 @@ use crate::remote::{Liveness, Remote};
 use crate::roster::StreamId;
 
 /// Where nobody comes or goes, the membership machine looks around once in so many ticks.
-const THOROUGH_TICKS: u64 = 8;
+const THOROUGH_TICKS: u64 = 16;
 
 impl<I: Input> Session<I> {
     /// The membership machine learns what the ledger took by itself.
