@@ -17,7 +17,7 @@ pub struct SessionConfig {
     pub interval: Micros,
     /// Largest packet. Default 1,000 bytes.
     pub packet_bytes_max: usize,
-    /// Bytes a second to each receiver. Default 64,000.
+    /// Bytes a second to each receiver; inputs take half of them at most. Default 64,000.
     pub bytes_per_second: u32,
     /// An object without a rightful holder is taken by its heir after so long: what others know of it arrives
     /// before. Default 1 s.

@@ -70,9 +70,15 @@ impl InputOut {
         }
     }
 
-    /// Writes the changes after one that was acknowledged, as many as there is room for, and says which is the last.
-    pub(crate) fn write(&self, w: &mut BitWriter<'_>, acked: u32, size: usize) -> Result<u32, BufferFull> {
-        let room = ((INPUT_BITS_MAX - 6) / (40 + size * 8)).max(1);
+    /// Writes the changes after one that was acknowledged, one and as many more as fit these bits, and says which is the last.
+    pub(crate) fn write(
+        &self,
+        w: &mut BitWriter<'_>,
+        acked: u32,
+        size: usize,
+        bits: usize,
+    ) -> Result<u32, BufferFull> {
+        let room = (bits.min(INPUT_BITS_MAX).saturating_sub(6) / (40 + size * 8)).max(1);
         let changes = || self.changes.iter().filter(|change| change.number > acked).take(room);
         w.bits(changes().count() as u64, 6)?;
         let mut before = None;
@@ -221,7 +227,7 @@ mod tests {
     fn send(out: &InputOut, acked: u32, to: &mut InputIn) -> usize {
         let mut buffer = [0; 300];
         let mut w = BitWriter::new(&mut buffer);
-        out.write(&mut w, acked, 1).unwrap();
+        out.write(&mut w, acked, 1, INPUT_BITS_MAX).unwrap();
         let written = w.finish().to_vec();
         let mut r = BitReader::new(&written);
         read_changes(&mut r, 1, |change| to.push(change)).unwrap();

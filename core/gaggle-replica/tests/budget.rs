@@ -8,7 +8,7 @@ mod world;
 use bodies::{Bodies, Body, Motion};
 use gaggle_kit::{Input, Micros, PeerId};
 use gaggle_replica::{Entry, Event, Kind, Kinds, ObjectId, Policy, Receiver, Seen, SessionConfig, Weight};
-use world::{Weather, World, peer};
+use world::{Weather, World, peer, player};
 
 fn config(bytes_per_second: u32) -> SessionConfig {
     SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() }
@@ -360,4 +360,34 @@ fn what_takes_nearly_a_packet_arrives_while_its_holder_plays() {
         assert_eq!(world.session(0).get::<Map>(id), Some(map(number)));
     }
     world.expect_peace();
+}
+
+#[test]
+fn however_fast_a_players_hands_are_its_things_are_told() {
+    for rate in [1_000, 4_000] {
+        let config = SessionConfig { policy: Policy::Open, ..config(rate) };
+        let mut world = World::of(2, 3, config, Kinds::new().with::<Rock>().with_input::<Strokes>());
+        let id = world.session(1).spawn(&rock(0)).unwrap();
+        let (mut frame, mut taken, mut latest) = (0, 0, 0);
+        let mut ages = Vec::new();
+        let before = world.machines[1].bytes_sent;
+        world.play(Micros::from_secs(20), |session, index, _| {
+            if index == 1 {
+                frame += 1;
+                session.sample_input(Strokes { of: [frame; 4] });
+                session.set(id, &Rock { colour: 0, ..rock(frame as usize % 1_000) }).unwrap();
+                latest = session.version(id).unwrap().tick;
+            } else {
+                let strokes: Strokes = session.take_input(player(1)).unwrap_or_default();
+                assert!(strokes.of[0] >= taken, "in order");
+                taken = strokes.of[0];
+                ages.extend(session.version(id).map(|version| latest.saturating_sub(version.tick)));
+            }
+        });
+        let oldest = ages[ages.len() / 4..].iter().max();
+        assert!(oldest < Some(&30), "{oldest:?} ticks old at {rate} bytes a second");
+        assert!(frame - taken < 300, "what was done {} frames ago at {rate} bytes a second", frame - taken);
+        let sent = (world.machines[1].bytes_sent - before) / 20;
+        assert!(sent <= u64::from(rate) * 105 / 100, "{sent} bytes a second instead of {rate}");
+    }
 }

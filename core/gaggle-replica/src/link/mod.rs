@@ -107,6 +107,8 @@ pub(crate) struct Link {
     pub(crate) record_size: u32,
     /// Bytes that may be sent.
     pub(crate) budget: i64,
+    /// How many of them inputs may take.
+    pub(crate) input_budget: i64,
 }
 
 /// No handle, no place.
@@ -162,6 +164,7 @@ impl Link {
             arrivals: [0; 4],
             record_size: 12 << 8,
             budget: 0,
+            input_budget: 0,
         }
     }
 

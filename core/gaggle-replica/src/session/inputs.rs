@@ -63,6 +63,12 @@ impl Session {
             && link.present == self.roster.lead()
     }
 
+    /// Whether a link is told what our player does in this round. What has to wait is told all the same, if late: every change, while there are not
+    /// too many, and every press.
+    pub(super) fn tells_inputs(&self, link: usize) -> bool {
+        self.owes_inputs(link) && self.links[link].input_budget > 0
+    }
+
     /// Takes in what [`Decoder`](super::decode::Decoder) read.
     pub(super) fn commit_inputs(&mut self, link: usize) -> Result<(), PeerFault> {
         let Some(entry) = self.kinds.input() else { return Ok(()) };

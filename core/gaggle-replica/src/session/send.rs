@@ -139,7 +139,10 @@ impl Session {
             link.next_tick();
             // Whatever the rate, a whole packet can be saved up for: some records take nearly that.
             let most = (rate * 2 * interval / 1_000_000).max(self.config.packet_bytes_max as i64);
-            link.budget = (link.budget + rate * elapsed.get() as i64 / 1_000_000).min(most);
+            let earned = rate * elapsed.get() as i64 / 1_000_000;
+            link.budget = (link.budget + earned).min(most);
+            // However fast a player's hands are, half of what can be told is of objects.
+            link.input_budget = (link.input_budget + earned / 2).min(most / 2);
             if link.their_epoch != 0 && link.present.is_some() && (self.is_admitted() || self.onlooker) {
                 self.round.waiting.push(self.links[index].peer);
                 self.send_pieces(index, elapsed);
@@ -259,7 +262,7 @@ impl Session {
             };
             let state = &self.links[link];
             let overdue =
-                state.owes_ack || self.owes_inputs(link) || self.now.since(state.sent_at) >= KEEP_ALIVE;
+                state.owes_ack || self.tells_inputs(link) || self.now.since(state.sent_at) >= KEEP_ALIVE;
             let more = state.selected_next < state.selected.len() && (!sent || state.budget > 0);
             if !more && (sent || !overdue) {
                 self.round.serving = None;
@@ -316,8 +319,8 @@ impl Session {
         let seq = link.sent.next_seq();
         let mut header = self.header(index);
         let head = header.bytes();
-        let owes_inputs = is_first && self.owes_inputs(index);
-        let input_size = self.kinds.input().map(|entry| entry.size).filter(|_| owes_inputs);
+        let tells_inputs = is_first && self.tells_inputs(index);
+        let input_size = self.kinds.input().map(|entry| entry.size).filter(|_| tells_inputs);
         let least = head
             + match (input_size, self.next_selected(index)) {
                 (Some(_), _) => INPUT_BITS_MAX / 8,
@@ -331,7 +334,8 @@ impl Session {
         let mut inputs = 0;
         if let Some(size) = input_size {
             header.inputs = true;
-            let written = self.inputs.write(&mut w, link.inputs_acked, size);
+            let bits = usize::try_from(link.input_budget).unwrap_or(0) * 8;
+            let written = self.inputs.write(&mut w, link.inputs_acked, size, bits);
             inputs = written.expect("there is room for inputs in every packet");
         }
         let before_records = w.written();
@@ -357,6 +361,10 @@ impl Session {
         link.owes_ack = false;
         link.unacknowledged = 0;
         link.budget -= bytes.len() as i64;
+        if tells_inputs {
+            let alone = if header.records == 0 { head } else { 0 };
+            link.input_budget -= (alone + before_records.div_ceil(8)) as i64;
+        }
         if header.records > 4 {
             let mean = ((record_bytes << 5) / usize::from(header.records)) as u32;
             link.record_size = link.record_size - link.record_size / 8 + mean / 8;
