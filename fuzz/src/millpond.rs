@@ -47,7 +47,10 @@ impl Part for Rower {
 
     fn expect_order(&self, _: &Session) {
         let pond = self.mill.pond();
-        assert!(pond.floating.len() <= 60_000 && pond.boats.iter().flatten().count() <= pond.boats.len());
+        assert!(
+            pond.floating.len() <= net::config().objects_max
+                && pond.boats.iter().flatten().count() <= pond.boats.len()
+        );
     }
 }
 

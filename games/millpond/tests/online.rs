@@ -6,6 +6,7 @@ use company::{Company, bad_wifi};
 use gaggle_kit::Fixed16;
 use gaggle_link::sim::Conditions;
 use gaggle_replica::Player;
+use millpond::ledger::{PADDLE_REACH, PADDLES};
 use millpond::{Boat, Ledger, Pad, Sort, THINGS, Thing, WISHES, water};
 
 #[test]
@@ -173,6 +174,27 @@ fn neither_small_hops_nor_a_taller_stack_are_brought() {
     company.run_secs(6);
     assert_eq!(company.pond(0).ledger.brought, before.brought);
     assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
+}
+
+#[test]
+fn boats_that_leap_to_the_paddles_open_no_sluice() {
+    let mut company = quiet(51);
+    company.accomplice = Some(2);
+    company.cheat = Some((1, |session| {
+        let me = session.player();
+        let (x, y) = PADDLES[usize::from(me.number()) - 1];
+        let boat = session.owned::<Boat>(me).next();
+        let Some((id, boat)) = boat.and_then(|id| Some((id, session.get::<Boat>(id)?))) else { return };
+        _ = session.set(id, &Boat { place: water::at(x, y), ..boat });
+    }));
+    for _ in 0..10 * 60 {
+        company.frame();
+        assert!(!company.pond(0).ledger.open, "nobody rowed there");
+    }
+    for (seat, (x, y)) in [1, 2].into_iter().zip(PADDLES) {
+        let boat = company.pond(0).boats[seat].unwrap();
+        assert!(water::near(boat.place, water::at(x, y), PADDLE_REACH), "the leap was seen");
+    }
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Company {
     seed: u64,
     /// What one of them does to his own session when he does not play fair.
     pub(crate) cheat: Option<(usize, Cheat)>,
+    /// Who does the same.
+    pub(crate) accomplice: Option<usize>,
 }
 
 impl Company {
@@ -46,7 +48,8 @@ impl Company {
         world.set_arrivals_wake(false);
         world.everywhere(conditions);
         let machines = (0..peers).map(|_| None).collect();
-        let mut company = Company { world, machines, lives: vec![0; peers], seed, cheat: None };
+        let mut company =
+            Company { world, machines, lives: vec![0; peers], seed, cheat: None, accomplice: None };
         (0..peers).for_each(|me| company.start(me));
         company
     }
@@ -73,14 +76,14 @@ impl Company {
 
     /// One frame on every machine.
     pub(crate) fn frame(&mut self) {
-        let (machines, cheat) = (&mut self.machines, self.cheat);
+        let (machines, cheat, accomplice) = (&mut self.machines, self.cheat, self.accomplice);
         self.world.run_for(FRAME, |me, now| {
             if let Some(machine) = &mut machines[me] {
                 Exchange.receive(now, &mut machine.link, &mut machine.session);
                 let played = machine.bot.play(machine.mill.pond());
                 machine.session.sample_input(machine.pressed.unwrap_or(played));
                 machine.mill.step(&mut machine.session);
-                if let Some((_, cheat)) = cheat.filter(|(who, _)| *who == me) {
+                if let Some((_, cheat)) = cheat.filter(|(who, _)| *who == me || accomplice == Some(me)) {
                     cheat(&mut machine.session);
                 }
                 machine.session.tick_with(now, Some(machine.mill.nearness()));
