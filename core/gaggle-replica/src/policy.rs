@@ -47,10 +47,11 @@ pub trait PolicyRules: fmt::Debug + Send + Sync {
     /// none the object stays as it is until there is.
     fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present>;
 
-    /// Whether a record of somebody who may hold the object beats a greater one of somebody who may not. Without
-    /// it the sides of a split mix object by object; with it one side wins as a whole.
-    fn rightful_first(&self) -> bool {
-        true
+    /// Whether exactly one member may hold an object at a time. That is its heir then: [`may`](PolicyRules::may) is not asked, and
+    /// [`Facts::player`] is player 0 whoever held it last, so that there is one answer for an object. What that one says beats a greater
+    /// version of anybody else's, so after a split one side wins as a whole. Otherwise the sides mix object by object.
+    fn one_holder(&self) -> bool {
+        false
     }
 }
 
@@ -60,6 +61,7 @@ impl Policy {
             Policy::Open => true,
             Policy::Host => roster.lead() == Some(member),
             Policy::Mixed => home_or_lead(object, roster) == Some(member),
+            Policy::Custom(rules) if rules.one_holder() => keeper(rules, object, roster) == Some(member),
             Policy::Custom(rules) => rules.may(member, object, roster),
         }
     }
@@ -69,17 +71,19 @@ impl Policy {
             Policy::Open => roster.of_player(object.player).or_else(|| roster.lead()),
             Policy::Host => roster.lead(),
             Policy::Mixed => home_or_lead(object, roster),
+            Policy::Custom(rules) if rules.one_holder() => keeper(rules, object, roster),
             Policy::Custom(rules) => {
                 rules.heir(object, roster).filter(|heir| rules.may(*heir, object, roster))
             }
         }
     }
 
+    /// Whether a record of somebody who may hold the object beats a greater one of somebody who may not.
     pub(crate) fn rightful_first(&self) -> bool {
         match self {
             Policy::Open => false,
             Policy::Host | Policy::Mixed => true,
-            Policy::Custom(rules) => rules.rightful_first(),
+            Policy::Custom(rules) => rules.one_holder(),
         }
     }
 
@@ -96,6 +100,11 @@ impl Policy {
             Policy::Custom(rules) => 3 | u64::from(rules.fingerprint()) << 8,
         }
     }
+}
+
+/// Who alone may hold an object, whoever held it last.
+fn keeper(rules: &Arc<dyn PolicyRules>, object: &Facts, roster: &Roster) -> Option<Present> {
+    rules.heir(&Facts { player: Player::at(0), ..*object }, roster)
 }
 
 fn home_or_lead(object: &Facts, roster: &Roster) -> Option<Present> {

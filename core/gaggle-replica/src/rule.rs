@@ -36,6 +36,8 @@ pub(crate) enum Rule {
     CloseForgetsNothing,
     /// What a present holder said is taken from nobody else.
     PresentSpeakForThemselves,
+    /// Unless they pass on what somebody else said of the object.
+    WhoeverPassesOnGaveUp,
     /// What nobody rightful made is not only not taken: whoever would be its heir deletes it.
     DisownedAreBuried,
     /// Whoever rightfully holds what somebody says to be another's claims it anew.
@@ -44,7 +46,7 @@ pub(crate) enum Rule {
 
 #[cfg(test)]
 impl Rule {
-    pub(crate) const ALL: [Rule; 17] = [
+    pub(crate) const ALL: [Rule; 18] = [
         Rule::ClaimsGoAbove,
         Rule::ClaimsGoAboveAllSeen,
         Rule::StraysAreRelayed,
@@ -60,6 +62,7 @@ impl Rule {
         Rule::PacketsAreAddressed,
         Rule::CloseForgetsNothing,
         Rule::PresentSpeakForThemselves,
+        Rule::WhoeverPassesOnGaveUp,
         Rule::DisownedAreBuried,
         Rule::UsurpersAreContradicted,
     ];

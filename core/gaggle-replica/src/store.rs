@@ -64,6 +64,8 @@ pub(crate) struct Object {
     pub(crate) asked: Option<Version>,
     /// On the session's list of what nobody rightful made.
     pub(crate) disowned: bool,
+    /// Its constants are as its maker said itself.
+    pub(crate) by_maker: bool,
     /// Who told of it first; none if it was made here.
     pub(crate) brought_by: Option<PeerId>,
 }
@@ -136,6 +138,7 @@ impl Store {
             claimed_here: Micros::ZERO,
             changed_at: Micros::ZERO,
             disowned: false,
+            by_maker: false,
             brought_by: None,
             mentions: 0,
             owed: 0,

@@ -279,7 +279,7 @@ fn packets_that_overtake_the_hello_of_a_new_member_are_told_again() {
     come_back(&mut world, 2);
     // Everything but the last hello of the newcomer gets through to machine 1.
     world.run_ms(10);
-    world.hold_messages = Some((2, 1, Micros::from_millis(400)));
+    world.hold_messages = vec![(2, 1, Micros::from_millis(400))];
     world.play(Micros::from_millis(300), |session, index, _| {
         if index == 2 && session.is_admitted() && session.mine::<Ship>().count() == 0 {
             session.spawn(&ship(2, 1)).unwrap();

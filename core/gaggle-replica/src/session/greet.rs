@@ -164,6 +164,9 @@ impl Session {
                 self.fault(peer, PeerFault::AnotherMember);
                 return;
             }
+            Some(present) if hello.echo == self.links[index].epoch && !self.links[index].onlooker => {
+                self.note_met(present.member, peer, true);
+            }
             None if is_member && !self.is_believable(index, hello.member) => return self.doubt(index),
             None if is_member => self.welcome(index, hello),
             None if hello.onlooker => self.seat_onlooker(index, hello),
@@ -214,9 +217,9 @@ impl Session {
         let peer = link.peer;
         self.roster.insert(present);
         self.events.push(Event::Joined { player: present.player, peer });
-        let first = self.note_met(present.member, peer);
         // Said before this start of the link it may not be so any more.
         let still = hello.echo == self.links[index].epoch;
+        let first = self.note_met(present.member, peer, still);
         let blank = (hello.blank && first && still) || !self.without.holds(Rule::TombstonesAtLinkStart);
         if !blank && !self.onlooker {
             for place in 0..self.store.places() as Place {

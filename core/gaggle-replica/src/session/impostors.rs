@@ -392,3 +392,49 @@ fn nobody_new_makes_others_give_up_their_numbers() {
     assert_eq!((0..3).map(|index| world.session(index).member()).collect::<Vec<_>>(), members);
     assert!(world.session(0).is_lead());
 }
+
+/// Two come in again at the same time, and what each said before is still on its way to the other.
+#[test]
+fn two_who_come_in_again_at_once_do_not_both_take_the_other_for_the_later() {
+    for policy in [Policy::Open, Policy::Host] {
+        let mut world = world(4, policy.clone());
+        world.run_ms(1_000);
+        world.hold_messages = vec![(2, 3, Micros::from_secs(5)), (3, 2, Micros::from_secs(5))];
+        world.link(2, 3);
+        world.collect(2);
+        world.collect(3);
+        for index in [2, 3] {
+            let highest = world.session(0).highest;
+            world.session(index).stand_down(peer(0), highest);
+            world.collect(index);
+        }
+        world.run_ms(4_000);
+        assert!(world.session(2).is_admitted() && world.session(3).is_admitted());
+        world.hold_messages.clear();
+        // Long after everybody else knows everybody.
+        world.run_ms(4_000);
+        let seen = order(&mut world, 0);
+        assert_eq!((seen.len(), &seen[..2]), (4, &[0, 1][..]), "{policy:?}");
+        expect_order(&mut world, &[1, 2, 3], &seen);
+        world.expect_peace();
+    }
+}
+
+#[test]
+fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
+    let mut world = world(4, Policy::Host);
+    world.run_ms(1_000);
+    // The machine of the third was there before that of the fourth, but its member was not.
+    world.session(2).vouch_newcomer(peer(3));
+    let apart = Micros::from_secs(4);
+    world.hold_messages = vec![(2, 3, apart), (3, 2, apart)];
+    let highest = world.session(0).highest;
+    world.session(2).stand_down(peer(0), highest);
+    world.collect(2);
+    world.run_ms(3_500);
+    world.session(2).vouch_newcomer(peer(3));
+    world.hold_messages.clear();
+    world.run_ms(5_000);
+    expect_order(&mut world, &[0, 1, 2, 3], &[0, 1, 3, 2]);
+    world.expect_peace();
+}

@@ -5,15 +5,15 @@ use gaggle_kit::Micros;
 
 use super::Session;
 use super::standing::Standing;
-use crate::ObjectId;
 use crate::event::Event;
-use crate::link::{LinkRecord, NONE};
+use crate::link::{Link, LinkRecord, NONE};
 use crate::message::Message;
 use crate::pool::Block;
 use crate::roster::Present;
 use crate::rule::Rule;
 use crate::store::Place;
 use crate::version::Record;
+use crate::{Member, ObjectId};
 
 /// How often it is tried again with what came too soon.
 const TOO_SOON_INTERVAL: Micros = Micros::from_secs(1);
@@ -65,6 +65,15 @@ impl Session {
         self.take(link, sender, place, record, Some(value));
     }
 
+    /// Judges what all links have of an object.
+    pub(super) fn judge_all(&mut self, place: Place) {
+        for link in 0..self.links.len() {
+            if let Ok(handle) = u16::try_from(self.links[link].table_of[place as usize]) {
+                self.judge(link, handle);
+            }
+        }
+    }
+
     /// Takes a record into the world if it is permitted and above what is there.
     fn take(&mut self, link: usize, sender: Present, place: Place, record: Record, value: Option<Block>) {
         let their_tick = self.links[link].their_tick;
@@ -85,8 +94,23 @@ impl Session {
         }
         let spoken_for = self.without.holds(Rule::PresentSpeakForThemselves)
             && holder != sender.member
-            && self.roster.contains(holder);
+            && self.roster.contains(holder)
+            && !self.gave_up(holder, place);
+        if self.is_unmade(id) {
+            self.stats.records_refused += 1;
+            return;
+        }
         let standing = self.standing(sender, place, &record);
+        if standing == Standing::Correction {
+            self.replace(place, record, value);
+        }
+        let by_maker = sender.member.tag == id.creator() && holder == sender.member;
+        if by_maker && matches!(standing, Standing::Permitted | Standing::Correction) {
+            self.store[place].by_maker = true;
+        }
+        if standing == Standing::Correction {
+            return;
+        }
         if !spoken_for && standing == Standing::Permitted && !self.forgotten.contains(id) {
             return self.adopt(place, record, value);
         }
@@ -98,6 +122,21 @@ impl Session {
             Standing::Usurper if !spoken_for => self.contradict(place),
             _ => {}
         }
+    }
+
+    /// Whether a member passes on somebody else's word about an object: then it does not stand by its own any more, and others may
+    /// tell what that was. Two who each gave way to the other would else be believed by nobody.
+    fn gave_up(&self, member: Member, place: Place) -> bool {
+        let is_theirs = |link: &&Link| link.present.is_some_and(|present| present.member == member);
+        let Some(link) = self.links.iter().find(is_theirs).filter(|_| self.store[place].mentions > 0) else {
+            return false;
+        };
+        let table = link.table.get(link.table_of[place as usize] as usize);
+        let newest = table.and_then(|incoming| incoming.record).map(|(_, record)| record);
+        let refused = || link.refused.iter().rev().find(|refused| refused.object == place);
+        newest.or_else(|| refused().map(|refused| refused.record)).is_some_and(|record| {
+            record.version.holder != member && self.without.holds(Rule::WhoeverPassesOnGaveUp)
+        })
     }
 
     /// Somebody says what a present member said: that one is asked itself.
@@ -124,11 +163,15 @@ impl Session {
     fn adopt(&mut self, place: Place, record: Record, value: Option<Block>) {
         let object = &self.store[place];
         let (id, before) = (object.id, object.record);
-        if let Some(before) = before
-            && !self.is_above(id, &record, &before)
-        {
-            return;
+        if before.is_none_or(|before| self.is_above(id, &record, &before)) {
+            self.replace(place, record, value);
         }
+    }
+
+    /// Puts a record into the world.
+    fn replace(&mut self, place: Place, record: Record, value: Option<Block>) {
+        let object = &self.store[place];
+        let (id, before) = (object.id, object.record);
         let was_mine = before.is_some_and(|before| before.version.holder == self.me.member);
         let is_mine = record.version.holder == self.me.member;
         let in_trust = self.config.policy.is_open()

@@ -95,8 +95,8 @@ pub struct Session {
     /// Records that claim more than can have happened yet: link and handle.
     too_soon: Vec<(PeerId, u16)>,
     too_soon_at: Micros,
-    /// Members we have had a link with, and at which machine if we were a member ourselves.
-    met: VecDeque<(Member, Option<PeerId>)>,
+    /// Members we have had a link with.
+    met: VecDeque<Met>,
     /// Peers who came after we became a member.
     newcomers: VecDeque<PeerId>,
     /// Who did not know us under the number we had, and gives us another.
@@ -157,6 +157,16 @@ pub struct Session {
     without: Without,
     /// Draws our names.
     random: Prng,
+}
+
+/// A member we have had a link with.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    member: Member,
+    /// At which machine, if we were a member ourselves.
+    at: Option<PeerId>,
+    /// It said who it is in answer to us, as who we are now: whoever is at that machine later came after us.
+    answered_us: bool,
 }
 
 /// Somebody who left.
@@ -332,7 +342,13 @@ impl Session {
         if self.store.len() >= self.config.objects_max {
             return Err(ObjectError::TooMany { max: self.config.objects_max });
         }
-        let id = ObjectId::new(self.me.member.tag, self.objects_made + 1);
+        // Somebody may have used our next name to keep us from using it.
+        let mut counter = self.objects_made + 1;
+        let is_taken = |id| self.store.find(id).is_some() || self.forgotten.contains(id);
+        while is_taken(ObjectId::new(self.me.member.tag, counter)) {
+            counter += 1;
+        }
+        let id = ObjectId::new(self.me.member.tag, counter);
         let record = Record {
             version: Version { hold: 0, seq: 1, holder: self.me.member, tick: self.tick + 1 },
             player: self.me.player,
@@ -345,12 +361,13 @@ impl Session {
         if !self.may_hold(id, &record) {
             return Err(ObjectError::NotAllowed { id });
         }
-        self.objects_made += 1;
+        self.objects_made = counter;
         let place = self.place_of(id);
         self.store.set_record(place, Some(record));
         value.to_words(self.store.value_mut(place));
         let object = &mut self.store[place];
         object.top = (0, 1);
+        object.by_maker = true;
         object.claimed_at = self.now;
         object.changed_at = self.now;
         self.make_dirty(place);

@@ -5,7 +5,7 @@
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::Session;
+use super::{Met, Session};
 use crate::event::{Event, PeerFault};
 use crate::link::Link;
 use crate::message::{Hello, NUMBER_NONE};
@@ -23,9 +23,10 @@ const RENUMBERED_MAX: usize = 3;
 
 impl Session {
     /// Says that a peer came after this machine became a member, if the caller knows, for instance from a lobby. It is
-    /// believed to be junior to everybody here, whatever it says.
+    /// believed to be junior to everybody here, whatever it says. Not any more once this machine had to come in again: it may
+    /// itself be junior to whoever came after its machine.
     pub fn vouch_newcomer(&mut self, peer: PeerId) {
-        if self.is_admitted() {
+        if self.is_admitted() && self.stats.renumbered == 0 {
             self.note_newcomer(peer);
         }
     }
@@ -49,7 +50,9 @@ impl Session {
     /// said so long before we hear it, and then both would take the other for the later one.
     pub(super) fn regard(&mut self, index: usize, hello: &Hello) {
         let peer = self.links[index].peer;
-        let was_another = self.met.iter().any(|(met, by)| *by == Some(peer) && *met != hello.member);
+        // What it said before it can have known us may be older than we are: both would take the other for the later one.
+        let was_another =
+            self.met.iter().any(|met| met.answered_us && met.at == Some(peer) && met.member != hello.member);
         if self.is_admitted() && !hello.onlooker && was_another {
             self.note_newcomer(peer);
         }
@@ -70,7 +73,7 @@ impl Session {
     /// Whether a member may be who it says.
     pub(super) fn is_believable(&self, index: usize, member: Member) -> bool {
         let link = &self.links[index];
-        let known = self.met.iter().any(|(met, by)| *met == member && *by == Some(link.peer));
+        let known = self.met.iter().any(|met| met.member == member && met.at == Some(link.peer));
         if known || !self.is_admitted() {
             return true;
         }
@@ -129,7 +132,7 @@ impl Session {
         self.roster.remove(self.me.member);
         self.me.member = Member { number: NUMBER_NONE, tag: MemberTag(self.random.next_u32() | 1) };
         self.newcomers.clear();
-        self.met.iter_mut().for_each(|(_, by)| *by = None);
+        self.met.iter_mut().for_each(|met| (met.at, met.answered_us) = (None, false));
         self.age_by = None;
         self.highest = highest;
         self.sponsor = Some(peer);
@@ -148,23 +151,23 @@ impl Session {
         sponsor.is_none_or(|sponsor| sponsor == peer)
     }
 
-    /// Notes a member we have met. Whether it is the first time.
-    pub(super) fn note_met(&mut self, member: Member, peer: PeerId) -> bool {
-        let before = self.met.iter().position(|(met, _)| met.tag == member.tag);
-        let known = before.and_then(|index| self.met.remove(index)).is_some();
+    /// Notes a member we have met, which said who it is in answer to us, or before. Whether it is the first time.
+    pub(super) fn note_met(&mut self, member: Member, peer: PeerId, in_answer: bool) -> bool {
+        let before = self.met.iter().position(|met| met.member.tag == member.tag);
+        let known = before.and_then(|index| self.met.remove(index));
         if self.met.len() == MET_MAX {
             self.met.pop_front();
         }
-        self.met.push_back((member, self.is_admitted().then_some(peer)));
-        !known
+        let answered_us = in_answer || known.is_some_and(|met| met.answered_us);
+        self.met.push_back(Met { member, at: self.is_admitted().then_some(peer), answered_us });
+        known.is_none()
     }
 
     /// Whether somebody else goes, or went, by this name.
     pub(super) fn is_name_of_another(&self, tag: MemberTag, peer: PeerId) -> bool {
         let is_taken =
             |link: &Link| link.peer != peer && link.present.is_some_and(|other| other.member.tag == tag);
-        let was_taken =
-            |(met, by): &(Member, Option<PeerId>)| met.tag == tag && by.is_some_and(|by| by != peer);
+        let was_taken = |met: &Met| met.member.tag == tag && met.at.is_some_and(|at| at != peer);
         self.me.member.tag == tag || self.links.iter().any(is_taken) || self.met.iter().any(was_taken)
     }
 }

@@ -28,6 +28,8 @@ pub(super) enum Standing {
     Disowned,
     /// We hold the object rightfully, and somebody who may not says that another does.
     Usurper,
+    /// Who made the object says what it is, and somebody else said otherwise before: that one had only taken its name.
+    Correction,
 }
 
 impl Session {
@@ -46,7 +48,12 @@ impl Session {
             let as_it_is = Record { kind: world.kind, home: world.home, ..*record };
             let may_change = rightful && self.is_rightful(id, &as_it_is);
             if !same && !may_change {
-                return Standing::Refused;
+                let maker_says =
+                    sender.member.tag == id.creator() && record.version.holder == sender.member && rightful;
+                return match maker_says && !object.by_maker {
+                    true => Standing::Correction,
+                    false => Standing::Refused,
+                };
             }
         }
         if rightful {
@@ -73,6 +80,11 @@ impl Session {
             _ if is_ours_to_know => Standing::Permitted,
             _ => Standing::Refused,
         }
+    }
+
+    /// Whether this machine would have made the object, and did not.
+    pub(super) fn is_unmade(&self, id: ObjectId) -> bool {
+        id.creator() == self.me.member.tag && id.counter() > self.objects_made
     }
 
     /// Whether a record would take an object from its rightful holder, by the word of somebody who may not hold it.
@@ -119,8 +131,15 @@ impl Session {
                 index += 1;
                 continue;
             }
-            let unknown = |place: &Place| self.store[*place].record.is_none();
-            if let Some(place) = self.store.find(id).filter(unknown) {
+            let place = self.store.find(id);
+            if let Some(place) = place.filter(|&place| self.store[place].record.is_some()) {
+                // Somebody who has a right to it told of it since: what others said of it counts as well.
+                self.disowned.swap_remove(index);
+                self.store[place].disowned = false;
+                self.judge_all(place);
+                continue;
+            }
+            if let Some(place) = place {
                 let gone = Record { held: false, trust: None, gone: true, ..record };
                 self.store.set_record(place, Some(gone));
                 if !self.delete_place(place) {

@@ -50,7 +50,9 @@ fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
 fn lie(session: &mut Session, id: ObjectId, record: Record, place: u32) {
     let at = session.store.find(id).unwrap();
     session.store.set_record(at, Some(record));
-    session.store.value_mut(at)[0] = place as i32;
+    if !record.gone {
+        session.store.value_mut(at)[0] = place as i32;
+    }
     session.change_stamp(at);
     session.make_dirty(at);
     for link in 0..session.links.len() {
@@ -135,10 +137,6 @@ impl PolicyRules for Skippers {
 
     fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
         object.home.and_then(|home| roster.of_player(home)).or_else(|| roster.lead())
-    }
-
-    fn rightful_first(&self) -> bool {
-        false
     }
 }
 
@@ -277,6 +275,77 @@ fn who_returns_at_once_does_not_bury_its_own() {
         for index in 0..4 {
             assert_eq!(world.session(index).get(mine), Some(cube(5)), "{policy:?}: at {index}");
             assert_eq!(world.session(index).holder(mine), Some(player(2)), "{policy:?}: at {index}");
+        }
+    }
+}
+
+/// The liar says it has the next objects another will make.
+fn squat(world: &mut World, maker: usize, change: impl Fn(Record) -> Record) {
+    let (tag, made) = (world.session(maker).me.member.tag, world.session(maker).objects_made);
+    let session = liar(world);
+    let (holder, by) = (session.me.member, session.me.player);
+    let version = Version { hold: 3, seq: 50, holder, tick: session.tick + 1 };
+    let record = Record { version, player: by, held: false, trust: None, home: None, gone: false, kind: 0 };
+    for counter in made + 1..=made + 20 {
+        let id = ObjectId::new(tag, counter);
+        let place = session.place_of(id);
+        session.store.set_record(place, Some(change(record)));
+        lie(session, id, change(record), 777);
+    }
+}
+
+#[test]
+fn nobody_keeps_another_from_making_objects_by_taking_their_names() {
+    for policy in [Policy::Open, Policy::Host, Policy::Mixed, skippers()] {
+        for way in 0..4 {
+            let mut world = world(4, policy.clone());
+            world.session(0).spawn_for(player(0), &cube(1)).unwrap();
+            world.run_ms(500);
+            squat(&mut world, 0, |record| match way {
+                0 => record,
+                1 => Record { gone: true, ..record },
+                2 => Record { home: Some(player(3)), ..record },
+                _ => Record { home: Some(player(3)), gone: true, ..record },
+            });
+            world.run_ms(3_000);
+            let made: Vec<ObjectId> =
+                (0..30).map(|place| world.session(0).spawn_for(player(0), &cube(place)).unwrap()).collect();
+            world.run_ms(3_000);
+            for index in 0..3 {
+                for (place, id) in made.iter().enumerate() {
+                    let seen = world.session(index).get(*id);
+                    assert_eq!(seen, Some(cube(place as u32)), "{policy:?}, way {way}: {place} at {index}");
+                    assert_eq!(world.session(index).holder(*id), Some(player(0)));
+                }
+            }
+            world.expect_peace();
+        }
+    }
+}
+
+#[test]
+fn who_takes_the_names_of_anothers_objects_at_a_third_is_not_believed_when_they_are_made() {
+    for policy in [Policy::Host, Policy::Mixed, skippers()] {
+        for gone in [false, true] {
+            let mut world = world(4, policy.clone());
+            world.run_ms(500);
+            // Only the third hears it.
+            (world.blocked[3][0], world.blocked[3][1]) = (true, true);
+            squat(&mut world, 0, |record| Record { home: Some(player(3)), gone, ..record });
+            world.run_ms(1_000);
+            let made: Vec<ObjectId> =
+                (0..10).map(|place| world.session(0).spawn_for(player(0), &cube(place)).unwrap()).collect();
+            world.run_ms(1_000);
+            (world.blocked[3][0], world.blocked[3][1]) = (false, false);
+            world.run_ms(3_000);
+            for index in 0..3 {
+                for (place, id) in made.iter().enumerate() {
+                    let seen = world.session(index).get(*id);
+                    assert_eq!(seen, Some(cube(place as u32)), "{policy:?}, gone {gone}: {place} at {index}");
+                    assert_eq!(world.session(index).owner(*id), Some(player(0)));
+                }
+            }
+            world.expect_peace();
         }
     }
 }

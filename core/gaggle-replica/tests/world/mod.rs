@@ -76,7 +76,7 @@ pub struct World {
     pub tamper: Tamper,
     pub frame: Micros,
     /// Messages from one machine to another take so much longer.
-    pub hold_messages: Option<(usize, usize, Micros)>,
+    pub hold_messages: Vec<(usize, usize, Micros)>,
     flying: BinaryHeap<Reverse<Flying>>,
     order: u64,
     config: SessionConfig,
@@ -105,7 +105,7 @@ impl World {
             blocked: vec![vec![false; count]; count],
             tamper: Box::new(|_, _, _| {}),
             frame: Micros::from_millis(10),
-            hold_messages: None,
+            hold_messages: Vec::new(),
             flying: BinaryHeap::new(),
             order: 0,
             config,
@@ -291,10 +291,9 @@ impl World {
                 let jitter = self.random.below(self.weather.jitter.get() as u32 + 1);
                 let late = if self.random.chance(self.weather.late, 1_000) { 60_000 } else { 0 };
                 let mut at = self.now + self.weather.latency + Micros::new(u64::from(jitter) + late);
-                if let Some((_, _, longer)) =
-                    self.hold_messages.filter(|held| reliable && (held.0, held.1) == (from, to))
-                {
-                    at += longer;
+                let held = self.hold_messages.iter().find(|held| reliable && (held.0, held.1) == (from, to));
+                if let Some((_, _, longer)) = held {
+                    at += *longer;
                 }
                 if reliable {
                     at = at.max(self.last_message[from][to]);

@@ -30,4 +30,8 @@ impl PolicyRules for Rules {
     fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
         Rules::rightful(object, roster)
     }
+
+    fn one_holder(&self) -> bool {
+        true
+    }
 }

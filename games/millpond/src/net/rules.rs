@@ -30,9 +30,4 @@ impl PolicyRules for Rules {
             _ => roster.of_player(object.player).or_else(|| roster.lead()),
         }
     }
-
-    /// Things of two halves of a split mix one by one, as nobody leads about them.
-    fn rightful_first(&self) -> bool {
-        false
-    }
 }
