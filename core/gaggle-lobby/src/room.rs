@@ -269,7 +269,7 @@ impl Room {
             members: Vec::new(),
         };
         let mut room = Room::empty(view);
-        let slots = SlotSet::first(founder.players.count().into());
+        let slots = room.seats_for(&founder).unwrap_or(SlotSet::first(founder.players.count().into()));
         room.seat(now, founder, slots, link, None);
         room.view.version = 1;
         room.change.events.clear();

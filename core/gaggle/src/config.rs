@@ -1,6 +1,6 @@
 //! What a room is opened with.
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, Slot, SlotSet};
 use gaggle_lobby::client::ClientConfig;
 use gaggle_lobby::view::Json;
 use gaggle_lobby::{Label, ParseLabelError, RoomCode};
@@ -46,7 +46,7 @@ pub struct RoomConfig<S = SessionConfig> {
     pub wish: Wish,
     /// What the game wants to keep about a room that is made for us: a JSON object.
     pub settings: Json,
-    /// The colours wished for.
+    /// The colours wished for. Alone, and among seats nobody had, the seat of this number is ours: to many games a seat is a colour.
     pub palette: Option<u8>,
     /// Players at this machine. Default 1, and always 1 where objects are shared.
     pub local_players: usize,
@@ -132,6 +132,13 @@ impl RoomConfig<gaggle_replica::SessionConfig> {
 }
 
 impl<S> RoomConfig<S> {
+    /// Where so many sit who begin a match, as the lobby would seat them in an empty room.
+    pub(crate) fn first_slots(&self, players: usize) -> SlotSet {
+        let liked = self.palette.filter(|liked| *liked < self.seats).map(usize::from);
+        let others = (0..=players).filter(|slot| Some(*slot) != liked);
+        liked.into_iter().chain(others).take(players).map(Slot::at).collect()
+    }
+
     fn with(game: Label, seats: u8, session: S) -> RoomConfig<S> {
         RoomConfig {
             game,

@@ -152,7 +152,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         check_seats(&config, config.local_players)?;
         let mut rng = Prng::new(seed);
         let nobody = PeerId::from_u128(rng.next_u64().into());
-        let slots = (0..config.local_players).map(Slot::at).collect();
+        let slots = config.first_slots(config.local_players);
         let session = solo_session(&config.session, nobody, slots, 0, &mut rng)?;
         let build = config.build::<G::Input>();
         let mut room = Room {
@@ -183,7 +183,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         let Lounge { config, rng, .. } = &mut self.lounge;
         check_seats(config, local_players)?;
         let nobody = PeerId::from_u128(rng.next_u64().into());
-        let slots = (0..local_players).map(Slot::at).collect();
+        let slots = config.first_slots(local_players);
         let session = solo_session(&config.session, nobody, slots, 0, rng)?;
         self.leave();
         (self.lounge.config.local_players, self.lounge.config.wish) = (local_players, wish);
@@ -584,7 +584,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     fn own_slots_or_first(&self) -> SlotSet {
         let own = self.own_slots();
-        if own.is_empty() { (0..self.lounge.config.local_players).map(Slot::at).collect() } else { own }
+        let config = &self.lounge.config;
+        if own.is_empty() { config.first_slots(config.local_players) } else { own }
     }
 
     fn is_watching(&self) -> bool {

@@ -129,7 +129,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             }
         }
         let mut rng = Prng::new(seed);
-        let session = new_session::<W>(&config, Player::at(0), Entry::Found, &mut rng)?;
+        let session = new_session::<W>(&config, first_player(&config), Entry::Found, &mut rng)?;
         // Machines that step at different rates would drive the same objects at different speeds.
         let rate = u64::from(W::STEPS_PER_SECOND).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let build = build_label(session.fingerprint() ^ rate);
@@ -159,7 +159,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// If a setting is out of its range; the error names it, and nothing has changed.
     pub fn start(&mut self, world: W, wish: Wish) -> Result<(), SessionError> {
         let Lounge { config, rng, .. } = &mut self.lounge;
-        let session = new_session::<W>(config, Player::at(0), Entry::Found, rng)?;
+        let session = new_session::<W>(config, first_player(config), Entry::Found, rng)?;
         self.leave();
         self.lounge.config.wish = wish;
         (self.world, self.session) = (world, session);
@@ -490,10 +490,16 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// There is nothing more to look on at: a world of our own.
     fn begin_alone(&mut self) {
         let Lounge { config, rng, .. } = &mut self.lounge;
-        self.session = new_session::<W>(config, Player::at(0), Entry::Found, rng)
+        self.session = new_session::<W>(config, first_player(config), Entry::Found, rng)
             .expect("the settings held for the world before");
         self.begin();
     }
+}
+
+/// Who we are alone: by the colours we wish for.
+fn first_player(config: &SharedConfig) -> Player {
+    let slot = config.first_slots(1).lowest().map_or(0, |slot| slot.index() as u8);
+    Player::at(slot)
 }
 
 fn new_session<W: World>(

@@ -450,15 +450,17 @@ impl Room {
     }
 
     /// Free seats for a newcomer: those they had before, then those nobody had, then those that were left longest ago.
-    /// Games keep for a while what was won in a seat, and that is not for the next who comes.
-    fn seats_for(&self, newcomer: &Newcomer) -> Option<SlotSet> {
+    /// Games keep for a while what was won in a seat, and that is not for the next who comes. Among those nobody had, the one of the
+    /// colours they wish for comes first: to many games a seat is a colour.
+    pub(super) fn seats_for(&self, newcomer: &Newcomer) -> Option<SlotSet> {
         let rank = |slot: Slot| match self.state.vacated.iter().find(|vacated| vacated.slot == slot) {
             Some(vacated) if vacated.peer == newcomer.peer => (0, Micros::ZERO),
             None => (1, Micros::ZERO),
             Some(vacated) => (2, vacated.at),
         };
         let mut free: Vec<Slot> = self.free_slots().iter().collect();
-        free.sort_by_key(|slot| (rank(*slot), *slot));
+        let is_liked = |slot: Slot| slot.index() == usize::from(newcomer.palette);
+        free.sort_by_key(|slot| (rank(*slot), !is_liked(*slot), *slot));
         take(&free, newcomer.players)
     }
 

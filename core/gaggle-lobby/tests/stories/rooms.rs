@@ -634,6 +634,29 @@ fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_o
 }
 
 #[test]
+fn of_seats_nobody_had_one_gets_that_of_the_colours_one_likes() {
+    let mut server = Server::new();
+    let likes = |text: &str, palette: u8| text.replace('}', &format!(r#","palette":{palette}}}"#));
+    let host = server.guest(0);
+    assert_eq!(seat(&server.say(host, &likes(CREATE, 2))).slot.map(Slot::number), Some(2));
+    let door = server.room_of(host).code;
+    let come = |server: &mut Server, number: u32, palette: u8| {
+        let connection = server.guest(number);
+        let heard = server.say(connection, &likes(&join(door), palette));
+        (connection, seat(&heard).slot.map(Slot::number))
+    };
+    assert_eq!(come(&mut server, 1, 2).1, Some(0), "that one is taken");
+    let (third, slot) = come(&mut server, 2, 3);
+    assert_eq!(slot, Some(3));
+    // What somebody left is not liked for its colour: what was won there is not for the next.
+    server.wait_secs(1);
+    server.say(third, LEAVE);
+    server.close(third);
+    assert_eq!(come(&mut server, 4, 3).1, Some(1));
+    assert_eq!(come(&mut server, 2, 0).1, Some(3), "and one's own is one's own");
+}
+
+#[test]
 fn a_finished_room_is_closed_after_a_while() {
     let mut server = Server::new();
     let host = server.player(1);
