@@ -251,6 +251,7 @@ impl Painter<'_> {
         self.eggs(now, before);
         self.riders(now, before);
         self.knights(now, before);
+        self.idlers(now);
         self.hand_in_front(now);
         self.effects(now);
         self.scene.image(fires[1].1, left, fires[1].0.top as f32);

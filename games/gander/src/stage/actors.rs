@@ -5,7 +5,6 @@ use gaggle_scene::{Color, sine};
 use super::creatures::{HERN_CENTRE, HERN_THROAT, HERN_WIDTH};
 use super::poses::{Pose, light};
 use super::{CUT, Eased, NOTICEABLE, Painter, copies, goose_shown, pixels};
-use crate::Gander;
 use crate::arena;
 use crate::clutch::{ClutchPhase, RISE_FRAMES, SINK_FRAMES};
 use crate::egg::{Egg, EggPhase};
@@ -13,6 +12,20 @@ use crate::hern::{Hern, HernPhase};
 use crate::mover::Mover;
 use crate::player::{APPEAR_FRAMES, GRACE_FRAMES, SAFE_FRAMES, SEATS};
 use crate::rider::{EMERGE_FRAMES, RIDERS};
+use crate::{Gander, Phase};
+
+/// How long those who are left fade when a match is over.
+const END_FRAMES: u32 = 48;
+
+/// Frames since the match was over.
+fn after_the_end(game: &Gander) -> u32 {
+    if game.wave.phase == Phase::Over { game.wave.left.into() } else { 0 }
+}
+
+/// Whether the match is over and those who are left are not seen any more.
+pub(super) fn is_calm(game: &Gander) -> bool {
+    after_the_end(game) >= END_FRAMES
+}
 
 impl Painter<'_> {
     pub(super) fn knights(&mut self, now: &Gander, before: &Gander) {
@@ -35,6 +48,10 @@ impl Painter<'_> {
     }
 
     pub(super) fn riders(&mut self, now: &Gander, before: &Gander) {
+        if is_calm(now) {
+            return;
+        }
+        let seen = 16 - (after_the_end(now) * 16 / END_FRAMES) as u8;
         for number in 0..RIDERS {
             let rider = &now.riders[number];
             if !rider.live {
@@ -44,10 +61,30 @@ impl Painter<'_> {
             let same = was.live && was.class == rider.class;
             let (x, y) = self.place(SEATS + number, now.frame, &rider.mover, same.then_some(&was.mover));
             let emerged = u32::from(EMERGE_FRAMES - rider.emerging.min(EMERGE_FRAMES));
-            let shown = (1 + emerged * 15 / u32::from(EMERGE_FRAMES)) as u8;
+            let shown = seen.min((1 + emerged * 15 / u32::from(EMERGE_FRAMES)) as u8);
             let image = self.geese.ridden(SEATS + rider.class as usize, Pose::of(&rider.mover), light(y));
             self.goose(image, x, y, rider.mover.left, shown);
             self.tracks(&rider.mover, x, y);
+        }
+    }
+
+    /// When all is over, whoever was against them is gone, and the geese stand about, riderless and unharmed.
+    pub(super) fn idlers(&mut self, now: &Gander) {
+        const PLACES: [f32; SEATS] = [109.0, 155.0, 239.0, 285.0];
+        let since = after_the_end(now).saturating_sub(END_FRAMES);
+        let shown = (since / 2).min(16) as u8;
+        let y = arena::LEDGE[arena::HEARTHSTONE].top as f32;
+        let here = PLACES.into_iter().enumerate().filter(|(seat, _)| now.players[*seat].present());
+        for (seat, x) in here {
+            // One looks round now and then, and one honks.
+            let beat = if self.calm { 1 } else { (since as usize / 24 + 5 * seat) % 16 };
+            let pose = match (beat, seat) {
+                (0, 3) => Pose::Skid,
+                (0 | 7, _) => Pose::Turn,
+                _ => Pose::Stand,
+            };
+            let image = self.geese.bare(seat, pose, light(y));
+            self.goose_once(image, x, y, seat >= SEATS / 2, shown);
         }
     }
 
@@ -97,7 +134,7 @@ impl Painter<'_> {
             let back = if near { back } else { 0.0 };
             let (x, y) = (pixels(egg.x) - dx * back, pixels(egg.y) - dy * back);
             self.egg(egg, x, y);
-            if egg.bird.coming {
+            if egg.bird.coming && !is_calm(now) {
                 self.fetcher(egg, was);
             }
         }
@@ -199,5 +236,49 @@ impl Painter<'_> {
     fn held_feet(&self, game: &Gander) -> Option<f32> {
         let body = game.clutch.holds()?;
         (body < SEATS + RIDERS).then(|| pixels(game.mover(body).y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_scene::{ImageId, Item, LIGHTS, Scene, View};
+
+    use super::*;
+    use crate::Setup;
+    use crate::player::Seat;
+    use crate::stage::{Audience, Stage};
+
+    /// Knaves and riderless geese in the picture of a match of two that has been over for so long.
+    fn seen(left: u16) -> (usize, usize) {
+        let mut game = Gander::new(Setup::default(), 1);
+        (game.wave.phase, game.wave.left) = (Phase::Over, left);
+        game.riders[0].live = true;
+        // Not at the seam, where it would be seen twice.
+        game.riders[0].mover.x = arena::WIDTH * arena::PX / 2;
+        game.players[..2].iter_mut().for_each(|player| player.seat = Seat::Out);
+        let mut stage = Stage::new(View::fit(640, 360, arena::WIDTH, arena::HEIGHT));
+        let mut scene = Scene::default();
+        stage.draw(&game, &game, 1.0, &Audience::default(), &mut scene);
+        let shown: Vec<ImageId> = scene
+            .art
+            .iter()
+            .filter_map(|item| if let Item::Image { image, .. } = item { Some(*image) } else { None })
+            .collect();
+        let count = |of: &dyn Fn(Pose, usize) -> ImageId| {
+            let poses = [Pose::Stand, Pose::Turn, Pose::Up, Pose::Mid, Pose::Beat, Pose::TurnAir];
+            let images = poses.into_iter().flat_map(|pose| (0..LIGHTS).map(move |light| of(pose, light)));
+            images.map(|wanted| shown.iter().filter(|image| **image == wanted).count()).sum()
+        };
+        let geese = &stage.geese;
+        (
+            count(&|pose, light| geese.ridden(SEATS, pose, light)),
+            count(&|pose, light| geese.bare(0, pose, light)),
+        )
+    }
+
+    #[test]
+    fn at_the_end_those_who_are_left_are_gone_and_the_geese_stand_about() {
+        assert_eq!(seen(0), (1, 0));
+        assert_eq!(seen(END_FRAMES as u16 + 60), (0, 2), "one for each who played");
     }
 }

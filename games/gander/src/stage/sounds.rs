@@ -284,7 +284,10 @@ pub(super) fn cues(game: &Gander, audience: &Audience<'_>, out: &mut Vec<Cue>) {
             out.push(Cue { id, recipe: SPARKLE, pan, own: mine, apart: 0 });
         }
     }
-    for murmur in game.murmurs.recent(game.frame, RECENT) {
+    // Those who are not seen any more are not heard either.
+    let calm = super::actors::is_calm(game);
+    let murmurs = game.murmurs.recent(game.frame, RECENT);
+    for murmur in murmurs.filter(|murmur| !calm || usize::from(murmur.who) < SEATS) {
         let Some(recipe) = recipe(murmur.kind, 0, game.wave.kind) else { continue };
         let id = CueId { frame: murmur.frame, kind: murmur.kind as u16, who: u16::from(murmur.who) };
         out.push(Cue { id, recipe, pan: pan(murmur.x), own: own(murmur.who), apart: 0 });
