@@ -12,6 +12,7 @@ mod rates;
 use gaggle::lobby::client::ClientConfig;
 use gaggle::timeline::Pace;
 use gaggle::{Event, Micros, Outside, RoomCode, Stage as RoomStage, Wish};
+use gaggle_scene::palette::SEAT;
 use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
 use crate::cabinet::{Cabinet, Parts, Show, Start};
@@ -76,8 +77,10 @@ pub struct Opening {
     pub seat: Option<String>,
     /// What the player is called.
     pub name: Option<String>,
-    /// The room this tab was in when it was closed or reloaded.
-    pub return_to: Option<RoomCode>,
+    /// The colour the player likes, as it was [kept](Keep).
+    pub palette: Option<String>,
+    /// The room this tab was in when it was closed or reloaded, as it was [kept](Keep).
+    pub return_to: Option<String>,
 }
 
 /// The arcade.
@@ -120,12 +123,13 @@ pub struct Arcade {
 impl Arcade {
     /// An arcade with this game on, on a small screen: see [`Arcade::resize`].
     pub fn new<O: Outside>(now: Micros, opening: Opening, entry: &Entry<O>, outside: O) -> Arcade {
-        let Opening { seed, calm, muted, params, key, seat, name, return_to } = opening;
+        let Opening { seed, calm, muted, params, key, seat, name, palette, return_to } = opening;
         let view = fit(640, 360, 1.0, entry.about.world);
         let client = ClientConfig { key, seat, name: name.clone(), ..ClientConfig::default() };
         let cabinet = (entry.open)(Parts { now, seed, view, client, outside });
         let mut menu = Menu::new(view, entry.about, &NAMES);
         menu.set_name(name.as_deref().unwrap_or_default());
+        menu.palette = palette.and_then(|palette| palette.parse::<usize>().ok()).unwrap_or(0) % SEAT.len();
         let mut arcade = Arcade {
             screen: Screen::Menu,
             behind: Screen::Menu,
@@ -161,12 +165,16 @@ impl Arcade {
             let text = format!("There is no cabinet called {name} here.");
             arcade.toasts.push(None, text, true);
         }
+        arcade.shelf.is_trial = arcade.params.is_trial();
         arcade.look_around();
         if let Some(code) = arcade.params.watch {
             arcade.take_off(1, Wish::Watch(code));
-        } else if let Some(code) = arcade.params.room.or(return_to) {
-            arcade.shelf.returns_to = return_to;
-            arcade.take_off(1, Wish::Code(code));
+        } else {
+            let (return_to, players) = online::read_room(return_to.as_deref().unwrap_or_default());
+            if let Some(code) = arcade.params.room.or(return_to) {
+                arcade.shelf.returns_to = return_to;
+                arcade.take_off(if return_to == Some(code) { players } else { 1 }, Wish::Code(code));
+            }
         }
         arcade
     }
@@ -285,7 +293,9 @@ impl Arcade {
         for key in self.controls.press_pad(player, held, start) {
             let steers = self.screen == Screen::Flying
                 && (!self.is_board_up() || key == Key::Enter && self.is_board_fresh());
-            if !steers || key == Key::Escape {
+            if key == Key::Enter && self.shelf.is_elsewhere {
+                self.take_over();
+            } else if !steers || key == Key::Escape {
                 self.take_key(key);
             }
         }
@@ -499,6 +509,10 @@ impl Arcade {
                 self.menu.mode = (self.menu.mode + 1) % self.cabinet.about().modes.len();
                 self.look_around();
             }
+            Choice::Palette => {
+                self.menu.palette = (self.menu.palette + 1) % SEAT.len();
+                self.shelf.keep("palette", Some(self.menu.palette.to_string()), Keeping::Lasting);
+            }
             Choice::Watch(nth) => {
                 if let Some(code) = self.listed_code(nth) {
                     self.take_off(1, Wish::Watch(code));
@@ -545,8 +559,10 @@ impl Arcade {
         self.seed = self.seed.wrapping_add(1);
         self.players = players;
         self.tell_name();
+        self.shelf.is_trial = self.params.is_trial();
         let mode = self.mode_label();
         self.cabinet.life_mut().set_mode(mode);
+        self.cabinet.life_mut().set_palette(self.menu.palette as u8);
         let has_bots = self.cabinet.about().has_bots && !matches!(wish, Wish::Watch(_));
         let start = Start {
             mode: self.menu.mode,
@@ -577,6 +593,7 @@ impl Arcade {
         self.cabinet.rewind(Show::Attract);
         self.listen_anew();
         self.screen = Screen::Menu;
+        self.shelf.is_trial = self.params.is_trial();
         self.look_around();
     }
 

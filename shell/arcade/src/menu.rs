@@ -32,6 +32,8 @@ pub enum Choice {
     PlayTwo,
     /// A room for friends, found by its code only. With an invitation open: copy its link.
     Private,
+    /// The next colour.
+    Palette,
     /// The name, as it stands in [`Menu::name`].
     Name,
     /// A seat in a room of the list.
@@ -80,6 +82,8 @@ pub struct Menu {
     focus: Choice,
     /// Which of its modes the cabinet is set to.
     pub mode: usize,
+    /// The colour one likes, by the seat that has it.
+    pub palette: usize,
     /// Every game that can be played.
     games: &'static [&'static str],
     /// The one that is on.
@@ -107,6 +111,7 @@ impl Menu {
             layout,
             focus: Choice::Play,
             mode: 0,
+            palette: 0,
             games,
             game,
             name: String::new(),
@@ -427,7 +432,7 @@ mod tests {
                 let rooms = if menu.layout.rooms_seen == 0 { 0 } else { count };
                 let (wide, tall) = (view.word_width(), view.word_height());
                 let cabinets = menu.row.places.len();
-                assert_eq!(seen.len(), 9 + cabinets + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
+                assert_eq!(seen.len(), 10 + cabinets + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
             }
         }
     }

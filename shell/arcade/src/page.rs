@@ -105,7 +105,7 @@ pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
     }
     let ways = OnlineConfig { only: params.path, conditions: params.conditions };
     let outside = gaggle_browser::online_with(ways);
-    let return_to = kept(&window, "room", Keeping::Tab).and_then(|code| code.parse().ok());
+    let return_to = kept(&window, "room", Keeping::Tab);
     let opening = Opening {
         seed: gaggle_browser::random_seed(),
         calm,
@@ -114,6 +114,7 @@ pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
         key: kept(&window, "key", Keeping::Lasting),
         seat: Some(own_seat(&window)),
         name: kept(&window, "name", Keeping::Lasting),
+        palette: kept(&window, "palette", Keeping::Lasting),
         return_to: return_to.filter(|_| first),
     };
     let arcade = GAME.with_borrow(|game| {

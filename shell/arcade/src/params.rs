@@ -124,6 +124,16 @@ impl Params {
         self.complaints.push(format!("{name}={value} makes no sense here: {wanted}, please."));
     }
 
+    /// Whether matches that begin here are not like others': how they end does not count.
+    pub fn is_trial(&self) -> bool {
+        self.bots > 0 || self.lives.is_some() || self.level.is_some()
+    }
+
+    /// Matches that begin here are like others' from now on.
+    pub fn end_trial(&mut self) {
+        (self.bots, self.lives, self.level) = (0, None, None);
+    }
+
     /// Whether links should be made worse.
     pub fn is_impaired(&self) -> bool {
         self.conditions != Conditions::default()

@@ -1,25 +1,51 @@
 //! Arcades that play together, each in a window of its own: a lobby and links in virtual time, no browser.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arcade::cabinet::Engine;
 use arcade::cabinets;
 use arcade::cabinets::gander::GanderCabinet;
-use arcade::{Arcade, Opening};
+use arcade::{Arcade, Choice, Opening, Params, Screen};
+use gaggle::timeline::Replay;
 use gaggle::{Event, Micros, Stage};
-use gaggle_link::sim::Conditions;
+use gaggle_link::sim::{Chance, Conditions};
+use gaggle_scene::{Cue, CueId, Heard, Scene, View};
+use gander::Gander;
+use gander::arena::{HEIGHT, WIDTH};
+use gander::stage::{Audience, Stage as Theatre};
 use town::{Doorstep, FRAME, Resident, Town};
 
 #[path = "../../../core/gaggle/tests/town/mod.rs"]
 mod town;
 
+/// How somebody comes to an arcade.
+#[derive(Clone)]
+struct Visit {
+    /// Who it is.
+    key: String,
+    /// The size of the window.
+    window: (i32, i32),
+    /// One frame of so many is looked at.
+    glances: u64,
+    /// What the address asks for.
+    query: String,
+    /// Players at the keyboard.
+    players: usize,
+    /// The colour they like, as it was kept.
+    palette: Option<String>,
+    /// The room as it was kept before the page was loaded again.
+    return_to: Option<String>,
+}
+
 /// An arcade somebody plays at.
 struct Guest {
     arcade: Arcade,
+    visit: Visit,
     shown: u64,
-    /// It looks at one frame of so many.
-    glances: u64,
+    /// What is to be heard, and what was left out because it would be too much.
+    heard: BTreeSet<CueId>,
 }
 
 impl Guest {
@@ -40,21 +66,31 @@ impl Guest {
 }
 
 impl Resident for Guest {
-    /// The window, and how often somebody looks at it.
-    type Config = ((i32, i32), u64);
+    type Config = Visit;
 
-    fn settings(_: usize) -> ((i32, i32), u64) {
-        ((320, 200), 1)
+    fn settings(house: usize) -> Visit {
+        Visit {
+            key: format!("the-key-of-guest-{house}"),
+            window: (320, 200),
+            glances: 1,
+            query: String::new(),
+            players: 1,
+            palette: None,
+            return_to: None,
+        }
     }
 
-    fn move_in(now: Micros, config: ((i32, i32), u64), doorstep: Doorstep, seed: u64) -> Guest {
-        let ((width, height), glances) = config;
-        let opening = Opening { seed, key: Some(format!("the-key-of-guest-{seed}")), ..Opening::default() };
+    fn move_in(now: Micros, visit: Visit, doorstep: Doorstep, seed: u64) -> Guest {
+        let params = Params::parse(&visit.query);
+        let (key, return_to) = (Some(visit.key.clone()), visit.return_to.clone());
+        let palette = visit.palette.clone();
+        let opening = Opening { seed, key, params, palette, return_to, ..Opening::default() };
         let mut arcade = Arcade::new(now, opening, &cabinets::gander(), doorstep);
-        arcade.resize(width, height, 1.0);
-        arcade.key_down("Enter", "");
-        arcade.key_up("Enter");
-        Guest { arcade, shown: 0, glances }
+        arcade.resize(visit.window.0, visit.window.1, 1.0);
+        if arcade.screen() == Screen::Menu {
+            arcade.choose(if visit.players == 2 { Choice::PlayTwo } else { Choice::Play }, false);
+        }
+        Guest { arcade, visit, shown: 0, heard: BTreeSet::new() }
     }
 
     /// Everybody flaps and turns in a rhythm of their own.
@@ -68,8 +104,11 @@ impl Resident for Guest {
                 false => self.arcade.key_up(code),
             }
         }
-        if beat.is_multiple_of(self.glances) {
-            self.arcade.frame(now, |_| {});
+        if beat.is_multiple_of(self.visit.glances) {
+            self.arcade.frame(now, |heard| match heard {
+                Heard::Start(Cue { id, .. }) | Heard::Skip(id) => _ = self.heard.insert(id),
+                Heard::Fade(id) => _ = self.heard.remove(&id),
+            });
             self.shown += 1;
         } else {
             self.arcade.update(now);
@@ -95,7 +134,7 @@ fn guests(windows: &[(i32, i32)], glances: u64) -> Town<Guest> {
     let mut town = Town::of(windows.len());
     town.weather(Conditions { jitter: Micros::from_millis(20), ..Conditions::latency_ms(60) });
     for (house, window) in windows.iter().enumerate() {
-        town.open_with(house, (*window, glances));
+        town.open_with(house, Visit { window: *window, glances, ..Guest::settings(house) });
         town.run_until("it is in the match", 5_000, |town| town.is_together(house));
     }
     town
@@ -154,8 +193,12 @@ fn a_picture_that_stands_still_says_why_within_half_a_second() {
     assert!(guest.arcade.cabinet().standing().frame > before + 20);
 }
 
+fn facts(guest: &mut Guest) -> String {
+    guest.arcade.facts_json(0, &arcade::Busy::default())
+}
+
 fn room_code(guest: &mut Guest) -> String {
-    let facts = guest.arcade.facts_json(0, &arcade::Busy::default());
+    let facts = facts(guest);
     let (_, code) = facts.split_once("\"code\":\"").expect("a room");
     code[..6].to_string()
 }
@@ -191,4 +234,115 @@ fn windows_of_any_size_are_windows_into_one_match() {
     assert!(compared.len() > 1, "only {} states were compared\n{}", compared.len(), town.describe());
     assert!(compared.iter().all(|hashes| hashes.iter().all(|hash| *hash == hashes[0])), "{compared:x?}");
     assert!(compared.windows(2).all(|pair| pair[0] != pair[1]), "and something happens in it");
+}
+
+/// Which mode the first match in a room was of, as the lobby keeps it, and whether whoever played it was told that it does not count.
+fn played_out(query: &str) -> (String, bool) {
+    let mut town = Town::<Guest>::of(1);
+    town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::settings(0) });
+    let is_told = Cell::new(false);
+    town.run_until("the match is decided", 1_800_000, |town| {
+        let told = town.room(0).arcade.toast() == Some("A trial: not on the real leaderboard.");
+        is_told.set(is_told.get() || told);
+        !town.records().is_empty()
+    });
+    (town.records()[0].mode.to_string(), is_told.get())
+}
+
+#[test]
+fn what_the_address_makes_easier_or_shorter_is_kept_apart_from_what_counts() {
+    for query in ["lives=1&level=9", "bots=3&lives=1"] {
+        assert_eq!(played_out(query), ("team-trial".to_string(), true), "{query}");
+    }
+    assert_eq!(played_out("seed=3"), ("team".to_string(), false));
+}
+
+#[test]
+fn where_matches_count_nobody_brings_bots_or_rules_of_his_own() {
+    let mut town = Town::<Guest>::of(2);
+    town.open(0).run_until("it has a room", 5_000, |town| town.is_together(0));
+    let code = room_code(town.room(0));
+    let query = format!("bots=2&lives=9&room={code}");
+    town.open_with(1, Visit { query, ..Guest::settings(1) });
+    town.run_until("it plays there, alone at its keyboard", 10_000, |town| {
+        let here = facts(town.room(0)).contains("\"here\":[true, true, false, false]");
+        here && town.is_together(1) && room_code(town.room(1)) == code
+    });
+}
+
+#[test]
+fn two_at_one_keyboard_come_back_as_two() {
+    let mut town = Town::<Guest>::of(2);
+    town.open_with(0, Visit { players: 2, ..Guest::settings(0) });
+    town.run_until("both are in", 5_000, |town| town.is_together(0));
+    town.open(1);
+    town.run_until("a third", 5_000, |town| town.is_together(1));
+    let own = town.room(1).arcade.own();
+    let mut kept = None;
+    while let Some(keep) = town.room(0).arcade.next_keep() {
+        kept = if keep.name == "room" { keep.value } else { kept };
+    }
+    town.room(0).arcade.close();
+    town.run_ms(200).crash(0);
+    town.run_ms(1_000);
+    town.open_with(0, Visit { return_to: kept, ..Guest::settings(0) });
+    town.run_until("they are back", 10_000, |town| town.is_together(0));
+    assert_eq!(town.room(0).arcade.own(), [true, true, false, false], "{}", town.describe());
+    assert_eq!(town.room(1).arcade.own(), own);
+}
+
+#[test]
+fn who_likes_a_colour_has_it_where_it_is_free() {
+    let mut town = Town::<Guest>::of(3);
+    let likes = |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::settings(house) };
+    let seats = [[false, false, true, false], [true, false, false, false], [false, false, false, true]];
+    for (house, palette) in ["2", "2", "3"].into_iter().enumerate() {
+        town.open_with(house, likes(house, palette));
+        if house == 0 {
+            assert_eq!(town.room(0).arcade.own(), seats[0], "alone and at once");
+        }
+        town.run_until("it is in the match", 5_000, |town| town.is_together(house));
+    }
+    town.run_ms(1_000);
+    for (house, seat) in seats.into_iter().enumerate() {
+        assert_eq!(town.room(house).arcade.own(), seat, "{}", town.describe());
+    }
+    // In the menu the next one is chosen, and kept.
+    let arcade = &mut town.room(0).arcade;
+    while arcade.next_keep().is_some() {}
+    arcade.choose(Choice::Palette, false);
+    let keep = arcade.next_keep().expect("it is kept");
+    assert_eq!((keep.name, keep.value.as_deref()), ("palette", Some("3")));
+}
+
+/// Guesses go wrong and frames are simulated again: what then happened is heard, all of it.
+#[test]
+fn no_sound_of_what_happened_is_swallowed_however_often_it_is_simulated_again() {
+    let mut town = guests(&[(320, 200); 4], 1);
+    let begun = (0..4).map(|house| town.room(house).arcade.cabinet().standing().frame).max().unwrap_or(0);
+    town.weather(Conditions {
+        jitter: Micros::from_millis(20),
+        loss: Chance::percent(3),
+        ..Conditions::latency_ms(60)
+    });
+    town.run_ms(30_000);
+    for house in 0..4 {
+        let guest = town.room(house);
+        assert!(guest.again() > 300, "only {} frames again: this proves nothing", guest.again());
+        let own = guest.arcade.own();
+        let replay = guest.arcade.cabinet().replay().expect("what was played is kept");
+        let replay = Replay::<Gander>::read(&replay, gander::FINGERPRINT).expect("a replay");
+        let mut playback = replay.play();
+        let mut stage = Theatre::new(View::fit(320, 200, WIDTH, HEIGHT));
+        let audience = Audience { own: std::array::from_fn(|seat| own[seat]), ..Audience::default() };
+        let mut all = BTreeSet::new();
+        while playback.step() {
+            let mut scene = Scene::default();
+            stage.draw(playback.game(), playback.game(), 1.0, &audience, &mut scene);
+            all.extend(scene.cues.iter().map(|cue| cue.id).filter(|id| id.frame > begun + 30));
+        }
+        assert!(all.len() > 200, "only {} sounds in half a minute", all.len());
+        let missing: Vec<_> = all.difference(&guest.heard).collect();
+        assert!(missing.is_empty(), "at {house}, of {} sounds these were not heard: {missing:?}", all.len());
+    }
 }

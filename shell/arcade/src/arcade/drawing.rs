@@ -6,6 +6,7 @@ use gaggle_scene::{Scene, View, font, palette};
 use crate::cabinet::Looks;
 use crate::key_hints;
 
+use super::online::TRIAL_SAID;
 use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, Screen};
 use crate::{
     JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreFacts, ScrubFacts, Scrubber, Touch,
@@ -27,7 +28,7 @@ const ELSEWHERE: Notice<'_> = Notice {
     seat: None,
     heading: "Another tab of yours has this seat.",
     lines: &[],
-    keys: &[("T", "take it over"), ("Esc", "leave it there")],
+    keys: &[("T", "take it over (pad: A)"), ("Esc", "leave it there")],
     warn: true,
     shade_percent: 0,
 };
@@ -102,14 +103,18 @@ impl Arcade {
         let (players, board) = (self.player_lines(), self.board_lines());
         let best_now = players.iter().filter(|line| line.own).map(|line| line.score).max();
         let is_best = best_now.is_some_and(|score| self.shelf.best.is_none_or(|best| score >= best));
-        let online = self.cabinet.life_mut().lobby().is_some_and(|lobby| lobby.is_online());
+        let trial = self.shelf.is_trial;
         let facts = ScoreFacts {
-            mode: self.cabinet.about().modes[self.menu.mode].1,
+            mode: if trial { "Trial" } else { self.cabinet.about().modes[self.menu.mode].1 },
             wave: self.cabinet.standing().level,
             line: self.cabinet.closing_line(self.seed),
             players: &players,
-            board: (online || !board.is_empty()).then_some(&board[..]),
-            board_note: if is_best { "Your best yet." } else { "" },
+            board: board.as_deref(),
+            board_note: match (trial, is_best) {
+                (true, _) => TRIAL_SAID,
+                (_, true) => "Your best yet.",
+                _ => "",
+            },
             note: "",
         };
         self.board.draw(over, &facts);

@@ -1,6 +1,7 @@
 //! What panels are made of: who sits where, how links are, how it ended.
 
 use gaggle::link::Path;
+use gaggle::lobby::message::server::TopEntry;
 use gaggle::{Person, Slot, Stage as RoomStage};
 
 use super::Arcade;
@@ -79,17 +80,17 @@ impl Arcade {
         lines
     }
 
-    /// The best of this mode.
-    pub(super) fn board_lines(&mut self) -> Vec<BoardLine> {
+    /// The best of this mode; none while the lobby has not told them.
+    pub(super) fn board_lines(&mut self) -> Option<Vec<BoardLine>> {
         let me = self.cabinet.life_mut().lobby().and_then(|lobby| lobby.identity()).map(|(player, _)| player);
-        let lines = self.shelf.top.iter().enumerate().map(|(nth, entry)| BoardLine {
+        let lines = self.shelf.top.as_ref()?.iter().enumerate().map(|(nth, entry)| BoardLine {
             place: nth as u32 + 1,
             name: entry.name.as_str().to_string(),
             level: entry.level,
             score: entry.score,
             own: Some(entry.player) == me,
         });
-        lines.collect()
+        Some(lines.collect())
     }
 
     /// How far a join is, in percent.
@@ -145,34 +146,37 @@ impl Arcade {
         };
         let code = self.room_code().unwrap_or_default();
         let mut out = String::from("{");
-        let _ = write!(
-            out,
-            "\"game\":\"{}\",\"stage\":\"{stage}\",\"code\":\"{code}\",\"drawn\":{frames_drawn},\"own\":{}",
-            self.cabinet.about().name,
-            self.cabinet.life().own_slots().bits(),
-        );
+        let name = self.cabinet.about().name;
+        let _ = write!(out, "\"game\":\"{name}\",\"stage\":\"{stage}\",\"code\":\"{code}\"");
         self.cabinet.tell(&mut out);
-        let [half, most, longest] = [busy.percentile(50), busy.percentile(95), busy.longest()];
-        let _ = write!(out, ",\"busy_us\":[{half},{most},{longest}]");
-        let [goodbyes, silences] = self.shelf.partings;
-        let _ = write!(out, ",\"goodbyes\":{goodbyes},\"silences\":{silences}");
-        let top: Vec<String> = self.shelf.top.iter().map(|entry| entry.score.to_string()).collect();
+        let busy = [busy.percentile(50), busy.percentile(95), busy.longest()];
+        let scores = |top: &Vec<TopEntry>| top.iter().map(|entry| entry.score).collect::<Vec<_>>();
+        let top = self.shelf.top.as_ref().map_or("null".to_string(), |top| format!("{:?}", scores(top)));
         let best = self.shelf.best.map_or("null".to_string(), |best| best.to_string());
-        let _ = write!(out, ",\"top\":[{}],\"best\":{best}", top.join(","));
-        let _ = write!(out, ",\"desyncs\":{}", self.shelf.desyncs);
-        let cues = &self.tally;
-        let _ = write!(out, ",\"cues\":{},\"cues_twice\":{}", cues.started, cues.twice);
-        let _ = write!(out, ",\"cues_skipped\":{},\"cues_crowded\":{}", cues.skipped, cues.crowded);
+        let _ = write!(out, ",\"busy_us\":{busy:?},\"top\":{top},\"best\":{best}");
+        let ([goodbyes, silences], cues) = (self.shelf.partings, &self.tally);
+        let mut counts = vec![
+            ("drawn", frames_drawn.into()),
+            ("own", self.cabinet.life().own_slots().bits()),
+            ("goodbyes", goodbyes.into()),
+            ("silences", silences.into()),
+            ("desyncs", self.shelf.desyncs.into()),
+            ("cues", cues.started.into()),
+            ("cues_twice", cues.twice.into()),
+            ("cues_skipped", cues.skipped.into()),
+            ("cues_crowded", cues.crowded.into()),
+        ];
         if let Engine::Timeline { rollbacks, again, stalled, history, marks, input_delay, .. } =
             self.cabinet.life().engine()
         {
-            let _ = write!(
-                out,
-                ",\"delay\":{input_delay},\"rollbacks\":{rollbacks},\"again\":{again},\"stalled\":{stalled},\"history\":\"{history:016x}\"",
-            );
+            counts.extend([("delay", input_delay.into()), ("rollbacks", rollbacks)]);
+            counts.extend([("again", again), ("stalled", stalled)]);
             let marks: Vec<String> =
                 marks.iter().map(|(frame, hash)| format!("[{frame},\"{hash:016x}\"]")).collect();
-            let _ = write!(out, ",\"marks\":[{}]", marks.join(","));
+            let _ = write!(out, ",\"history\":\"{history:016x}\",\"marks\":[{}]", marks.join(","));
+        }
+        for (name, count) in counts {
+            let _ = write!(out, ",\"{name}\":{count}");
         }
         let others = people.iter().filter(|person| !person.is_self).map(|person| {
             let facts = link_facts(person);

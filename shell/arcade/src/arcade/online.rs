@@ -35,6 +35,12 @@ pub struct Keep {
 
 /// How long a link is shown that has to be copied by hand.
 const LINK_SHOWN: Micros = Micros::from_secs(20);
+/// What is kept behind the code of a room where two play at this keyboard.
+const TWO: &str = "2";
+/// What the lobby calls a mode whose matches do not count: their results are kept apart from those of the mode itself.
+const TRIAL: &str = "-trial";
+/// What is said of one at its end.
+pub(super) const TRIAL_SAID: &str = "A trial: not on the real leaderboard.";
 /// Rooms shown in the menu.
 const ROOMS_SHOWN: usize = 12;
 
@@ -55,7 +61,8 @@ pub(super) struct Shelf {
     /// A file for the player to keep.
     pub(super) download: Option<Vec<u8>>,
     pub(super) rooms: Vec<RoomLine>,
-    pub(super) top: Vec<TopEntry>,
+    /// The best of the mode that is chosen, once the lobby has told them.
+    pub(super) top: Option<Vec<TopEntry>>,
     pub(super) best: Option<u32>,
     pub(super) is_elsewhere: bool,
     pub(super) hidden_in_flight: bool,
@@ -64,6 +71,8 @@ pub(super) struct Shelf {
     pub(super) joining_since: Option<Micros>,
     pub(super) help_page: usize,
     pub(super) rates: Rates,
+    /// The match on the screen, or the next one, does not count: see [`Params::is_trial`](crate::Params::is_trial).
+    pub(super) is_trial: bool,
     /// The server is out of reach.
     pub(super) server_lost: bool,
     /// Somebody's game differs from ours.
@@ -77,6 +86,12 @@ pub(super) struct Shelf {
     told_name: String,
     /// How many left with a goodbye, and how many without.
     pub(super) partings: [u32; 2],
+}
+
+/// The room that was kept, and how many played there.
+pub(super) fn read_room(kept: &str) -> (Option<RoomCode>, usize) {
+    let (code, players) = kept.strip_suffix(TWO).map_or((kept, 1), |code| (code, 2));
+    (code.parse().ok(), players)
 }
 
 impl Shelf {
@@ -149,7 +164,8 @@ impl Arcade {
     /// What the lobby calls the mode that is chosen.
     pub(super) fn mode_label(&self) -> Label {
         let (label, _) = self.cabinet.about().modes[self.menu.mode];
-        label.parse().expect("a name made of letters")
+        let trial = if self.shelf.is_trial { TRIAL } else { "" };
+        format!("{label}{trial}").parse().expect("a name made of letters")
     }
 
     /// What is said in the corner right now.
@@ -261,7 +277,7 @@ impl Arcade {
             // The room has a seat left, but not two.
             Event::JoinFailed if are_two => self.cabinet.life_mut().seek(Wish::Private),
             Event::Answer { answer, .. } => match &**answer {
-                ServerMessage::TopList(list) => self.shelf.top.clone_from(&list.entries),
+                ServerMessage::TopList(list) => self.shelf.top = Some(list.entries.clone()),
                 ServerMessage::OwnBest(own) => {
                     self.shelf.best = own.best.as_ref().and_then(|best| u32::try_from(best.score).ok());
                 }
@@ -282,15 +298,30 @@ impl Arcade {
     fn sit_at(&mut self, code: String) {
         let mode =
             self.cabinet.life_mut().lobby().and_then(|lobby| lobby.room()).map(|room| room.mode.clone());
-        let modes = self.cabinet.about().modes;
-        let nth =
-            modes.iter().position(|(label, _)| mode.as_ref().is_some_and(|mode| mode.as_str() == *label));
+        let mode = mode.as_ref().map_or("", Label::as_str);
+        let (label, is_trial) = mode.strip_suffix(TRIAL).map_or((mode, false), |label| (label, true));
+        let nth = self.cabinet.about().modes.iter().position(|(name, _)| *name == label);
         self.menu.mode = nth.unwrap_or(self.menu.mode);
-        if matches!(self.cabinet.life().wish(), Wish::Watch(_)) {
+        self.shelf.is_trial = is_trial;
+        let watches = matches!(self.cabinet.life().wish(), Wish::Watch(_));
+        if self.params.is_trial() && !is_trial && !watches {
+            self.count_again(&code);
+        } else if watches {
             self.shelf.address = Some(Some(format!("watch={code}")));
         } else {
             self.shelf.address = Some(Some(format!("room={code}")));
-            self.shelf.keep("room", Some(code), Keeping::Tab);
+            let two = if self.players == 2 { TWO } else { "" };
+            self.shelf.keep("room", Some(code + two), Keeping::Tab);
+        }
+    }
+
+    /// We have a seat where matches count: takes it as everybody else does.
+    fn count_again(&mut self, code: &str) {
+        self.params.end_trial();
+        let text = "Matches count in this room: no bots, lives or level of your own.";
+        self.toasts.push(None, text.to_string(), true);
+        if let Ok(code) = code.parse() {
+            self.take_off(self.players, Wish::Code(code));
         }
     }
 
@@ -332,6 +363,9 @@ impl Arcade {
         self.shelf.was_over = over;
         if over && !self.shelf.reported && self.cabinet.report() {
             self.shelf.reported = true;
+            if self.shelf.is_trial {
+                self.toasts.push(None, TRIAL_SAID.to_string(), false);
+            }
             self.look_around();
         }
     }

@@ -84,6 +84,8 @@ pub trait Life {
     fn set_name(&mut self, name: &str);
     /// Which mode the next match is of.
     fn set_mode(&mut self, mode: Label);
+    /// Which colours to ask for in the next match.
+    fn set_palette(&mut self, palette: u8);
     /// Another match begins in the same room.
     fn begin_round(&mut self);
 }
@@ -177,6 +179,10 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
 
     fn set_mode(&mut self, mode: Label) {
         Room::set_mode(self, mode);
+    }
+
+    fn set_palette(&mut self, palette: u8) {
+        Room::set_palette(self, Some(palette));
     }
 
     fn begin_round(&mut self) {
@@ -278,6 +284,10 @@ impl<W: World, O: Outside> Life for SharedRoom<W, O> {
 
     fn set_mode(&mut self, mode: Label) {
         SharedRoom::set_mode(self, mode);
+    }
+
+    fn set_palette(&mut self, palette: u8) {
+        SharedRoom::set_palette(self, Some(palette));
     }
 
     fn begin_round(&mut self) {

@@ -260,15 +260,16 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
         let game = self.game();
         let scores = game.seats.map(|seat| seat.score.to_string());
         let here = game.seats.map(|seat| (seat.present() && !seat.bot).to_string());
-        let own = game.crafts.get(usize::from(self.room.player().number()));
-        let heading = own.map_or(0, |craft| craft.heading.to_bits());
+        let headings = game.crafts.map(|craft| craft.heading.to_bits().to_string());
+        let heading = headings.get(usize::from(self.room.player().number())).map_or("0", String::as_str);
         let _ = write!(
             out,
-            ",\"frame\":{},\"round\":{},\"match\":{},\"host\":{},\"heading\":{heading},\"scores\":[{}],\"here\":[{}]",
+            ",\"frame\":{},\"round\":{},\"match\":{},\"host\":{},\"heading\":{heading},\"headings\":[{}],\"scores\":[{}],\"here\":[{}]",
             game.frame,
             game.bout.round,
             game.bout.number,
             self.room.host().map_or(-1, |host| i32::from(host.number())),
+            headings.join(","),
             scores.join(","),
             here.join(","),
         );

@@ -277,20 +277,16 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
 
     fn tell(&self, out: &mut String) {
         let game = self.room.game();
-        let scores = game.players.map(|player| player.score.to_string());
-        let here = game.players.map(|player| player.present().to_string());
+        let scores = game.players.map(|player| player.score);
+        let here = game.players.map(|player| player.present());
         let own = self.room.own_slots().lowest().and_then(|slot| game.players.get(slot.index()));
-        let (place, step) = own.map_or(((0, 0), 0), |own| ((own.mover.x, own.mover.y), own.mover.speed));
+        let goose = own.map_or([0; 3], |own| [own.mover.x, own.mover.y, own.mover.speed.into()]);
         let _ = write!(
             out,
-            ",\"goose\":[{},{},{step}],\"frame\":{},\"wave\":{},\"over\":{},\"scores\":[{}],\"here\":[{}]",
-            place.0,
-            place.1,
+            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
             game.frame,
             game.wave.number,
             game.wave.phase == Phase::Over,
-            scores.join(","),
-            here.join(","),
         );
         if let Some(cinema) = &self.cinema {
             let ((frame, last), hash) = (cinema.position(), state_hash(cinema.states().0));

@@ -90,13 +90,16 @@ impl Layout {
     }
 
     /// Everything that can be chosen except rooms.
-    pub(crate) fn places(&self) -> [(Choice, Rect); 9] {
+    pub(crate) fn places(&self) -> [(Choice, Rect); 10] {
+        let wide = 18.min(self.name.wide / 3);
+        let name = Rect::new(self.name.x + wide, self.name.y, self.name.wide - wide, self.name.tall);
         [
+            (Choice::Palette, Rect { wide, ..self.name }),
             (Choice::Play, self.play),
             (Choice::Mode, self.mode),
             (Choice::PlayTwo, self.play_two),
             (Choice::Private, self.private),
-            (Choice::Name, self.name),
+            (Choice::Name, name),
             (Choice::Code, self.code),
             (Choice::Replay, self.replay),
             (Choice::Help, self.help),

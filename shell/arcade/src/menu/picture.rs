@@ -129,10 +129,10 @@ fn invite(pen: &mut Pen<'_>, place: Rect, code: &str) {
 fn name(pen: &mut Pen<'_>, menu: &Menu, facts: &MenuFacts<'_>) {
     let place = menu.layout.name;
     let y = place.y + (place.tall - 7) / 2;
-    pen.card(place, palette::SEAT[0]);
+    pen.card(place, palette::SEAT[menu.palette]);
     let mut left = place.x + 6;
     if place.tall >= 13 && place.wide > 60 {
-        pen.emblem(0, true, left, y - 2);
+        pen.emblem(menu.palette, true, left, y - 2);
         left += 15;
     }
     let mut right = place.right() - 8;

@@ -25,6 +25,10 @@ impl Menu {
                 Some(code) => format!("Your room is {}. Enter copies its link.", spelled(code)),
                 None => "Play with friends, in a room found by its code only.".to_string(),
             },
+            Choice::Palette => {
+                let colors = ["blue, a plume", "yellow, horns", "pink, a crown", "green, a star"];
+                format!("Your colour: {}. Enter changes it.", colors[self.palette % colors.len()])
+            }
             Choice::Name => {
                 let best =
                     facts.best.map_or(String::new(), |best| format!(" Best {}.", grouped(i64::from(best))));

@@ -51,6 +51,11 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     expect_agreement(&[&both, &other]);
     picture(&both, "two_at_one.png");
 
+    // Two are two when their page is loaded again.
+    both.reload().unwrap();
+    let known = until(&both, "both are back", |known| is_together(known, 3));
+    assert_eq!(known["own"], 3, "{known}");
+
     // A duplicated tab begins as a copy: it is asked, and takes the seat over only then.
     let seat = other.eval("sessionStorage.getItem('gaggle.seat')").unwrap();
     let seat = format!("sessionStorage.setItem('gaggle.seat', '{}')", seat.as_str().unwrap());
@@ -61,6 +66,13 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     let known = until(&copy, "the copy has the seat", |known| is_together(known, 3));
     assert_eq!(known["own"], own, "{known}");
     until(&other, "the first flies alone", |known| known["stage"] == "solo");
+
+    // With a pad in one's hands it is a button.
+    let third = hall.page_after(&format!("{PAD}{seat}"), &format!("?room={code}"));
+    until_said(&third, "T: take it over");
+    press_pad(&third, 0);
+    let known = until(&third, "the next copy has the seat", |known| is_together(known, 3));
+    assert_eq!(known["own"], own, "{known}");
 }
 
 /// A gamepad nobody holds yet.
