@@ -11,6 +11,7 @@ mod numbers;
 mod online;
 mod results;
 mod shared;
+mod sheet;
 mod solo;
 mod tabs;
 mod trouble;
@@ -64,7 +65,12 @@ pub(crate) fn said(page: &Page) -> String {
 
 /// Takes a picture, to be looked at.
 pub(crate) fn picture(page: &Page, name: &str) {
+    write_picture(name, &page.screenshot().unwrap());
+}
+
+/// Puts a picture where all of them are.
+pub(crate) fn write_picture(name: &str, bytes: &[u8]) {
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
     std::fs::create_dir_all(&pictures).unwrap();
-    std::fs::write(pictures.join(name), page.screenshot().unwrap()).unwrap();
+    std::fs::write(pictures.join(name), bytes).unwrap();
 }

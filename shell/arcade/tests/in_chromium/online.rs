@@ -9,6 +9,7 @@ use gaggle_server::{BackgroundServer, Config};
 use gaggle_web::chromium::{Chromium, Page};
 use serde_json::Value;
 
+use crate::sheet::Sheet;
 use crate::tabs::focus_on;
 use crate::trouble::until_said;
 use crate::wire::Wire;
@@ -95,7 +96,17 @@ pub(crate) fn facts(page: &Page) -> Value {
 
 /// Waits until what a page knows is so.
 pub(crate) fn until(page: &Page, what: &str, so: impl Fn(&Value) -> bool) -> Value {
-    let deadline = Instant::now() + PATIENCE;
+    until_within(PATIENCE, page, what, so)
+}
+
+/// The same where that may take longer.
+pub(crate) fn until_within(
+    patience: Duration,
+    page: &Page,
+    what: &str,
+    so: impl Fn(&Value) -> bool,
+) -> Value {
+    let deadline = Instant::now() + patience;
     loop {
         let known = facts(page);
         if so(&known) {
@@ -229,6 +240,9 @@ fn meet_fly_leave_and_return(path: &str) {
     let loaded = "performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize ?? 0), 0)";
     let loaded = first.eval(loaded).unwrap().as_u64().unwrap();
     assert!((100_000..crate::FIRST_LOAD_MAX).contains(&loaded), "{loaded} bytes were loaded");
+    let mut sheet = Sheet::default();
+    fly(&first, 2);
+    sheet.add(&first);
 
     let second = hall.page(&format!("?{only}"));
     tap(&second, "Enter", "Enter");
@@ -236,6 +250,8 @@ fn meet_fly_leave_and_return(path: &str) {
     let known = until(&second, "the second drops in, and the way to it is the right one", is_there);
     assert_eq!(known["code"].as_str(), Some(code.as_str()));
     until(&first, "the first sees it", |known| is_together(known, 2));
+    until_said(&first, "drops in.");
+    sheet.add(&first);
 
     let third = hall.page(&format!("?{only}"));
     join_by_code(&third, &code);
@@ -254,6 +270,7 @@ fn meet_fly_leave_and_return(path: &str) {
         assert!(began.elapsed() < 3 * PATIENCE, "minutes of flapping and no score: {}", facts(&second));
         [&first, &second, &third].into_iter().for_each(|page| fly(page, 1));
     }
+    sheet.add(&third);
     expect_agreement(&[&first, &second, &third]);
     let deadline = Instant::now() + PATIENCE;
     while facts(&second)["rollbacks"].as_u64() == Some(0) {
@@ -264,6 +281,8 @@ fn meet_fly_leave_and_return(path: &str) {
     tap(&second, "F3", "F3");
     fly(&second, 2);
     picture(&second, &format!("three-{path}.png"));
+    sheet.add(&second);
+    tap(&second, "F3", "F3");
 
     // The lead is killed; the others play on, and it returns to its seat.
     let own = facts(&first)["own"].clone();
@@ -272,10 +291,15 @@ fn meet_fly_leave_and_return(path: &str) {
     let before_crash = partings(&facts(&second));
     first.crash().unwrap();
     until_parted(&second, "whoever is killed says no goodbye", Parting::Silence, before_crash, 2);
+    until_said(&second, "is lost in the mist.");
+    sheet.add(&second);
     expect_agreement(&[&second, &third]);
     first.reload().unwrap();
     let known = until(&first, "the first is back", |known| is_together(known, 3));
     assert_eq!(known["own"], own, "the seat is its own: {known}");
+    until_said(&first, "Welcome back. Your seat was kept.");
+    sheet.add(&first);
+    sheet.write(&format!("sheet-{path}.png"));
     let seat = own.as_u64().unwrap().trailing_zeros() as usize;
     assert!(known["scores"][seat].as_u64() >= before[seat].as_u64(), "{known} had {before}");
     assert!(points(&known) >= scored && scored > 0, "{known} had {scored} points in all");
