@@ -91,7 +91,7 @@ impl Layout {
 
     /// Everything that can be chosen except rooms.
     pub(crate) fn places(&self) -> [(Choice, Rect); 10] {
-        let wide = 18.min(self.name.wide / 3);
+        let wide = 21.min(self.name.wide / 3);
         let name = Rect::new(self.name.x + wide, self.name.y, self.name.wide - wide, self.name.tall);
         [
             (Choice::Palette, Rect { wide, ..self.name }),

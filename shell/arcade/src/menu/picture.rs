@@ -133,7 +133,7 @@ fn name(pen: &mut Pen<'_>, menu: &Menu, facts: &MenuFacts<'_>) {
     let mut left = place.x + 6;
     if place.tall >= 13 && place.wide > 60 {
         pen.emblem(menu.palette, true, left, y - 2);
-        left += 15;
+        left += 18;
     }
     let mut right = place.right() - 8;
     if let Some(best) = facts.best.filter(|_| place.wide >= 140) {
