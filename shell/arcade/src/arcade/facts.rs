@@ -166,14 +166,14 @@ impl Arcade {
             ("cues_skipped", cues.skipped.into()),
             ("cues_crowded", cues.crowded.into()),
         ];
-        if let Engine::Timeline { rollbacks, again, stalled, history, marks, input_delay, .. } =
+        if let Engine::Timeline { rollbacks, again, stalled, marks, input_delay, .. } =
             self.cabinet.life().engine()
         {
             counts.extend([("delay", input_delay.into()), ("rollbacks", rollbacks)]);
             counts.extend([("again", again), ("stalled", stalled)]);
             let marks: Vec<String> =
                 marks.iter().map(|(frame, hash)| format!("[{frame},\"{hash:016x}\"]")).collect();
-            let _ = write!(out, ",\"history\":\"{history:016x}\",\"marks\":[{}]", marks.join(","));
+            let _ = write!(out, ",\"marks\":[{}]", marks.join(","));
         }
         for (name, count) in counts {
             let _ = write!(out, ",\"{name}\":{count}");

@@ -318,7 +318,7 @@ impl Arcade {
     /// We have a seat where matches count: takes it as everybody else does.
     fn count_again(&mut self, code: &str) {
         self.params.end_trial();
-        let text = "Matches count in this room: no bots, lives or level of your own.";
+        let text = "Matches count here: no bots, lives or level.";
         self.toasts.push(None, text.to_string(), true);
         if let Ok(code) = code.parse() {
             self.take_off(self.players, Wish::Code(code));

@@ -26,7 +26,7 @@ impl Menu {
                 None => "Play with friends, in a room found by its code only.".to_string(),
             },
             Choice::Palette => {
-                let colors = ["blue, a plume", "yellow, horns", "pink, a crown", "green, a star"];
+                let colors = ["blue", "yellow", "pink", "green"];
                 format!("Your colour: {}. Enter changes it.", colors[self.palette % colors.len()])
             }
             Choice::Name => {
