@@ -152,6 +152,19 @@ impl Bundle {
         Ok(Bundle { game_fingerprint, theirs, ours, slots, input_bytes, rows })
     }
 
+    /// Bytes of one slot's input.
+    pub fn input_bytes(&self) -> usize {
+        self.input_bytes as usize
+    }
+
+    /// For each frame between the two states: who was present, and the inputs of all slots, one after the other as they are
+    /// written.
+    pub fn rows(&self) -> impl Iterator<Item = (Frame, SlotSet, &[u8])> {
+        let first = self.theirs.0;
+        let numbered = self.rows.iter().zip(1..);
+        numbered.map(move |((present, bytes), nth)| (first.saturating_add(nth), *present, &bytes[..]))
+    }
+
     /// Simulates the state that was taken over up to the one that was given up, and says where they differ.
     ///
     /// # Errors

@@ -249,6 +249,14 @@ pub enum PeerFault {
     /// The state it gave cannot be read.
     #[error("gave a state that cannot be read")]
     SnapshotUnreadable,
+    /// Helping us in, it kept from us what it had said it had.
+    #[error("fed us up to {fed} for seconds, although it had said before that it had confirmed {confirmed}")]
+    FeedWithheld {
+        /// How far it brought us.
+        fed: Frame,
+        /// How far it said it was.
+        confirmed: Frame,
+    },
     /// It left entries out.
     #[error("sent inputs from {from} on, although it was told we hold them only up to {have}")]
     InputGap {

@@ -126,6 +126,7 @@ mod delay;
 mod event;
 mod exchange;
 mod game;
+mod hold_up;
 mod inputs;
 mod ledger;
 mod local;

@@ -400,6 +400,14 @@ impl Membership {
         }
     }
 
+    /// Everybody has waited for this stream for too long. Whoever does that again is not let in again at once.
+    pub(crate) fn condemn_idle(&mut self, now: Micros, stream: StreamId) {
+        if !self.condemned.contains(&stream) && rows::is_open(&self.known, stream) && stream != self.me {
+            self.peers.entry(stream.peer).bar(now);
+        }
+        self.condemn(stream);
+    }
+
     /// Time passes: suspicions ripen, questions are asked again, starving ends.
     pub(crate) fn tick(&mut self, now: Micros, entries: &mut dyn Entries) {
         if self.ticked_at.is_some_and(|at| now.since(at) > self.settings.sleep_after) {

@@ -5,6 +5,7 @@ use gaggle_kit::{Frame, Micros, PeerId};
 use crate::announce::Findings;
 use crate::budget::Budget;
 use crate::clock::EchoClock;
+use crate::hold_up::HoldUp;
 use crate::membership::{Hearing, Standing};
 use crate::packet::{CheckBlock, TAG_NONE};
 use crate::roster::{Incarnation, StreamId};
@@ -116,8 +117,8 @@ pub(crate) struct Remote {
     /// The last frame it said it confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) heard_at: Micros,
-    /// Since when it can be talked to, if it can.
-    pub(crate) reachable_since: Micros,
+    /// How long others have waited for it.
+    pub(crate) hold_up: HoldUp,
     /// When somebody who hears it last told so.
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     pub(crate) clock: EchoClock,
@@ -264,7 +265,7 @@ impl Remote {
             acked: None,
             confirmed: Frame::START,
             heard_at: Micros::ZERO,
-            reachable_since: Micros::ZERO,
+            hold_up: HoldUp::default(),
             heard_via: None,
             clock: EchoClock::new(),
             advantage: Advantage::default(),

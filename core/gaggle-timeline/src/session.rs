@@ -10,6 +10,7 @@
 mod checks;
 mod donating;
 mod entry;
+mod headway;
 #[cfg(test)]
 mod hostile;
 mod joining;
@@ -22,6 +23,7 @@ mod relaying;
 mod requests;
 mod send;
 mod standing;
+mod standstill;
 mod watching;
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Prng, Slot, SlotSet};
@@ -133,8 +135,8 @@ pub struct Session<I: Input> {
     ticks: u64,
     /// Stalled ticks in a row.
     stalled_ticks: u32,
-    /// Where everybody's input ends, and since when it does not go on.
-    standstill: (Frame, Micros),
+    /// When it was last looked at for whom everybody waits.
+    standstill_looked_at: Micros,
     speed: Speed,
     delay: DelayControl,
     wait_told_at: Option<Micros>,
@@ -225,7 +227,7 @@ impl<I: Input> Session<I> {
             silence_max: Micros::new((send::INTERVAL_TICKS_MAX + 2) * config.frame_micros().get()),
             ticks: 0,
             stalled_ticks: 0,
-            standstill: (Frame::START, Micros::ZERO),
+            standstill_looked_at: Micros::ZERO,
             speed: Speed::new(config.frames_per_second, pacing::TIME_TICKS as u32),
             delay: DelayControl::new(
                 config.input_delay_frames,

@@ -32,6 +32,8 @@ pub struct SessionStats {
     pub states_given: u64,
     /// States taken from somebody else.
     pub states_taken: u64,
+    /// Times whoever helped this machine in led it nowhere and another one was asked.
+    pub donors_left: u64,
     /// Times this machine's state was wrong and somebody else's was taken.
     pub recoveries: u64,
     /// The most entries that are held of another machine's stream right now: bounded, whatever happens.

@@ -1,5 +1,7 @@
 //! A session with its game: fulfils the session's requests for anything that is a [`Game`].
 
+use std::collections::VecDeque;
+
 use gaggle_kit::{Frame, Micros, Slot, decode_state, encode_state, state_hash};
 
 use crate::bundle::Bundle;
@@ -42,15 +44,18 @@ pub struct Timeline<G: Game> {
     snapshots: Snapshots<G>,
     /// A second game, while a stretch of the past is simulated again.
     inquest: Option<G>,
-    /// What the last recovery left.
-    bundle: Option<Bundle>,
+    /// What the last recoveries left, oldest first.
+    bundles: VecDeque<Bundle>,
 }
+
+/// Bundles kept for somebody to take. They hold two states each, and who never takes them needs none.
+const BUNDLES_MAX: usize = 4;
 
 impl<G: Game> Timeline<G> {
     /// A match that begins with this state. Everybody must begin with the same.
     pub fn new(session: Session<G::Input>, game: G) -> Self {
         let snapshots = Snapshots::new(session.config().window_frames());
-        Timeline { session, game, snapshots, inquest: None, bundle: None }
+        Timeline { session, game, snapshots, inquest: None, bundles: VecDeque::new() }
     }
 
     /// What players see now: confirmed as far as input is known, guessed beyond.
@@ -114,7 +119,7 @@ impl<G: Game> Timeline<G> {
                     // What an honest machine writes it has read itself: only that is the same when it is written again.
                     let same = |game: &G| repairs || encode_state(game) == state;
                     if let Some(game) = decode_state(state).ok().filter(same) {
-                        let theirs = repairs.then(|| (frame, state.to_vec()));
+                        let theirs = (frame, state.to_vec());
                         *taken = true;
                         self.take_state(game, theirs);
                     }
@@ -135,9 +140,13 @@ impl<G: Game> Timeline<G> {
     }
 
     /// Goes on with another state. If it replaces a wrong one, both are worth keeping.
-    fn take_state(&mut self, game: G, theirs: Option<(Frame, Vec<u8>)>) {
-        if let Some(theirs) = theirs {
-            self.bundle = self.bundle_with(theirs);
+    fn take_state(&mut self, game: G, theirs: (Frame, Vec<u8>)) {
+        let wrong = self.session.is_recovering();
+        if let Some(bundle) = Some(theirs).filter(|_| wrong).and_then(|theirs| self.bundle_with(theirs)) {
+            if self.bundles.len() == BUNDLES_MAX {
+                self.bundles.pop_front();
+            }
+            self.bundles.push_back(bundle);
         }
         self.game = game;
         self.snapshots.clear();
@@ -157,10 +166,12 @@ impl<G: Game> Timeline<G> {
         Some(bundle)
     }
 
-    /// After an [`Event::Recovered`](crate::Event::Recovered) of this machine: the state that was given up, the one that
-    /// was taken over and the inputs between, to keep and to look at. Told once.
+    /// After an [`Event::Recovered`](crate::Event::Recovered) of this machine, or an
+    /// [`Event::HistoryChanged`](crate::Event::HistoryChanged) if inputs differed, too: the state that was given up, the
+    /// one that was taken over and the inputs between, to keep and to look at. The oldest of the last few nobody has taken;
+    /// each is told once.
     pub fn take_bundle(&mut self) -> Option<Bundle> {
-        self.bundle.take()
+        self.bundles.pop_front()
     }
 
     /// The state with everything confirmed and nothing guessed, as far as it is still held: for

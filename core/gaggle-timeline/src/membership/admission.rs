@@ -67,7 +67,7 @@ impl Membership {
                 .any(|row| row.stream == stream || row.stream.peer == id && row.last >= frame.next());
             let named =
                 !self.rules.ready_names_history || self.lineage.relate(&standing.tip) == Relation::Same;
-            if here || !named || !peer.may_come_in() || !self.is_reachable(stream) {
+            if here || !named || !peer.may_come_in() || peer.is_barred(now) || !self.is_reachable(stream) {
                 return None;
             }
             let held = self.streams.get(stream).filter(|held| !held.is_empty())?;

@@ -15,9 +15,23 @@ const TAG_VOID: u8 = u8::MAX;
 /// Former names remembered of a peer.
 const GONE_MAX: usize = 8;
 
+/// Whoever made everybody wait twice is let in again after this, and after twice as long each time it does it again.
+const BAR_MIN: Micros = Micros::from_secs(30);
+const BAR_MAX: Micros = Micros::from_secs(480);
+/// What was longer ago than this is forgiven.
+const BAR_MEMORY: Micros = Micros::from_secs(600);
+
+/// How often and when a machine was removed because everybody waited for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+struct Bar {
+    at: Option<Micros>,
+    span: Micros,
+}
+
 /// One other machine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Peer {
+    bar: Bar,
     /// There is a way to it and it was heard lately.
     pub(crate) reachable: bool,
     /// Its present stay.
@@ -57,6 +71,22 @@ impl Peer {
     /// Whether it is not in the roster and may want to be: whoever has no players only watches.
     pub(crate) fn may_come_in(&self) -> bool {
         self.observes && self.latest().is_none_or(|standing| standing.players > 0)
+    }
+
+    /// It made everybody wait.
+    pub(crate) fn bar(&mut self, now: Micros) {
+        let lately = self.bar.at.is_some_and(|at| now.since(at) < BAR_MEMORY);
+        let span = match self.bar.span {
+            _ if !lately => Micros::ZERO,
+            Micros::ZERO => BAR_MIN,
+            span => (span + span).min(BAR_MAX),
+        };
+        self.bar = Bar { at: Some(now), span };
+    }
+
+    /// Whether it may not be let in yet.
+    pub(crate) fn is_barred(&self, now: Micros) -> bool {
+        self.bar.at.is_some_and(|at| now.since(at) < self.bar.span)
     }
 
     /// It is here under this name; any other is gone.

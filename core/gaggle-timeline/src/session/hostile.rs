@@ -62,6 +62,7 @@ pub(super) struct Table {
     rng: Prng,
     held: Vec<u8>,
     state_bytes: usize,
+    config: SessionConfig,
     /// Those who say nothing any more.
     pub(super) dead: Vec<bool>,
     pub(super) compared: u64,
@@ -121,6 +122,7 @@ impl Table {
             rng: Prng::new(7),
             held: Vec::new(),
             state_bytes,
+            config: config.clone(),
             dead: Vec::new(),
             compared: 0,
         };
@@ -149,7 +151,7 @@ impl Table {
     pub(super) fn join(&mut self, via: &[usize]) -> usize {
         let index = self.players.len();
         let name = Incarnation(200 + index as u32);
-        let session = Session::join(config(), peer(index), 1, name).expect("sound settings");
+        let session = Session::join(self.config.clone(), peer(index), 1, name).expect("sound settings");
         self.sit_down(session);
         via.iter().for_each(|other| self.link(index, *other));
         index

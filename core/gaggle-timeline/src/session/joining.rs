@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId, StateHasher};
 
 use super::Session;
+use super::headway::Headway;
 use crate::event::{Event, PeerFault};
 use crate::exchange::MESSAGE_STREAM;
 use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
@@ -47,6 +48,8 @@ pub(super) struct Joining {
     percent_told: Option<u8>,
     /// When our own stream began.
     begun: Option<Micros>,
+    /// Whether being fed leads anywhere.
+    pub(super) headway: Headway,
 }
 
 #[derive(Debug, Default)]
@@ -58,8 +61,8 @@ enum Stage {
     Asked { donor: PeerId, at: Micros },
     /// It is coming.
     Receiving { donor: PeerId, offer: Box<Offer>, state: Vec<u8>, since: Micros, mark: Mark },
-    /// It is there: the game must take it next.
-    Complete { donor: PeerId, offer: Box<Offer>, state: Vec<u8> },
+    /// It is there: the game must take it next, or once we are as far.
+    Complete { donor: PeerId, offer: Box<Offer>, state: Vec<u8>, at: Micros },
     /// An observer that is fed.
     Fed { donor: PeerId, at: Micros },
 }
@@ -94,6 +97,7 @@ impl Joining {
         self.stage = Stage::Idle;
         self.feeds.clear();
         self.begun = None;
+        self.headway = Headway::default();
     }
 
     /// The state the game must take next.
@@ -117,6 +121,26 @@ impl Joining {
     /// Whether our own stream has begun.
     pub(super) fn has_begun(&self) -> bool {
         self.begun.is_some()
+    }
+
+    /// When it did.
+    pub(super) fn begun_at(&self) -> Option<Micros> {
+        self.begun
+    }
+
+    /// Whether there is more than our simulation could follow so far.
+    pub(super) fn has_feeds_waiting(&self) -> bool {
+        !self.feeds.is_empty()
+    }
+
+    /// Whoever was of no use when asked last.
+    pub(super) fn given_up(&self) -> Option<PeerId> {
+        self.given_up
+    }
+
+    /// Somebody is of no use, and not asked next.
+    pub(super) fn give_up_donor(&mut self, donor: PeerId) {
+        self.given_up = Some(donor);
     }
 }
 
@@ -143,9 +167,9 @@ impl<I: Input> Session<I> {
             .remote_index(donor)
             .is_some_and(|index| self.remotes[index].is_trusted() && self.remotes[index].reachable);
         let since = match &self.joining.stage {
-            Stage::Asked { at, .. } | Stage::Fed { at, .. } => *at,
+            Stage::Asked { at, .. } | Stage::Fed { at, .. } | Stage::Complete { at, .. } => *at,
             Stage::Receiving { mark, .. } => mark.at,
-            Stage::Idle | Stage::Complete { .. } => self.now,
+            Stage::Idle => self.now,
         };
         let drags_on = matches!(&self.joining.stage, Stage::Receiving { since, .. }
             if self.now.since(*since) >= TRANSFER_PATIENCE);
@@ -163,7 +187,7 @@ impl<I: Input> Session<I> {
 
     /// Those whose state we could take: members, and for whoever watches others who do. Only those with a lower name, so
     /// that nobody is fed by itself in the end.
-    fn donors(&self) -> Vec<PeerId> {
+    pub(super) fn donors(&self) -> Vec<PeerId> {
         let able = self.remotes.iter().filter(|remote| remote.is_trusted() && remote.reachable);
         let stands = able.filter(|remote| self.membership.latest_standing(remote.peer).is_some());
         let gives = stands.filter(|remote| {
@@ -278,16 +302,18 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The donor we have is gone: somebody else of the same history may go on from our frame.
-    fn ask_other_feeder(&mut self, former: PeerId) {
+    /// The donor we have is gone: somebody else of the same history may go on from our frame. False if nobody can.
+    pub(super) fn ask_other_feeder(&mut self, former: PeerId) -> bool {
         let mut others = self.donors();
         others.retain(|peer| {
             let relation = self.membership.relation_of(*peer);
             *peer != former && matches!(relation, Some(Relation::Same | Relation::Descendant))
         });
-        if let Some(donor) = self.rng.pick(&others).copied() {
+        let donor = self.rng.pick(&others).copied();
+        if let Some(donor) = donor {
             self.ask_feed(donor);
         }
+        donor.is_some()
     }
 
     /// Asks to be told what was confirmed after the last frame we know of.
@@ -378,7 +404,7 @@ impl<I: Input> Session<I> {
             return;
         };
         if right {
-            self.joining.stage = Stage::Complete { donor, offer, state };
+            self.joining.stage = Stage::Complete { donor, offer, state, at: now };
         } else {
             self.fault(index, PeerFault::SnapshotDiffers);
         }
@@ -391,6 +417,7 @@ impl<I: Input> Session<I> {
         }
         if let Stage::Fed { at, .. } = &mut self.joining.stage {
             *at = self.now;
+            self.joining.headway.note_feed();
         }
         let waiting: usize = self.joining.feeds.iter().map(Feed::weight).sum();
         if self.joining.feeds.len() < FEEDS_MAX && waiting + feed.weight() <= FEED_BYTES_MAX {
@@ -465,7 +492,7 @@ impl<I: Input> Session<I> {
             self.repair(donor, offer.tidings.confirmed);
             return;
         }
-        self.recovery.restart();
+        self.recovery.end_by_entry(self.now, donor);
         self.stats.states_taken += 1;
         let had_match = self.membership.mode() == Mode::Member;
         let (name, frame) = (self.draw_name(), offer.tidings.confirmed);
@@ -516,7 +543,10 @@ impl<I: Input> Session<I> {
         if let Some(donor) = donor {
             self.follow_feeds(donor);
         }
-        if self.watches {
+        if matches!(self.joining.stage, Stage::Fed { .. }) {
+            self.watch_headway();
+        }
+        if self.membership.mode() != Mode::Observer || self.watches {
             return;
         }
         if let Some(begun) = self.joining.begun {

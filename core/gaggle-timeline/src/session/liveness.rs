@@ -64,7 +64,6 @@ impl<I: Input> Session<I> {
         let remote = &mut self.remotes[index];
         if remote.reachable != reachable {
             remote.reachable = reachable;
-            remote.reachable_since = self.now;
             self.membership.set_reachable(remote.peer, reachable);
         }
     }

@@ -5,9 +5,8 @@ use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 use super::Session;
 use super::relaying::SILENCE;
 use crate::event::{Event, PeerFault};
-use crate::ledger::Track;
-use crate::membership::{self, Fault, Lost, Mode};
-use crate::remote::{Liveness, Remote};
+use crate::membership::{self, Fault, Mode};
+use crate::remote::Remote;
 use crate::roster::StreamId;
 
 /// Where nobody comes or goes, the membership machine looks around once in so many ticks.
@@ -68,8 +67,8 @@ impl<I: Input> Session<I> {
         self.watch_usurper();
         self.note_history();
         self.send_membership();
-        if let Some(lost) = self.membership.take_lost() {
-            self.lose_match(lost);
+        if self.membership.take_lost().is_some() {
+            self.lose_match();
         }
     }
 
@@ -225,36 +224,12 @@ impl<I: Input> Session<I> {
     }
 
     /// Our part ended against our will: we come in again, unless we were about to go.
-    fn lose_match(&mut self, _: Lost) {
+    pub(super) fn lose_match(&mut self) {
         self.over |= self.leaving_since.is_some();
         self.stats.starts_over += 1;
         self.catching_up = false;
         self.recovery.restart();
         self.joining.seek();
-    }
-
-    /// A peer that gives nothing while everybody waits for it cannot stay, whoever says that it is there.
-    fn watch_standstill(&mut self) {
-        if self.stalled_ticks == 0 || self.standstill.0 != self.horizon {
-            // What comes after a long wait for somebody else gets its own time.
-            self.standstill = (self.horizon, self.now);
-            return;
-        }
-        let config = &self.config;
-        let stands = |track: &&Track| track.row.is_open() && track.have <= self.horizon;
-        for stream in self.ledger.tracks().iter().filter(stands).map(|track| track.row.stream) {
-            let Some(owner) = self.remotes.iter().find(|remote| remote.peer == stream.peer) else { continue };
-            // Nobody has to take somebody else's word for ever that a machine it does not hear is there.
-            let patience = match owner.liveness {
-                Liveness::Heard => config.stall_after,
-                Liveness::Interrupted | Liveness::Gone => config.stall_after.max(config.dead_after),
-            };
-            // Whoever can be reached again just now could not give anything before.
-            let since = owner.reachable_since.max(self.standstill.1);
-            if owner.reachable && self.now.since(since) >= patience {
-                self.membership.condemn(stream);
-            }
-        }
     }
 
     /// Whoever said goodbye may go once everybody has read it.

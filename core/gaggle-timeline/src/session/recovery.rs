@@ -84,6 +84,21 @@ impl Recovery {
         self.under_way = false;
     }
 
+    /// A state was asked for, whatever the reason.
+    #[cfg(test)]
+    pub(super) fn begin_with(&mut self, donor: PeerId) {
+        self.found = Some(Found::Ours(donor));
+        self.under_way = true;
+    }
+
+    /// Another stay begins, with somebody else's state. If that is how a wrong one was made good, it counts like any recovery.
+    pub(super) fn end_by_entry(&mut self, now: Micros, donor: PeerId) {
+        match self.under_way {
+            true => self.note_recovered(now, donor),
+            false => self.restart(),
+        }
+    }
+
     /// Whoever was asked gave nothing. That our state was changed is as true as before.
     fn retry(&mut self) {
         let found = self.found.filter(|found| matches!(found, Found::Ours(_)));
@@ -112,10 +127,16 @@ struct Voice {
 }
 
 impl<I: Input> Session<I> {
+    /// Whether a wrong state of ours is being made good with somebody else's.
+    pub(crate) fn is_recovering(&self) -> bool {
+        self.recovery.is_under_way()
+    }
+
     pub(super) fn watch_recovery(&mut self) {
         if self.recovery.under_way && !self.joining.is_busy() {
             // The donor went or declined. What differs still differs: the next check tells.
             self.recovery.retry();
+            self.recovery.donor = self.joining.given_up().or(self.recovery.donor);
             self.forget_differences();
         }
         let Some((frame, since)) = self.recovery.suspect else { return };

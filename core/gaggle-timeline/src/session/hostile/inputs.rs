@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Frame, Slot, SlotSet};
+use gaggle_kit::{Frame, Micros, Slot, SlotSet};
 
 use super::{Mail, Table, peer, reword};
 use crate::announce;
 use crate::event::{Event, PeerFault, Refusal};
 use crate::membership::{self, Extras, Tail};
-use crate::packet::{Packet, Runs, RunsWriter};
+use crate::packet::{Packet, Runs, RunsWriter, TAG_MAX};
 use crate::relay::{Give, Other};
 use crate::roster::StreamId;
 
@@ -226,6 +226,11 @@ fn whoever_tells_each_something_else_is_found_out_by_what_most_others_say() {
         (0..3).all(|index| t.session(index).is_member() && t.session(index).history() == history)
     });
     table.run(300).expect_agreement(&[0, 1, 2], 600);
+    // It came in anew, because its inputs were wrong as well as its state: what it had is there to be looked at all the same.
+    let bundle = table.players[1].take_bundle().expect("both states and the inputs between");
+    let view = bundle.look::<super::Pot>().expect("it is of this game");
+    assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");
+    assert!(table.players[1].take_bundle().is_none(), "told once");
 }
 
 #[test]
@@ -251,4 +256,73 @@ fn one_accuser_among_many_is_not_believed() {
         table.players[honest].session_mut().accuse(peer(3), stream.peer, frame);
     }
     table.expect_agreement(&[0, 1, 2, 3], 120).expect_no_fault(&[0, 1, 2]);
+}
+
+/// Keeps back all it does but one entry in so many ticks.
+fn drip(ticks: u64) -> super::Tongue {
+    let mut count = 0u64;
+    Box::new(move |session, mut mail| {
+        if !session.is_member() {
+            return mail;
+        }
+        count += 1;
+        let given = u16::from(count.is_multiple_of(ticks));
+        for mail in &mut mail {
+            let Some(tag) = Packet::tag_of(&mail.bytes).filter(|tag| *tag <= TAG_MAX && !mail.reliable)
+            else {
+                continue;
+            };
+            let bytes = mail.bytes.clone();
+            let Ok(mut packet) = Packet::decode(&bytes, 1) else { continue };
+            assert_eq!(packet.tag, tag);
+            let told = u16::from(packet.runs.carried);
+            let mut runs = RunsWriter::default();
+            for entry in packet.runs.entries(1).take(given.into()) {
+                match entry {
+                    None => runs.repeat(),
+                    Some(bytes) => runs.change(1, |out| out.copy_from_slice(bytes)),
+                }
+            }
+            packet.newest_low = packet.newest_low.wrapping_sub(told).wrapping_add(given.min(told));
+            packet.runs = runs.finish(1);
+            mail.bytes.clear();
+            packet.encode(&mut mail.bytes);
+        }
+        mail
+    })
+}
+
+fn open_rows(table: &Table, index: usize) -> usize {
+    table.session(index).roster().iter().filter(|row| row.is_open()).count()
+}
+
+#[test]
+fn an_entry_now_and_then_holds_nobody_up_for_ever() {
+    // Every two seconds, and as slowly as patience allows; whoever leads and whoever does not.
+    for (ticks, liar) in [(120, 2), (540, 2), (120, 0)] {
+        let mut table = Table::of(3, liar);
+        let honest = [(liar + 1) % 3, (liar + 2) % 3];
+        table.run(60);
+        table.tongue = drip(ticks);
+        table.run_until("the others are rid of it", 1_500, |t| {
+            honest.iter().all(|index| open_rows(t, *index) == 2)
+        });
+        table.tongue = Box::new(|_, _| Vec::new());
+        table.run(300).expect_agreement(&honest, 300);
+    }
+}
+
+#[test]
+fn whoever_comes_in_and_holds_everybody_up_again_has_to_wait_before_it_may_come_again() {
+    let mut table = Table::of(3, 2);
+    table.run(60);
+    // It has all the time in the world.
+    table.players[2].session_mut().config.stall_after = Micros::from_secs(3_600);
+    table.tongue = drip(u64::MAX);
+    for _ in 0..2 {
+        table.run_until("it is in", 900, |t| open_rows(t, 0) == 3);
+        table.run_until("the others are rid of it", 1_500, |t| (0..2).all(|index| open_rows(t, index) == 2));
+    }
+    table.run(60).expect_agreement(&[0, 1], 1_500);
+    table.run_until("it gets another chance", 1_500, |t| open_rows(t, 0) == 3);
 }

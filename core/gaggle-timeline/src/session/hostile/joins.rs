@@ -2,9 +2,9 @@
 
 use gaggle_kit::{Frame, PeerId, Slot, SlotSet, StateHasher};
 
-use super::{Mail, Table, reword};
+use super::{Mail, Table, peer, reword};
 use crate::event::{Event, PeerFault};
-use crate::membership::{self, Extras, MatchId, Tail, View};
+use crate::membership::{self, Extras, Feed, MatchId, Tail, View};
 use crate::packet::Packet;
 use crate::transfer::{Message, Offer};
 
@@ -302,4 +302,151 @@ fn whoever_is_let_in_and_then_gives_nothing_is_removed() {
         (0..3).all(|index| t.session(index).roster().iter().filter(|row| row.is_open()).count() == 3)
     });
     table.run(60).expect_agreement(&[0, 1, 2], 300);
+}
+
+/// Changes what whoever is helped in is told of confirmed frames; `lie` gets the first of these, too.
+fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tongue {
+    let mut first: Option<Feed> = None;
+    Box::new(move |_, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.reliable) {
+            let bytes = mail.bytes.clone();
+            if let Ok(Message::Feed(mut feed)) = Message::decode(&bytes) {
+                lie(first.get_or_insert_with(|| (*feed).clone()), &mut feed);
+                mail.bytes.clear();
+                Message::Feed(feed).encode(&mut mail.bytes);
+            }
+        }
+        mail
+    })
+}
+
+/// Somebody takes the liar's state and is fed by it, then meets everybody.
+fn join_fed_by_the_liar(table: &mut Table) -> usize {
+    let joiner = table.run(60).join(&[2]);
+    table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
+    table.run(120);
+    table.link(joiner, 0);
+    table.link(joiner, 1);
+    joiner
+}
+
+#[test]
+fn a_donor_that_feeds_the_same_for_ever_is_left_and_named() {
+    let mut table = Table::of(3, 2);
+    table.tongue = feeds(|first, feed| *feed = first.clone());
+    let joiner = join_fed_by_the_liar(&mut table);
+    table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
+    table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::FeedWithheld { .. }));
+    assert_eq!(table.session(joiner).stats().donors_left, 1);
+    table.run(120).expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
+}
+
+#[test]
+fn a_donor_whose_feeds_have_nothing_in_them_is_left() {
+    let mut table = Table::of(3, 2);
+    table.tongue = feeds(|_, feed| feed.tails.clear());
+    let joiner = join_fed_by_the_liar(&mut table);
+    table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
+    table.run(120).expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
+}
+
+#[test]
+fn a_donor_that_feeds_too_slowly_to_ever_arrive_is_left() {
+    // A frame in every feed, where three go by.
+    let mut table = Table::of(3, 2);
+    table.tongue = feeds(|first, feed| {
+        first.confirmed = first.confirmed.next();
+        feed.confirmed = first.confirmed;
+        feed.told = None;
+    });
+    let joiner = join_fed_by_the_liar(&mut table);
+    table.run_until("it plays all the same", 1_200, |t| t.session(joiner).is_member());
+    table.run(120).expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
+}
+
+#[test]
+fn a_donor_that_says_it_stands_still_is_left_where_others_go_on() {
+    let mut table = Table::of(3, 2);
+    let mut feeds = feeds(|first, feed| *feed = first.clone());
+    table.tongue = Box::new(move |session, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.to == 3) {
+            _ = reword(mail, |packet| packet.confirmed_age = u8::MAX, |value| value);
+        }
+        feeds(session, mail)
+    });
+    let joiner = join_fed_by_the_liar(&mut table);
+    table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
+    // Perhaps it did stand still: nobody can tell.
+    table.expect_no_fault(&[0, 1, joiner]);
+    assert_eq!(table.session(joiner).stats().donors_left, 1);
+    table.run(120).expect_agreement(&[0, 1, joiner], 300);
+}
+
+#[test]
+fn a_donor_that_keeps_a_view_to_itself_is_left() {
+    let mut table = Table::of(4, 2);
+    table.tongue = feeds(|first, feed| *feed = first.clone());
+    let joiner = join_fed_by_the_liar(&mut table);
+    table.dead[3] = true;
+    table.run_until("it plays all the same", 1_200, |t| t.session(joiner).is_member());
+    table.run(300).expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
+}
+
+#[test]
+fn whoever_is_brought_to_a_frame_nobody_is_at_comes_in_by_somebody_else() {
+    for frames in [5_000, 1 << 16, 1 << 20] {
+        let mut table = Table::of(3, 2);
+        let mut ahead = offers(move |offer| {
+            offer.tidings.confirmed = offer.tidings.confirmed.saturating_add(frames);
+            offer.tidings.tails.clear();
+        });
+        let mut feeds = feeds(move |_, feed| {
+            feed.confirmed = feed.confirmed.saturating_add(frames);
+            feed.tails.clear();
+        });
+        table.tongue = Box::new(move |session, mail| {
+            let mail = ahead(session, mail);
+            feeds(session, mail)
+        });
+        let joiner = join_fed_by_the_liar(&mut table);
+        table.run_until("it plays all the same", 2_400, |t| t.session(joiner).is_member());
+        table.run(120).expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
+    }
+}
+
+#[test]
+fn a_match_that_stands_still_is_no_reason_to_leave_a_donor() {
+    // Four with a majority of two dead: nobody goes on, and whoever comes in waits with them.
+    let mut table = Table::voting(4, 9);
+    let joiner = table.run(60).join(&[0, 1]);
+    table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
+    table.dead[2] = true;
+    table.dead[3] = true;
+    table.run(900);
+    assert_eq!(table.session(joiner).stats().donors_left, 0, "{}", table.describe());
+    table.expect_no_fault(&[0, 1, joiner]);
+}
+
+#[test]
+fn a_state_of_a_frame_nobody_gets_to_holds_up_no_recovery() {
+    let mut table = Table::of(4, 2);
+    let asked = std::rc::Rc::new(std::cell::Cell::new(0));
+    let count = asked.clone();
+    table.tongue = offers(move |offer| {
+        count.set(count.get() + 1);
+        offer.tidings.confirmed = offer.tidings.confirmed.saturating_add(100_000);
+    });
+    table.run(60);
+    // Until it is the liar that is asked.
+    for _ in 0..40 {
+        table.players[1].session_mut().recovery.begin_with(peer(2));
+        table.players[1].session_mut().seek_from(peer(2));
+        table.run(12);
+        if asked.get() > 0 {
+            break;
+        }
+    }
+    assert!(asked.get() > 0, "it was never asked");
+    table.run_until("it waits for it no more", 300, |t| !t.session(1).is_recovering());
+    table.expect_agreement(&[0, 1, 3], 300).expect_no_fault(&[0, 1, 3]);
 }
