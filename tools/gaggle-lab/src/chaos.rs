@@ -66,6 +66,9 @@ struct Together {
     sum: Shown,
     with_lead_change: u64,
     with_recovery: u64,
+    with_chain: u64,
+    /// Somebody could bring a second player.
+    seats_to_spare: bool,
     stood_still: u64,
     /// By seed, why a match failed.
     failures: Vec<(u64, String)>,
@@ -77,6 +80,9 @@ impl Together {
         self.sum.tally.add(&shown.tally);
         self.sum.joins += shown.joins;
         self.sum.leaves += shown.leaves;
+        self.sum.joins_of_two += shown.joins_of_two;
+        self.sum.watchers_came += shown.watchers_came;
+        self.with_chain += u64::from(shown.tally.passed_on > 0);
         self.sum.inputs_checked += shown.inputs_checked;
         self.sum.healed_after = self.sum.healed_after.max(shown.healed_after);
         self.sum.peer_seconds += shown.peer_seconds;
@@ -99,10 +105,17 @@ impl Together {
             ("leaves a minute", self.sum.leaves, all_minutes),
             ("lead changes in half of the matches", self.with_lead_change * 2, self.matches),
             ("recoveries in a tenth of the matches", self.with_recovery * 10, self.matches),
+            ("watchers who came, one in two minutes", self.sum.watchers_came * 2, all_minutes),
+            ("seconds watched", tally.watched / 60, all_minutes * 10),
+            ("chains of watchers in a tenth of the matches", self.with_chain * 10, self.matches),
             ("compared states", tally.compared, all_minutes * 60),
         ];
+        let demands = demands.into_iter().chain(self.seats_to_spare.then_some((
+            "joins of two players at one machine, one in four minutes",
+            self.sum.joins_of_two * 4,
+            all_minutes,
+        )));
         let missing = demands
-            .iter()
             .filter(|(_, found, wanted)| found < wanted)
             .map(|(what, found, wanted)| format!("too few {what}: {found} where at least {wanted} are due"));
         missing.reduce(|all, one| format!("{all}\n{one}"))
@@ -120,7 +133,7 @@ impl Together {
         } = &self.sum;
         format!(
             "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
-             yields, {} desyncs and {} recoveries, {} starts over; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
+             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs and {} recoveries, {} starts over; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
             self.matches,
             peer_seconds / 60,
             tally.frames,
@@ -130,6 +143,10 @@ impl Together {
             tally.lead_changes,
             tally.histories,
             tally.yields,
+            self.sum.joins_of_two,
+            self.sum.watchers_came,
+            tally.watched / 60,
+            tally.passed_on,
             tally.desyncs,
             tally.recoveries,
             tally.starts_over,
@@ -151,7 +168,8 @@ impl Together {
 fn play_all(options: &Options) -> Together {
     let (first, end) = options.seeds;
     let next = AtomicU64::new(first);
-    let together = Mutex::new(Together::default());
+    let seats_to_spare = (first..end).any(|seed| options.plan(seed).players.contains(&2));
+    let together = Mutex::new(Together { seats_to_spare, ..Together::default() });
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min((end - first) as usize);
     std::thread::scope(|scope| {
         for _ in 0..threads {

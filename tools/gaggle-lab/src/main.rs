@@ -61,7 +61,7 @@ enum Command {
     Bots(bots::Options),
     /// Plays whole matches on bad networks, one per seed
     Chaos(chaos::Options),
-    /// What a desync of gander left, field by field
+    /// What a desync left: of gander field by field, of any other game its frames, inputs and hashes
     Desync(desync::Options),
     /// Seeds for the fuzzers
     FuzzSeeds(fuzz_seeds::Options),

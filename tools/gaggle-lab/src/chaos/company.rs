@@ -20,6 +20,8 @@ const HEAL_LIMIT: Micros = Micros::from_secs(40);
 const DAMAGE_LIMIT: Micros = Micros::from_secs(20);
 /// So many frames everybody must have held at the end, to compare them whole.
 const COMMON_FRAMES_MIN: usize = 5;
+/// So often somebody comes to watch, or has seen enough.
+const WATCH_INTERVAL: Micros = Micros::from_secs(9);
 /// A pair without a connection gets one after so long, as a lobby would see to.
 const MEND_INTERVAL: Micros = Micros::from_millis(700);
 
@@ -29,6 +31,9 @@ pub(super) struct Shown {
     pub(super) tally: Tally,
     pub(super) joins: u64,
     pub(super) leaves: u64,
+    /// Joins of machines with two players, and times somebody came to watch.
+    pub(super) joins_of_two: u64,
+    pub(super) watchers_came: u64,
     pub(super) inputs_checked: u64,
     /// How long after everything had healed all were together.
     pub(super) healed_after: Micros,
@@ -56,7 +61,9 @@ pub(super) struct Company {
     past: Tally,
     peer_steps: u64,
     entries_held_most: u32,
+    entries_watched_most: u32,
     bytes_held_most: u64,
+    watchers_came: u64,
     /// Everything healed: what machines hold is written down.
     ending: bool,
     damaged_until: Micros,
@@ -64,28 +71,30 @@ pub(super) struct Company {
 
 impl Company {
     pub(super) fn new(plan: Plan) -> Company {
-        let net = World::unconnected(plan.machines, plan.seed);
+        let net = World::unconnected(plan.all(), plan.seed);
         let mut rng = Prng::stream(plan.seed, 2);
         net.everywhere(plan.weather(&mut rng, false));
         let mut company = Company {
             net,
             rng,
             machines: Vec::new(),
-            slots: vec![SlotSet::EMPTY; plan.machines],
-            connected: vec![vec![false; plan.machines]; plan.machines],
-            apart_until: vec![vec![Micros::ZERO; plan.machines]; plan.machines],
+            slots: vec![SlotSet::EMPTY; plan.all()],
+            connected: vec![vec![false; plan.all()]; plan.all()],
+            apart_until: vec![vec![Micros::ZERO; plan.all()]; plan.all()],
             healed_at: None,
             mended_at: Micros::ZERO,
             books: Books::default(),
             past: Tally::default(),
             peer_steps: 0,
             entries_held_most: 0,
+            entries_watched_most: 0,
             bytes_held_most: 0,
+            watchers_came: 0,
             ending: false,
             damaged_until: Micros::ZERO,
             plan,
         };
-        for index in 0..company.plan.machines {
+        for index in 0..company.plan.all() {
             let ppm = company.plan.drift_ppm * (index as i32 % 3 - 1);
             company.net.apply(&Change::Drift { peer: index, ppm });
             let session = if index == 0 { company.founder(index) } else { company.joiner(index) };
@@ -113,15 +122,17 @@ impl Company {
         let match_id = MatchId { born: self.net.now().get(), number: self.rng.next_u64() };
         let config = SessionConfig { match_id, ..self.plan.config() };
         let name = self.name();
-        Session::found(config, self.net.id(index), 1, name).expect("sound settings")
+        Session::found(config, self.net.id(index), self.plan.players[index], name).expect("sound settings")
     }
 
+    /// Somebody who comes to play, or to watch.
     fn joiner(&mut self, index: usize) -> Session<Press> {
         let (name, id, slots) = (self.name(), self.net.id(index), self.slots[index]);
         let config = self.plan.config();
-        let session = match slots.is_empty() {
-            true => Session::join(config, id, 1, name),
-            false => Session::rejoin(config, id, slots, name),
+        let session = match self.plan.players.get(index) {
+            None => Session::watch(config, id, name),
+            Some(players) if slots.is_empty() => Session::join(config, id, *players, name),
+            Some(_) => Session::rejoin(config, id, slots, name),
         };
         session.expect("sound settings")
     }
@@ -130,7 +141,12 @@ impl Company {
     pub(super) fn play(mut self) -> Result<Shown, String> {
         let end = Micros::from_secs(60 * self.plan.minutes);
         let mut next_fault = self.plan.calm;
+        let mut next_watch = self.plan.calm;
         while self.net.now() < end {
+            if self.net.now() >= next_watch && !self.is_damaged() {
+                next_watch = self.net.now() + WATCH_INTERVAL;
+                self.change_watchers();
+            }
             // Whoever came in meanwhile would take the damaged state for the right one, and so would we.
             if self.net.now() >= next_fault && !self.is_damaged() {
                 let fault = self.plan.next_fault(&mut self.rng);
@@ -179,6 +195,8 @@ impl Company {
             tally,
             joins: self.books.joins.len() as u64,
             leaves: self.books.leaves.len() as u64,
+            joins_of_two: self.books.joins_of_two.len() as u64,
+            watchers_came: self.watchers_came,
             inputs_checked: self.books.presses.checked,
             peer_seconds: self.peer_steps * STEP.get() / 1_000_000,
             entries_held_most: self.entries_held_most,
@@ -200,6 +218,7 @@ impl Company {
                 self.mend();
             }
             self.retire_lonely_damage();
+            self.books.damaged = self.machines.iter().any(|machine| machine.damaged.is_some());
             for index in 0..self.machines.len() {
                 self.step(index)?;
             }
@@ -227,14 +246,22 @@ impl Company {
         if !machine.on || self.net.now() < machine.asleep_until {
             return Ok(());
         }
-        self.peer_steps += 1;
+        self.peer_steps += u64::from(index < self.plan.machines);
         let now = self.net.local_now(index);
         if let Err(why) = machine.step(index, now, &mut self.rng, &mut self.books) {
             return Err(format!("after {}: {why}\n{}", self.net.now(), self.describe()));
         }
         broth::heal_the_bit();
         let held = machine.session().stats().entries_held_most;
-        self.entries_held_most = self.entries_held_most.max(held);
+        let most = match machine.session().is_watching() {
+            true => &mut self.entries_watched_most,
+            false => &mut self.entries_held_most,
+        };
+        *most = held.max(*most);
+        if machine.misled {
+            self.switch_off(index);
+            return Ok(());
+        }
         if machine.session().is_member() {
             self.slots[index] = machine.session().local_slots();
         }
@@ -247,19 +274,44 @@ impl Company {
     /// Somebody is always there to play with, and everybody finds everybody, as a lobby would see to.
     fn mend(&mut self) {
         self.mended_at = self.net.now();
-        if !self.machines.iter().any(|machine| machine.on && machine.session().is_running()) {
-            let index = self.machines.iter().position(|machine| machine.on).unwrap_or(0);
+        let mut players = self.machines[..self.plan.machines].iter();
+        if !players.clone().any(|machine| machine.on && machine.session().is_running()) {
+            let index = players.position(|machine| machine.on).unwrap_or(0);
             let session = self.founder(index);
             self.switch_on(index, session);
         }
         for a in 0..self.machines.len() {
             for b in a + 1..self.machines.len() {
                 let both = self.machines[a].on && self.machines[b].on;
-                if both && !self.connected[a][b] && self.net.now() >= self.apart_until[a][b] {
+                if both
+                    && self.may_meet(a, b)
+                    && !self.connected[a][b]
+                    && self.net.now() >= self.apart_until[a][b]
+                {
                     self.connected[a][b] = true;
                     self.net.apply(&Change::Connect(a, b));
                 }
             }
+        }
+    }
+
+    /// Whoever watches second knows nobody but the first who does.
+    fn may_meet(&self, a: usize, b: usize) -> bool {
+        let first = self.plan.machines;
+        let second = first + 1;
+        a != second && b != second || a == first || b == first
+    }
+
+    /// Somebody comes to watch, or has seen enough.
+    fn change_watchers(&mut self) {
+        let watchers: Vec<usize> = (self.plan.machines..self.machines.len()).collect();
+        let Some(index) = self.rng.pick(&watchers).copied() else { return };
+        if self.machines[index].on {
+            self.switch_off(index);
+        } else {
+            let session = self.joiner(index);
+            self.switch_on(index, session);
+            self.watchers_came += 1;
         }
     }
 
@@ -294,7 +346,7 @@ impl Company {
         let now = self.net.now();
         match fault {
             Fault::Join => {
-                if let Some(index) = self.pick(|machine| !machine.on) {
+                if let Some(index) = self.pick(|machine| !machine.on && !machine.session().is_watching()) {
                     let session = self.joiner(index);
                     self.switch_on(index, session);
                 }
@@ -349,7 +401,7 @@ impl Company {
             }
             Fault::BitFlip => {
                 // Alone nobody can tell a damaged state from a right one, and two not always.
-                if self.is_together() && self.machines.iter().filter(|machine| machine.on).count() >= 3 {
+                if self.is_together() && self.machines.iter().filter(|machine| machine.plays()).count() >= 3 {
                     let victim = self.pick(Machine::plays);
                     victim.into_iter().for_each(|index| self.machines[index].flip_a_bit());
                     self.damaged_until = now + DAMAGE_LIMIT;
@@ -393,14 +445,24 @@ impl Company {
             machine.asleep_until = Micros::ZERO;
         }
         self.apart_until.iter_mut().flatten().for_each(|until| *until = Micros::ZERO);
+        let (first, second) = (self.plan.machines, self.plan.machines + 1);
+        if self.machines.get(second).is_some_and(|machine| machine.on) && !self.machines[first].on {
+            let session = self.joiner(first);
+            self.switch_on(first, session);
+            self.watchers_came += 1;
+        }
     }
 
+    /// Everybody who plays is in one match, and everybody who watches sees it.
     fn is_together(&self) -> bool {
+        // Those who watch are no match by themselves. Whoever plays comes first.
         let mut on = self.machines.iter().filter(|machine| machine.on);
-        let Some(first) = on.next() else { return false };
+        let Some(first) = on.next().filter(|machine| machine.plays()) else { return false };
         let history = first.session().history();
         let here = |machine: &Machine| {
-            machine.plays() && machine.session().history() == history && machine.damaged.is_none()
+            (machine.plays() || machine.shows())
+                && machine.session().history() == history
+                && machine.damaged.is_none()
         };
         here(first) && on.all(here)
     }
@@ -419,7 +481,7 @@ impl Company {
 
     /// The hash of the whole state at every frame that everybody was at lately: one for all.
     fn held_by_all(&self) -> Result<BTreeMap<Frame, u64>, String> {
-        let mut on = self.machines.iter().filter(|machine| machine.plays());
+        let mut on = self.machines.iter().filter(|machine| machine.plays() || machine.shows());
         let Some(mut common) = on.next().and_then(|machine| machine.lately.clone()) else {
             return Ok(BTreeMap::new());
         };
@@ -460,8 +522,10 @@ impl Company {
     /// However long it lasted and whatever happened, nobody held more than a match needs.
     fn expect_bounded(&self) -> Result<(), String> {
         let reach = self.plan.window_frames + 7;
-        if self.entries_held_most > 4 * reach + 3 {
-            return Err(format!("{} entries of one stream were held", self.entries_held_most));
+        // What waits to be simulated, what is kept behind it, and one feed: to those who watch it may bring two reaches at once.
+        let (most, watched) = (self.entries_held_most, self.entries_watched_most);
+        if most > 4 * reach + 3 || watched > 6 * reach {
+            return Err(format!("{most} entries of one stream were held, {watched} by those who watch"));
         }
         let bytes_max = self.plan.bytes_max();
         if self.bytes_held_most > bytes_max {

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, State, state_hash};
+use gaggle_kit::{Frame, Micros, PeerId, Prng, State, state_hash};
 use gaggle_link::sim::SimCarrier;
 use gaggle_link::{Link, LinkConfig};
 use gaggle_timeline::{Event, Exchange, Inputs, Pace, Row, Session, StreamId, Tick, Timeline};
 
 use super::broth::{self, Broth, Press};
 use super::chronicle::{self, Chronicle, Place, Seating};
-use super::presses::Presses;
+use super::presses::{Presses, held_by, page_of};
 
 /// A player changes its mind at most every so many ticks: two changes in one tick would count as one.
 const PRESS_TICKS_MIN: u64 = 4;
@@ -27,6 +27,9 @@ pub(super) struct Tally {
     pub(super) recoveries: u64,
     pub(super) compared: u64,
     pub(super) starts_over: u64,
+    /// Frames shown by those who only watch, and states these passed on to each other.
+    pub(super) watched: u64,
+    pub(super) passed_on: u64,
 }
 
 impl Tally {
@@ -40,6 +43,8 @@ impl Tally {
         self.recoveries += other.recoveries;
         self.compared += other.compared;
         self.starts_over += other.starts_over;
+        self.watched += other.watched;
+        self.passed_on += other.passed_on;
     }
 }
 
@@ -51,6 +56,10 @@ pub(super) struct Books {
     /// Who came at which frame, and who went: each counts once, however many saw it.
     pub(super) joins: BTreeSet<(PeerId, Frame)>,
     pub(super) leaves: BTreeSet<(PeerId, Frame)>,
+    /// Somebody's state is damaged right now.
+    pub(super) damaged: bool,
+    /// Those of them with two players.
+    pub(super) joins_of_two: BTreeSet<(PeerId, Frame)>,
 }
 
 pub(super) struct Machine {
@@ -75,6 +84,8 @@ pub(super) struct Machine {
     /// The state was damaged at this frame; until it is made good it differs.
     pub(super) damaged: Option<Frame>,
     flip_next: bool,
+    /// It watches, and was given a damaged state: what it shows is worth nothing.
+    pub(super) misled: bool,
     /// The whole of what it held lately, by frame, if that is wanted: while it was in one match and undamaged.
     pub(super) lately: Option<BTreeMap<Frame, u64>>,
     lately_in: u64,
@@ -112,6 +123,7 @@ impl Machine {
             straight_of: None,
             damaged: None,
             flip_next: false,
+            misled: false,
             lately: None,
             lately_in: 0,
         }
@@ -137,6 +149,11 @@ impl Machine {
     /// Whether it plays, as far as it knows.
     pub(super) fn plays(&self) -> bool {
         self.on && self.session().is_member()
+    }
+
+    /// Whether it only watches, and sees a match.
+    pub(super) fn shows(&self) -> bool {
+        self.on && self.session().is_watching() && self.session().is_running()
     }
 
     /// How far it has confirmed.
@@ -186,6 +203,12 @@ impl Machine {
             self.follow(index, books)?;
         }
         let stats = self.session().stats();
+        if self.session().is_watching() {
+            // What it shows is checked as it comes; it counts apart from what players do.
+            self.tally.watched = stats.frames;
+            self.tally.passed_on = stats.states_given;
+            return Ok(());
+        }
         self.tally.frames = stats.frames;
         self.tally.rollbacks = stats.rollbacks;
         self.tally.starts_over = stats.starts_over;
@@ -207,9 +230,9 @@ impl Machine {
             self.held = presses.press(page);
         }
         let session = self.timeline.session_mut();
-        for slot in session.local_slots() {
+        for (nth, slot) in session.local_slots().into_iter().enumerate() {
             // A seat may be lost in this very tick; then nobody presses.
-            let _ = session.set_input(slot, self.held);
+            let _ = session.set_input(slot, held_by(self.held, nth));
         }
         own
     }
@@ -217,7 +240,12 @@ impl Machine {
     fn read_events(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
         while let Some(event) = self.timeline.session_mut().next_event() {
             match &event {
-                Event::Joined { peer, first, .. } => _ = books.joins.insert((*peer, *first)),
+                Event::Joined { peer, first, slots } => {
+                    books.joins.insert((*peer, *first));
+                    if slots.len() > 1 {
+                        books.joins_of_two.insert((*peer, *first));
+                    }
+                }
                 Event::Left { peer, last } => _ = books.leaves.insert((*peer, *last)),
                 Event::LeadChanged { .. } => self.tally.lead_changes += 1,
                 Event::HistoryChanged { ours_lost, .. } => {
@@ -246,6 +274,9 @@ impl Machine {
             return Ok(());
         }
         self.begin_stay(index, books)?;
+        if self.misled {
+            return Ok(());
+        }
         let session = self.timeline.session();
         let history = session.history();
         let Books { presses, chronicle, .. } = books;
@@ -300,12 +331,19 @@ impl Machine {
             return Err(format!("machine {index} took a state of {frame} over that nobody confirmed"));
         };
         if books.chronicle.digest(place).is_some_and(|digest| digest != game.digest()) {
+            if session.is_watching() && books.damaged {
+                // Nobody can tell a damaged state from a right one, and whoever watches has no voice among those who try.
+                self.misled = true;
+                return Ok(());
+            }
             return Err(format!("machine {index} took a wrong state of {frame} over"));
         }
         self.straight.copy_from(game);
         self.place = place;
         self.straight_of = Some(stay);
         self.damaged = None;
+        // What it held before is behind it, even in the same history.
+        self.lately.iter_mut().for_each(BTreeMap::clear);
         Ok(())
     }
 
@@ -348,7 +386,9 @@ fn seating(roster: &[Row], frame: Frame, presses: &mut Presses) -> Seating {
     let mut seating = Seating::default();
     for row in roster.iter().filter(|row| row.counts_at(frame)) {
         let page = presses.page(row.stream);
-        row.slots.iter().for_each(|slot: Slot| seating[slot.index()] = page);
+        for (nth, slot) in row.slots.iter().enumerate() {
+            seating[slot.index()] = page_of(page, nth);
+        }
     }
     seating
 }

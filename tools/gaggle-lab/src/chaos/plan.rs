@@ -16,6 +16,10 @@ const BESIDE_STATES_BYTES: u64 = 1_000_000;
 pub(super) struct Plan {
     pub(super) seed: u64,
     pub(super) machines: usize,
+    /// How many players each of them brings.
+    pub(super) players: Vec<usize>,
+    /// Machines that only watch, after those that play. The second one knows nobody but the first, who passes on what it sees.
+    pub(super) watchers: usize,
     pub(super) minutes: u64,
     pub(super) latency_ms: u64,
     pub(super) jitter_ms: u64,
@@ -53,13 +57,33 @@ pub(super) enum Fault {
     BitFlip,
 }
 
+/// Who only watches, at most.
+const WATCHERS_MAX: usize = 3;
+
+/// One player at each machine, and two at some for as long as there are seats.
+fn draw_players(rng: &mut Prng, machines: usize) -> Vec<usize> {
+    let mut players = vec![1; machines];
+    let mut seats_left = SLOTS - machines;
+    for count in &mut players {
+        if seats_left > 0 && rng.below(3) == 0 {
+            seats_left -= 1;
+            *count = 2;
+        }
+    }
+    players
+}
+
 impl Plan {
     pub(super) fn draw(seed: u64, machines: Option<usize>, minutes: u64) -> Plan {
         let mut rng = Prng::stream(seed, 1);
         let drawn = 3 + rng.below(4) as usize;
+        let machines = machines.unwrap_or(drawn).clamp(2, SLOTS);
+        let mut company = Prng::stream(seed, 3);
         Plan {
             seed,
-            machines: machines.unwrap_or(drawn).clamp(2, SLOTS),
+            machines,
+            players: draw_players(&mut company, machines),
+            watchers: company.below(WATCHERS_MAX as u32 + 1) as usize,
             minutes,
             latency_ms: 5 + u64::from(rng.below(100)),
             jitter_ms: u64::from(rng.below(30)),
@@ -105,6 +129,11 @@ impl Plan {
         }
     }
 
+    /// Machines of both kinds.
+    pub(super) fn all(&self) -> usize {
+        self.machines + self.watchers
+    }
+
     pub(super) fn next_fault(&self, rng: &mut Prng) -> Fault {
         use Fault::*;
         // Joins outweigh what takes people away, so that somebody is there to lose.
@@ -121,10 +150,12 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "seed {}: {} machines, {} min, latency {} ms, jitter {} ms, loss {} ‰{}, window {}, state {} bytes, drift {} ppm, \
+            "seed {}: {} machines ({} players), {} watch, {} min, latency {} ms, jitter {} ms, loss {} ‰{}, window {}, state {} bytes, drift {} ppm, \
              a fault every {}{}",
             self.seed,
             self.machines,
+            self.players.iter().sum::<usize>(),
+            self.watchers,
             self.minutes,
             self.latency_ms,
             self.jitter_ms,

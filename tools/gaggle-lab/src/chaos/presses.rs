@@ -11,6 +11,19 @@ use super::broth::Press;
 /// The number of a stream in the book; 0 is nobody.
 pub(super) type Page = u16;
 
+/// The page of the second player of a stream is that of the first with this: what one holds the other never does.
+const SECOND: Page = 1 << 15;
+
+/// The page of a stream's first or second player.
+pub(super) fn page_of(page: Page, nth: usize) -> Page {
+    if nth == 0 { page } else { page | SECOND }
+}
+
+/// What the first or second player of a machine holds, who change their minds together.
+pub(super) fn held_by(press: Press, nth: usize) -> Press {
+    if press == Press::default() { press } else { Press { stay: page_of(press.stay, nth), ..press } }
+}
+
 /// All stays of all machines.
 #[derive(Debug, Default)]
 pub(super) struct Presses {
@@ -60,14 +73,15 @@ impl Presses {
 
     /// What the player of a stream held in a frame. Before it sat down it held nothing.
     pub(super) fn held(&mut self, page: Page, frame: Frame) -> Press {
-        let Some(stay) = usize::from(page).checked_sub(1).map(|nth| &self.stays[nth]) else {
+        let Some(stay) = usize::from(page & !SECOND).checked_sub(1).map(|nth| &self.stays[nth]) else {
             return Press::default();
         };
         self.checked += 1;
-        match frame < stay.first {
+        let held = match frame < stay.first {
             true => Press::default(),
             false => stay.held.get(frame.since(stay.first) as usize).copied().unwrap_or_default(),
-        }
+        };
+        held_by(held, usize::from(page & SECOND > 0))
     }
 }
 
@@ -91,6 +105,8 @@ mod tests {
             [Press::default(), Press::default(), press]
         );
         assert_eq!(presses.held(0, Frame::new(7)), Press::default(), "an empty seat presses nothing");
+        let second = presses.held(page_of(page, 1), Frame::new(7));
+        assert!(second != press && second == held_by(press, 1), "two at a machine hold different things");
         assert!(presses.write(page, (Frame::new(9), Frame::new(9)), press).is_err(), "8 is missing");
     }
 }
