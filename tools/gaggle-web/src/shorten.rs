@@ -6,6 +6,13 @@ use std::path::Path;
 
 /// The section of a module that names what it asks its host for.
 const IMPORTS: u8 = 2;
+/// The section of a module that has its constants.
+const DATA: u8 = 11;
+/// How the names of source files begin, in a module. They say where a panic was, which nobody in a browser is told.
+const SOURCES: [&[u8]; 6] =
+    [b"/rustc/", b"/rust/deps/", b"/.cargo/registry/src/", b"core/gaggle", b"games/", b"shell/"];
+/// Longer than any of them.
+const SOURCE_BYTES_MAX: usize = 200;
 /// The kind of sections that say something about a module and are no part of it.
 const CUSTOM: u8 = 0;
 
@@ -36,12 +43,32 @@ fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<
         let section = match kind {
             CUSTOM => continue,
             IMPORTS => shorten_imports(section, names)?,
+            DATA => blank_sources(section),
             _ => section.to_vec(),
         };
         out.push(kind);
         write_bytes(&mut out, &section);
     }
     Some(out)
+}
+
+/// Constants with blanks for the names of source files: as long as before, so that everything stays where it is.
+fn blank_sources(section: &[u8]) -> Vec<u8> {
+    let mut out = section.to_vec();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
+    let mut from = 0;
+    while let Some(found) = out[from..].windows(3).position(|three| three == b".rs") {
+        let end = from + found + 3;
+        let earliest = from.max(end.saturating_sub(SOURCE_BYTES_MAX));
+        let name = out[earliest..end].iter().rev().take_while(|byte| is_name(byte)).count();
+        let start =
+            (end - name..end).find(|at| SOURCES.iter().any(|source| out[*at..end].starts_with(source)));
+        if let Some(start) = start.filter(|start| out[*start..end].windows(5).any(|five| five == b"/src/")) {
+            out[start..end].fill(b' ');
+        }
+        from = end;
+    }
+    out
 }
 
 fn shorten_imports(section: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
@@ -152,6 +179,15 @@ mod tests {
             write_bytes(&mut module, section);
         }
         module
+    }
+
+    #[test]
+    fn names_of_sources_are_blank_and_nothing_moves() {
+        let data = b"Lost.rs core/gaggle-kit/src/few.rs/rustc/00/library/core/src/cell.rsA word, games/ and more\x01/a.rs";
+        let blank = blank_sources(data);
+        let (few, cell) = (" ".repeat(26), " ".repeat(34));
+        let expected = format!("Lost.rs {few}{cell}A word, games/ and more\x01/a.rs");
+        assert_eq!(String::from_utf8(blank), Ok(expected));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::remote::Remote;
 use crate::roster::StreamId;
 
 /// Where nobody comes or goes, the membership machine looks around once in so many ticks.
-const THOROUGH_TICKS: u64 = 16;
+const THOROUGH_TICKS: u64 = 8;
 
 impl<I: Input> Session<I> {
     /// The membership machine learns what the ledger took by itself.

@@ -37,6 +37,13 @@ impl Kept {
         }
     }
 
+    /// As much of it is known now.
+    fn has_come_to(&self, known: &Value) -> bool {
+        let now = Kept::of(known);
+        let sum = |points: &[u64]| points.iter().sum::<u64>();
+        now.things.len() + TRADED_MAX >= self.things.len() && sum(&now.points) >= sum(&self.points)
+    }
+
     /// Nothing of it is lost in what is known now.
     fn expect_in(&self, known: &Value) {
         let now = Kept::of(known);
@@ -139,7 +146,8 @@ fn outlive_the_host(played: &Played) {
     let had = Kept::of(&facts(&second));
 
     first.reload().unwrap();
-    let known = until(&first, "the first is back", |known| is_together(known, 3));
+    // It is there before the others have told it all.
+    let known = until(&first, "the first is back", |known| is_together(known, 3) && had.has_come_to(known));
     assert_eq!(known["own"], own, "the seat is its own: {known}");
     // Its own points among them.
     had.expect_in(&known);
