@@ -383,7 +383,7 @@ impl Directory {
             JoinBy::Room(id) => Some(id),
         };
         let Some((id, room)) = id.and_then(|id| Some((id, self.rooms.get(&id)?))) else {
-            return Reply::Refused(Refusal::new(RefusalCode::NoSuchRoom, "there is no such room"));
+            return Reply::Refused(no_such_room());
         };
         if room.view().build != *build {
             let text = format!(
@@ -397,7 +397,10 @@ impl Directory {
             return Reply::Refused(refusal);
         }
         self.leave_for_another(now, newcomer.peer);
-        let room = self.rooms.get_mut(&id).expect("nobody leaves who would close it");
+        // It was seen to that it is there still; if not, that is for this one to hear.
+        let Some(room) = self.rooms.get_mut(&id) else {
+            return Reply::Refused(no_such_room());
+        };
         if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
             return Reply::Refused(refusal);
         }
@@ -476,7 +479,8 @@ impl Directory {
             }
             None => {}
         }
-        let kept = self.index.seats_of(newcomer.player) - usize::from(seat.is_some());
+        // Whoever has signed in since has it under another name.
+        let kept = self.index.seats_of(newcomer.player).saturating_sub(usize::from(seat.is_some()));
         if kept >= self.rules.seats_per_player_max {
             let text = format!("you have {} seats in rooms already", self.rules.seats_per_player_max);
             return Err(Refusal::new(RefusalCode::TooMany, text));
@@ -570,6 +574,10 @@ impl Directory {
             None => Reply::Refused(Refusal::new(RefusalCode::NoSuchRoom, "the room was closed")),
         }
     }
+}
+
+fn no_such_room() -> Refusal {
+    Refusal::new(RefusalCode::NoSuchRoom, "there is no such room")
 }
 
 fn too_many_rooms_made() -> Refusal {

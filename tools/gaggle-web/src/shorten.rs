@@ -1,5 +1,5 @@
 //! Shortens what is written between a module and its glue. Names of imports end in hashes that no packing makes smaller, and
-//! nobody reads them; glue is written for people, and a page loads it every time.
+//! nobody reads them; glue is written for people, and a page loads it every time. Names of source files are nobody's business.
 
 use std::collections::BTreeMap;
 use std::path::Path;
