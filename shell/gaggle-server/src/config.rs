@@ -14,6 +14,7 @@ use gaggle_kit::Micros;
 use gaggle_lobby::rules::Rules;
 use thiserror::Error;
 
+use crate::ice;
 use arguments::Name;
 pub use value::{Duration, List, Secret};
 use value::{Setting, SettingValue};
@@ -307,6 +308,15 @@ impl Config {
                 "nodes that share a Redis must sign with the same key: set `ticket_secret` to the same on all of them",
             );
         }
+        if let Some(url) = self.ice.0.iter().find(|url| !ice::is_server(url)) {
+            let text = format!("`ice` has `{url}`: it takes `stun:HOST:PORT` and `turn:HOST:PORT`");
+            return Err(ConfigError::Conflict(text));
+        }
+        if self.turn_secret.is_none() && self.ice.0.iter().any(|url| ice::is_turn(url)) {
+            return conflict(
+                "TURN servers take nobody without credentials: set `turn_secret` to the secret they know",
+            );
+        }
         if !RELAY_RATES.contains(&self.relay_member_rate) || !RELAY_RATES.contains(&self.relay_network_rate) {
             return conflict("`relay_member_rate` and `relay_network_rate` are 100 to 1000000 a second");
         }
@@ -454,6 +464,14 @@ mod tests {
             (
                 &["--relay-network-rate", "many"],
                 "--relay-network-rate: `relay_network_rate` cannot be `many`: a whole number",
+            ),
+            (
+                &["--ice", "stun.example"],
+                "`ice` has `stun.example`: it takes `stun:HOST:PORT` and `turn:HOST:PORT`",
+            ),
+            (
+                &["--ice", "stun:a:3478,turn:b:3478"],
+                "TURN servers take nobody without credentials: set `turn_secret` to the secret they know",
             ),
             (&["--tls-key", "k"], "`tls_certificate` and `tls_key` go together: set both or none"),
             (

@@ -1,6 +1,8 @@
 //! STUN and TURN servers from the configuration, with credentials that end by themselves (the scheme of
 //! coturn's `static-auth-secret`: the name is the time it ends, the password its HMAC).
 
+use std::net::Ipv6Addr;
+
 use base64ct::{Base64, Encoding};
 use gaggle_kit::Micros;
 use gaggle_lobby::PlayerId;
@@ -18,6 +20,32 @@ pub(crate) struct ConfiguredIce {
     relay: Option<Relay>,
 }
 
+/// Whether a browser takes this for the address of such a server (RFC 7064 and 7065). One that it does not take would cost it all direct ways.
+pub(crate) fn is_server(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once(':') else { return false };
+    let (place, transport) = rest.split_once('?').map_or((rest, None), |(place, asked)| (place, Some(asked)));
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (place, None),
+    };
+    let is_bare =
+        |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'));
+    let is_host = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(ip) => ip.parse::<Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && is_bare(host),
+    };
+    let is_transport = |asked| is_turn(url) && matches!(asked, "transport=udp" | "transport=tcp");
+    matches!(scheme, "stun" | "stuns" | "turn" | "turns")
+        && is_host
+        && port.is_none_or(|port| port.parse::<u16>().is_ok())
+        && transport.is_none_or(is_transport)
+}
+
+/// Whether it is a TURN server, which takes nobody without credentials.
+pub(crate) fn is_turn(url: &str) -> bool {
+    url.starts_with("turn:") || url.starts_with("turns:")
+}
+
 impl ConfiguredIce {
     pub(crate) fn new(
         urls: &[String],
@@ -25,10 +53,10 @@ impl ConfiguredIce {
         ttl: Micros,
         relay: Option<Relay>,
     ) -> ConfiguredIce {
-        let is_turn = |url: &&String| url.starts_with("turn:") || url.starts_with("turns:");
+        let (turn, stun) = urls.iter().cloned().partition(|url| is_turn(url));
         ConfiguredIce {
-            stun: urls.iter().filter(|url| !is_turn(url)).cloned().collect(),
-            turn: urls.iter().filter(is_turn).cloned().collect(),
+            stun,
+            turn,
             key: secret.map(|secret| hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret.as_bytes())),
             ttl,
             relay,
@@ -85,6 +113,34 @@ mod tests {
     fn without_servers_nothing_is_told() {
         let ice = ConfiguredIce::new(&[], None, Micros::from_secs(1), None);
         assert!(ice.servers(Micros::ZERO, PlayerId::from_bytes([0; 16])).is_empty());
+    }
+
+    #[test]
+    fn addresses_are_those_browsers_take() {
+        for good in [
+            "stun:stun.example",
+            "stun:192.0.2.7:3478",
+            "stuns:[2001:db8::7]:5349",
+            "turn:turn.example:3478?transport=tcp",
+            "turns:[2001:db8::7]?transport=udp",
+        ] {
+            assert!(is_server(good), "{good}");
+        }
+        for bad in [
+            "",
+            "stun.example:3478",
+            "stun:",
+            "stun:stun.example:",
+            "stun:stun.example:65536",
+            "stun://stun.example",
+            "stun:2001:db8::7",
+            "stun:stun.example?transport=udp",
+            "turn:turn.example?transport=sctp",
+            "turn:me@turn.example",
+            "https:turn.example",
+        ] {
+            assert!(!is_server(bad), "{bad}");
+        }
     }
 
     const CREDENTIAL: &str = "NjXsCkggBi4Fp9EyQl4cj/cU6Jk=";

@@ -3,7 +3,10 @@
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod coturn;
+
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gaggle_server::{BackgroundServer, Config};
@@ -64,30 +67,46 @@ fn until(page: &Page, what: &str, so: impl Fn(i64) -> bool) -> i64 {
     }
 }
 
-#[test]
-fn whoever_follows_the_guide_has_two_tabs_in_one_match() {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-page");
-    bundle_program(&follow_the_guide(), &out).unwrap();
-    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-data");
-    let _ = std::fs::remove_dir_all(&data);
-    let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files: Some(out), ..Config::default() };
-    let server = BackgroundServer::start(config).unwrap();
-    let browser = Chromium::start().unwrap();
-    let open = || {
-        let page = browser.open(&format!("http://{}/", server.address())).unwrap();
-        page.wait_for("document.querySelector('canvas') !== null", PATIENCE).unwrap();
-        page
+/// The page the guide leads to, built once for all tests.
+fn page_of_the_guide() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-page");
+        bundle_program(&follow_the_guide(), &out).unwrap();
+        out
     };
-    let first = open();
-    assert_eq!(second_goose(&first), -1, "alone at first");
-    let second = open();
-    for page in [&first, &second] {
+    BUILT.get_or_init(build).clone()
+}
+
+/// A tab, in which this script runs first.
+fn open(browser: &Chromium, script: &str, server: &BackgroundServer) -> Page {
+    let page = browser.open_after(script, &format!("http://{}/", server.address())).unwrap();
+    page.wait_for("document.querySelector('canvas') !== null", PATIENCE).unwrap();
+    page
+}
+
+fn press_in_second_and_see_it_in_first(first: &Page, second: &Page) {
+    for page in [first, second] {
         until(page, "both are in", |x| x >= 0);
     }
-    let before = second_goose(&first);
+    let before = second_goose(first);
     second.key("ArrowRight", "ArrowRight", true).unwrap();
     let mover =
-        if until(&first, "somebody moves", |x| x != before) > before { "the second" } else { "nobody" };
+        if until(first, "somebody moves", |x| x != before) > before { "the second" } else { "nobody" };
     second.key("ArrowRight", "ArrowRight", false).unwrap();
     assert_eq!(mover, "the second", "what one presses the other sees");
+}
+
+#[test]
+fn whoever_follows_the_guide_has_two_tabs_in_one_match() {
+    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-data");
+    let _ = std::fs::remove_dir_all(&data);
+    let files = Some(page_of_the_guide());
+    let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files, ..Config::default() };
+    let server = BackgroundServer::start(config).unwrap();
+    let browser = Chromium::start().unwrap();
+    let first = open(&browser, "", &server);
+    assert_eq!(second_goose(&first), -1, "alone at first");
+    let second = open(&browser, "", &server);
+    press_in_second_and_see_it_in_first(&first, &second);
 }
