@@ -79,7 +79,7 @@ impl Room {
 
     /// Decides, if everybody who plays has reported. Those whose connection is lost may come back to.
     pub(super) fn settle_if_complete(&mut self, now: Micros) {
-        if self.state.testimonies.is_empty() || self.is_reopened(now) {
+        if self.state.testimonies.is_empty() || self.may_lack_players(now) {
             return;
         }
         let played = |peer: PeerId| self.state.cast.iter().any(|participant| participant.peer == peer);
@@ -93,7 +93,7 @@ impl Room {
     /// for those who play it, whoever says that it is over.
     pub(super) fn settle_if_enough(&mut self, now: Micros) {
         let reported = self.state.testimonies.iter().map(|testimony| testimony.player);
-        if !self.is_reopened(now) && self.voices(now).are_enough(reported) {
+        if !self.may_lack_players(now) && self.voices(now).are_enough(reported) {
             self.decide(now);
         } else {
             self.state.counted_at = Some(now);
@@ -103,12 +103,20 @@ impl Room {
     /// Decides with what there is, because nothing more will be said about the match. Those who first come back to a server
     /// that lost its memory do not say it for everybody.
     pub(super) fn decide_early(&mut self, now: Micros) {
-        if self.is_reopened(now) {
+        if self.may_lack_players(now) {
             self.state.testimonies.clear();
             self.state.counted_at = None;
         } else if !self.state.testimonies.is_empty() {
             self.decide(now);
         }
+    }
+
+    /// Whether somebody may have played who is not back since the server lost its memory: for a while, unless those who are back
+    /// by their tickets have all seats there are.
+    fn may_lack_players(&self, now: Micros) -> bool {
+        let is_back = |peer: PeerId| self.seats.get(&peer).is_some_and(|seat| seat.restored.is_some());
+        let is_full = self.view.seats_free() == 0 && self.view.players().all(|member| is_back(member.peer));
+        self.is_reopened(now) && !is_full
     }
 
     /// Who has a say: everybody who plays, and who has reported before leaving. Who was sent away says nothing and

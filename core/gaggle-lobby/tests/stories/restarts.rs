@@ -142,6 +142,41 @@ fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
     }
 }
 
+#[test]
+fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
+    let tickets = tickets_of(4);
+    let next = r#"{"type":"start"}"#;
+    let mut server = Server::new();
+    let players: Vec<ConnectionId> =
+        (0..4).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
+    let honest = report(&server, &players, &[10, 20, 30, 40]);
+    players[..3].iter().for_each(|player| drop(server.say(*player, &honest)));
+    assert_eq!(server.records, [], "one has not said it");
+    server.say(players[3], &honest);
+    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Accepted]);
+
+    // Nor is it lost when the next begins before everybody has spoken.
+    let mut server = Server::new();
+    let players: Vec<ConnectionId> =
+        (0..4).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
+    players[..3].iter().for_each(|player| drop(server.say(*player, &honest)));
+    server.say(players[0], r#"{"type":"finish"}"#);
+    server.say(players[0], next);
+    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Accepted]);
+
+    // A friend on the last seat does not stand for whoever is not back.
+    let mut server = Server::new();
+    let players: Vec<ConnectionId> =
+        (0..3).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
+    server.player(9);
+    assert_eq!(server.room_of(players[0]).seats_free(), 0);
+    let forged = report(&server, &players, &[10, 20, 999]);
+    players.iter().for_each(|player| drop(server.say(*player, &forged)));
+    server.say(players[0], r#"{"type":"finish"}"#);
+    server.say(players[0], next);
+    assert_eq!(server.records, []);
+}
+
 fn tickets_of(count: u32) -> Vec<String> {
     let mut server = Server::new();
     let players: Vec<ConnectionId> = (0..count).map(|number| server.player(number)).collect();
