@@ -299,11 +299,6 @@ impl Port {
             let Some((id, length)) = self.owner(now, from, length, server) else { continue };
             let to = self.local(from);
             let Some(held) = self.channels.get_mut(&id) else { continue };
-            let at = server.now();
-            if !held.datagrams.take(at, 1) || !self.networks.take(held.network, at) {
-                server.count_datagram(Stray::Beyond);
-                continue;
-            }
             if held.channel.handle(now, from, to, &self.buffer[..length]).is_err() {
                 self.end(id, now, server);
             } else {
@@ -318,8 +313,21 @@ impl Port {
         *alike.unwrap_or(&self.addresses[0])
     }
 
+    /// Whether a channel may bring this datagram, too.
+    fn may_bring(&mut self, id: ConnectionId, server: &RelayServer) -> bool {
+        let at = server.now();
+        let is_within = self
+            .channels
+            .get_mut(&id)
+            .is_some_and(|held| held.datagrams.take(at, 1) && self.networks.take(held.network, at));
+        if !is_within {
+            server.count_datagram(Stray::Beyond);
+        }
+        is_within
+    }
+
     /// Whose datagram it is, and how long. A question is answered here, an answer brings what waited for it, and what belongs
-    /// to nobody is dropped.
+    /// to nobody, or is more than anybody may bring, is dropped.
     fn owner(
         &mut self,
         now: Instant,
@@ -330,11 +338,11 @@ impl Port {
         let bytes = &self.buffer[..length];
         // STUN, as RFC 7983 tells it apart from DTLS.
         if bytes.first().is_some_and(|first| *first > 3) {
-            let id = self.by_address.get(&from).copied();
-            if id.is_none() {
+            let Some(id) = self.by_address.get(&from).copied() else {
                 server.count_datagram(Stray::Unknown);
-            }
-            return id.map(|id| (id, length));
+                return None;
+            };
+            return self.may_bring(id, server).then_some((id, length));
         }
         match stun::read(bytes) {
             Some(Stun::Question(question)) => {
@@ -356,7 +364,8 @@ impl Port {
                     server.count_datagram(Stray::Refused);
                     return None;
                 };
-                self.judge(id, now, from, length).then_some((id, length))
+                // To ask whoever seems to be there costs as much as anything.
+                (self.may_bring(id, server) && self.judge(id, now, from, length)).then_some((id, length))
             }
             Some(Stun::Answer(question, _)) => {
                 let id = asker_of(question);
@@ -365,7 +374,7 @@ impl Port {
                     return None;
                 };
                 self.buffer[..check.len()].copy_from_slice(&check);
-                (!check.is_empty()).then_some((id, check.len()))
+                (!check.is_empty() && self.may_bring(id, server)).then_some((id, check.len()))
             }
             None => {
                 server.count_datagram(Stray::Refused);

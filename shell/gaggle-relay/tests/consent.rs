@@ -148,3 +148,31 @@ fn nobody_keeps_an_address_that_is_not_theirs() {
         hostile.step();
     }
 }
+
+#[test]
+fn whoever_seems_to_be_everywhere_has_questions_asked_at_its_own_rate_only() {
+    let config = RelayConfig { frames_per_second: 10, frames_burst: 50, ..RelayConfig::default() };
+    let relay = Loopback::start(config).unwrap();
+    let mut hostile = Hostile::come(&relay, &[0]);
+    hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
+    let began = Instant::now();
+    // More than are remembered, so that each is asked as if it had never been.
+    let mut strangers: Vec<Stranger> = (0..8).map(|_| Stranger::new()).collect();
+    for _ in 0..100 {
+        for stranger in &mut strangers {
+            let nomination = hostile.nomination();
+            stranger.send(&relay, &nomination);
+        }
+        hostile.step();
+        strangers.iter_mut().for_each(|stranger| drop(stranger.look()));
+    }
+    let is_counted = || relay.server().totals().dropped_rate > 100;
+    while !is_counted() && began.elapsed() < PATIENCE {
+        hostile.step();
+    }
+    strangers.iter_mut().for_each(|stranger| drop(stranger.look()));
+    let asked: usize = strangers.iter().map(|stranger| stranger.got.len()).sum();
+    // Two datagrams for each that a member may hand in.
+    let may = 2 * (50 + 10 * (1 + began.elapsed().as_secs() as usize));
+    assert!((10..=may).contains(&asked) && is_counted(), "{asked} questions, of {may}");
+}
