@@ -288,21 +288,20 @@ fn mix_row(row: &mut [u32], color: u32, share: u32) {
 
 /// Fills a row with pixels, each so many times; of the first so many are missing.
 fn enlarge(row: &mut [u32], run: &Run<'_>, times: usize, hidden: usize) {
-    match (times, hidden) {
+    if hidden > 0 {
+        // What goes along with a camera seldom begins with a whole pixel.
+        let (cell, rest) = row.split_at_mut((times - hidden).min(row.len()));
+        cell.fill(run.shown_at(0));
+        let pixels = if run.mirrored { &run.pixels[..run.pixels.len() - 1] } else { &run.pixels[1..] };
+        return enlarge(rest, &Run { pixels, ..*run }, times, 0);
+    }
+    match times {
         // As large as screens are: the compiler knows how many to write.
-        (2, 0) => enlarge_by::<2>(row, run),
-        (3, 0) => enlarge_by::<3>(row, run),
-        (4, 0) => enlarge_by::<4>(row, run),
-        (5, 0) => enlarge_by::<5>(row, run),
-        _ => {
-            let mut rest = row;
-            let mut missing = hidden;
-            for nth in 0..run.pixels.len() {
-                let (cell, after) = rest.split_at_mut((times - missing).min(rest.len()));
-                cell.fill(run.shown_at(nth));
-                (rest, missing) = (after, 0);
-            }
-        }
+        2 => enlarge_by::<2>(row, run),
+        3 => enlarge_by::<3>(row, run),
+        4 => enlarge_by::<4>(row, run),
+        5 => enlarge_by::<5>(row, run),
+        _ => row.chunks_mut(times).enumerate().for_each(|(nth, cell)| cell.fill(run.shown_at(nth))),
     }
 }
 

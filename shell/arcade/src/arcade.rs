@@ -1,13 +1,14 @@
 //! The whole arcade without a browser: keys and time in, a picture and sounds out.
 //!
 //! This file owns what is on the screen and what keys mean there. `online.rs` has what the room tells, `facts.rs` what
-//! panels are made of, `drawing.rs` the picture.
+//! panels are made of, `replays.rs` matches as files, `drawing.rs` the picture.
 
 mod cue_tally;
 mod drawing;
 mod facts;
 mod online;
 mod rates;
+mod replays;
 
 use gaggle::lobby::client::ClientConfig;
 use gaggle::timeline::Pace;
@@ -43,9 +44,7 @@ pub enum Screen {
 
 /// Steps a second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// How far an arrow key jumps in a replay: five seconds.
-const JUMP_FRAMES: i64 = 300;
-/// What one can do in a paused match: a line for each, and its key. The last is a letter, see [`Arcade::key_down`].
+/// What one can do in a paused match: a line for each, and its key.
 const PAUSED: [(&str, &str); 5] = [
     ("Enter", "play on"),
     ("Esc", "home"),
@@ -53,8 +52,9 @@ const PAUSED: [(&str, &str); 5] = [
     ("H", "how to play"),
     ("C", "copy a link to this room"),
 ];
-const PAUSED_KEYS: [Option<Key>; 5] =
-    [Some(Key::Enter), Some(Key::Escape), Some(Key::Mute), Some(Key::Help), None];
+/// The same where matches are recorded.
+const PAUSED_RECORDED: [(&str, &str); 6] =
+    [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
 /// Another match begins for all as soon as one of them wants it: not before the scores were on the screen for so long.
 const BOARD_READ: Micros = Micros::from_secs(3);
 /// A join that takes no longer than this needs no words.
@@ -164,6 +164,9 @@ impl Arcade {
         if let Some(name) = arcade.params.game.as_ref().filter(|name| *name != entry.about.name) {
             let text = format!("There is no cabinet called {name} here.");
             arcade.toasts.push(None, text, true);
+        }
+        if arcade.params.frame.is_some() {
+            arcade.toasts.push(None, "Now drop the replay here.".to_string(), false);
         }
         arcade.shelf.is_trial = arcade.params.is_trial();
         arcade.look_around();
@@ -358,12 +361,14 @@ impl Arcade {
 
     /// What is written over a paused match is also where one taps; anywhere else flies on.
     fn tap_paused(&mut self, x: i32, y: i32) {
-        match self.paused().key_at(self.view, x, y) {
-            Some(nth) => match PAUSED_KEYS[nth] {
-                Some(key) => self.take_key(key),
-                None => self.copy_link(),
-            },
-            None => self.fly_on(),
+        let notice = self.paused();
+        match notice.key_at(self.view, x, y).map(|nth| notice.keys[nth].0) {
+            Some("Esc") => self.go_home(),
+            Some("M") => self.turn_sound(),
+            Some("H") => self.show_help(),
+            Some("S") => self.save_replay(),
+            Some("C") => self.copy_link(),
+            _ => self.fly_on(),
         }
     }
 
@@ -447,7 +452,7 @@ impl Arcade {
             (Screen::Flying, Key::Escape) if self.is_watching() => self.go_home(),
             (Screen::Flying, Key::Escape) if self.standing_still().is_some() => self.stay_alone(),
             (Screen::Flying, Key::Escape) => self.pause(),
-            (Screen::Flying, Key::Mute) | (Screen::Paused, Key::Mute) => self.muted = !self.muted,
+            (Screen::Flying | Screen::Paused, Key::Mute) => self.turn_sound(),
             (Screen::Paused, Key::Enter) => self.fly_on(),
             (Screen::Paused, Key::Escape) => self.go_home(),
             (Screen::Paused | Screen::Flying, Key::Help) => self.show_help(),
@@ -464,7 +469,7 @@ impl Arcade {
         let in_match = matches!(self.screen, Screen::Flying | Screen::Paused);
         match code {
             "KeyL" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
-            "KeyS" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::SaveReplay),
+            "KeyS" if self.screen == Screen::Paused || in_match && self.is_board_up() => self.save_replay(),
             "Enter" | "NumpadEnter" if in_match && self.is_watching() && !self.is_board_up() => {
                 self.sit_down();
             }
@@ -477,17 +482,16 @@ impl Arcade {
         true
     }
 
+    /// Where no button shows whether it is on.
+    fn turn_sound(&mut self) {
+        self.muted = !self.muted;
+        self.toasts.push(None, if self.muted { "Sound off." } else { "Sound on." }.to_string(), false);
+    }
+
     /// The seat another tab has becomes ours.
     fn take_over(&mut self) {
         self.shelf.is_elsewhere = false;
         self.cabinet.life_mut().take_over();
-    }
-
-    /// A link that shows a replay from the frame on the screen on. The file goes another way.
-    fn link_frame(&mut self) {
-        if let Some((frame, _)) = self.replay_position() {
-            self.copy(format!("frame={frame}"));
-        }
     }
 
     /// What is in focus in the menu.
@@ -588,6 +592,13 @@ impl Arcade {
     }
 
     fn go_home(&mut self) {
+        // News of a flight are none in the menu.
+        self.toasts.clear();
+        self.leave_flight();
+    }
+
+    /// Nobody has asked to go home: what is said about it stays.
+    fn leave_flight(&mut self) {
         self.cabinet.life_mut().leave();
         self.shelf.left_room();
         self.cabinet.rewind(Show::Attract);
@@ -632,59 +643,6 @@ impl Arcade {
 
     fn is_about_address(&self) -> bool {
         self.shelf.help_page == self.cabinet.about().help_pages
-    }
-
-    /// A replay was dropped on the page.
-    pub fn open_replay(&mut self, bytes: Vec<u8>) {
-        match self.cabinet.open_tape(bytes, self.params.frame.unwrap_or(0)) {
-            Ok(()) => {
-                if self.screen != Screen::Menu {
-                    self.go_home();
-                }
-                if let Some(damage) = self.cabinet.tape().and_then(|tape| tape.damage().map(str::to_string)) {
-                    self.toasts.push(None, damage, true);
-                }
-                self.listen_anew();
-                self.screen = Screen::Replay;
-            }
-            Err(words) => self.toasts.push(None, words, true),
-        }
-    }
-
-    /// The replay that is on the screen: its frame and its last.
-    pub fn replay_position(&mut self) -> Option<(u32, u32)> {
-        self.cabinet.tape().map(|tape| tape.position())
-    }
-
-    fn wind(&mut self, key: Key) {
-        if key == Key::Mute {
-            self.muted = !self.muted;
-        }
-        if key == Key::Escape {
-            self.cabinet.close_tape();
-            self.go_home();
-        }
-        let Some(tape) = self.cabinet.tape() else { return };
-        match key {
-            Key::Left => tape.jump(-JUMP_FRAMES),
-            Key::Right => tape.jump(JUMP_FRAMES),
-            Key::Up => tape.jump(1),
-            Key::Down => tape.jump(-1),
-            Key::Enter => tape.toggle(),
-            Key::Mute | Key::Escape | Key::Help | Key::Overlay => {}
-        }
-    }
-
-    /// A click on the bar jumps there, and whoever goes on holding it draws it along; anywhere else holds or plays on.
-    fn scrub(&mut self, finger: i32, x: i32, y: i32) {
-        let Some(tape) = self.cabinet.tape() else { return };
-        match Scrubber::new(self.view).frame_at(x, y, tape.position().1) {
-            Some(frame) => {
-                tape.jump_to(frame);
-                self.scrubs = Some(finger);
-            }
-            None => tape.toggle(),
-        }
     }
 
     fn is_watching(&self) -> bool {

@@ -23,6 +23,10 @@ pub struct About {
     pub seats: usize,
     /// Players at one machine.
     pub players_here: usize,
+    /// Whether matches can be kept as files.
+    pub has_replays: bool,
+    /// What is said to who steps aside while the others play on.
+    pub aside: &'static [&'static str],
     /// Whether bots play along with `bots=`.
     pub has_bots: bool,
     /// Its modes: as the lobby calls them, and as people do. At least one.

@@ -26,8 +26,6 @@ pub struct JoiningFacts<'a> {
     pub seats: &'a [Option<&'a str>],
     /// The seat one will have.
     pub own_seat: Option<usize>,
-    /// How far the match is.
-    pub wave: Option<u16>,
     /// Since when, for the goose.
     pub since_ms: u32,
 }
@@ -50,7 +48,7 @@ enum Step {
 impl JoiningFacts<'_> {
     fn steps(&self) -> [Step; 4] {
         let linked = !self.linked_to.is_empty();
-        let found = linked || self.own_seat.or(self.wave.map(usize::from)).is_some() || self.percent > 0;
+        let found = linked || self.own_seat.is_some() || self.percent > 0;
         let done = [found, linked, self.percent >= 100, false];
         let now = done.iter().position(|done| !done).unwrap_or(3);
         std::array::from_fn(|nth| match nth.cmp(&now) {
@@ -65,11 +63,7 @@ impl JoiningFacts<'_> {
         let players =
             ["", "one player", "two players", "three players", "four players", "five players", "six players"];
         let players = players[self.seats.iter().flatten().count().min(players.len() - 1)];
-        let about = match self.wave {
-            Some(wave) if players.is_empty() => [format!("wave {wave}"), String::new()],
-            Some(wave) => [format!("wave {wave}, {players}"), format!("wave {wave}")],
-            None => [players.to_string(), String::new()],
-        };
+        let about = [players.to_string(), String::new()];
         let slowest = self
             .slowest_ms
             .map_or_else(<[String; 2]>::default, |ms| [format!("{ms} ms the slowest"), format!("{ms} ms")]);
@@ -293,7 +287,7 @@ mod tests {
     fn the_steps_follow_what_is_known() {
         let mut facts = JoiningFacts { code: "FNWKBX", place: "the fen", ..JoiningFacts::default() };
         assert_eq!(facts.words(), "Joining FNWKBX. Looking for the room");
-        facts.wave = Some(7);
+        facts.own_seat = Some(2);
         assert_eq!(facts.words(), "Joining FNWKBX. Linking");
         let linked = names(3);
         facts.linked_to = &linked;
@@ -341,7 +335,6 @@ mod tests {
                             arrival: "",
                             seats: &seats[..linked.len().clamp(4, 7)],
                             own_seat,
-                            wave: Some(u16::MAX),
                             since_ms: 6_000,
                         };
                         let mut scene = Scene::default();

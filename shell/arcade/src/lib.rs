@@ -41,5 +41,5 @@ pub use params::Params;
 pub use pictures::album;
 pub use score_board::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts, dry_line};
 pub use scrubber::{ScrubFacts, Scrubber};
-pub use toasts::Toasts;
+pub use toasts::{Spot, Toasts};
 pub use touch::Touch;

@@ -63,8 +63,6 @@ pub struct MenuFacts<'a> {
     pub online: Option<bool>,
     /// Sound is off.
     pub muted: bool,
-    /// The code of the room one has opened for friends.
-    pub invite: Option<&'a str>,
 }
 
 /// The letters of room codes: no vowels, so that no code spells anything.
@@ -479,14 +477,8 @@ mod tests {
                     lines.extend((count > 0).then(|| absurd.clone()));
                     let mut menu = menu(view);
                     menu.set_rooms(&lines);
-                    let facts = MenuFacts {
-                        name: long,
-                        best: Some(u32::MAX),
-                        rooms: &lines,
-                        online,
-                        muted: true,
-                        invite: Some("BCDFGH"),
-                    };
+                    let facts =
+                        MenuFacts { name: long, best: Some(u32::MAX), rooms: &lines, online, muted: true };
                     for (choice, _) in menu.places() {
                         menu.focus = choice;
                         menu.type_text(long);

@@ -342,12 +342,13 @@ impl Page {
 
     /// One canvas pixel is one pixel of the screen.
     fn fit(&mut self) {
-        let ratio = self.window.device_pixel_ratio().clamp(0.5, 4.0);
-        let size = |value: Result<JsValue, JsValue>| {
-            let css = value.ok().and_then(|value| value.as_f64()).unwrap_or(640.0);
-            (css * ratio).round().clamp(1.0, 3_840.0) as i32
-        };
-        let (width, height) = (size(self.window.inner_width()), size(self.window.inner_height()));
+        let css =
+            |value: Result<JsValue, JsValue>| value.ok().and_then(|value| value.as_f64()).unwrap_or(640.0);
+        let (wide, high) = (css(self.window.inner_width()), css(self.window.inner_height()));
+        // On larger screens than that larger pixels, as wide as they are high.
+        let ratio = self.window.device_pixel_ratio().clamp(0.5, 4.0).min(3_840.0 / wide.max(high).max(1.0));
+        let size = |css: f64| (css * ratio).round().max(1.0) as i32;
+        let (width, height) = (size(wide), size(high));
         self.arcade.resize(width, height, ratio as f32);
         let (width, height) = self.arcade.size();
         self.canvas.set_width(width);
@@ -357,11 +358,11 @@ impl Page {
     /// What the canvas says, for those who cannot see it: only when it changes.
     fn say(&mut self) {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
-        let notice = self.arcade.notice_words();
+        let (notice, board) = (self.arcade.notice_words(), self.arcade.board_words());
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
             Screen::Menu => format!("Menu. {}", notice.unwrap_or(menu)),
-            Screen::Flying => notice.or(joining).unwrap_or_else(|| cabinet.standing().said),
+            Screen::Flying => notice.or(joining).or(board).unwrap_or_else(|| cabinet.standing().said),
             Screen::Paused => format!("Paused. {}", cabinet.standing().said),
             Screen::Replay => {
                 "Replay. Space holds, arrows jump, L copies a link, O opens another.".to_string()

@@ -44,8 +44,8 @@ pub struct PlayerLine {
     pub name: String,
     /// What he has.
     pub score: u32,
-    /// Mounts he has left.
-    pub mounts: u8,
+    /// How often he fell.
+    pub falls: u16,
     /// One kind remark, or nothing: `most eggs`.
     pub remark: String,
     /// Whether it is somebody here.
@@ -82,26 +82,6 @@ pub struct ScoreFacts<'a> {
     pub board: Option<&'a [BoardLine]>,
     /// What to say under the leaderboard, or instead of it.
     pub board_note: &'a str,
-    /// What the others are up to: `Hob is ready.`
-    pub note: &'a str,
-}
-
-impl ScoreFacts<'_> {
-    /// All of it as one text, for those who listen instead.
-    pub fn words(&self) -> String {
-        let mut words = format!("Well flown. Wave {}. {}", self.wave, self.line);
-        for player in self.players {
-            words.push_str(&format!(" {}: {}.", player.name, player.score));
-        }
-        for line in self.board.unwrap_or_default().iter().filter(|line| line.own) {
-            words.push_str(&format!(" Place {}.", line.place));
-        }
-        for note in [self.board_note, self.note].into_iter().filter(|note| !note.is_empty()) {
-            words.push(' ');
-            words.push_str(note);
-        }
-        words
-    }
 }
 
 /// Places of everything, in word pixels.
@@ -113,7 +93,6 @@ struct Layout {
     table: Rect,
     row: i32,
     buttons: [Rect; 4],
-    note: Option<Rect>,
     board: Option<Rect>,
 }
 
@@ -205,7 +184,6 @@ fn roomy(wide: i32, tall: i32) -> Layout {
         table,
         row: 20,
         buttons: bar.columns(BUTTONS, 7),
-        note: Some(Rect::new(left.x + 2, bar.bottom() + 8, left.wide, 9)),
         board: Some(Rect::new(right.x, 20, right.wide, 220.min(right.tall))),
     }
 }
@@ -222,7 +200,6 @@ fn sideways(wide: i32, tall: i32) -> Layout {
         table,
         row: ((table.tall - 20) / 4).clamp(9, 20),
         buttons,
-        note: None,
         board: Some(right),
     }
 }
@@ -251,11 +228,9 @@ fn stacked(wide: i32, tall: i32) -> Layout {
         in_two_rows(left, y, room, step)
     };
     y += rows * step;
-    let note_tall = if tall >= 380 { 22 } else { 9 };
-    let note = (tall - y >= 14).then(|| Rect::new(left + 2, y + 2, room - 4, note_tall));
-    let below = y + 5 + note_tall;
+    let below = y + 5;
     let board = (tall - below >= 50).then(|| Rect::new(left, below, room, (tall - below - 4).min(220)));
-    Layout { title: titled.then_some((left + 2, 4)), line, table, row, buttons, note, board }
+    Layout { title: titled.then_some((left + 2, 4)), line, table, row, buttons, board }
 }
 
 fn in_two_rows(x: i32, y: i32, wide: i32, step: i32) -> [Rect; 4] {
@@ -321,7 +296,7 @@ mod tests {
             seat,
             name: long.clone(),
             score: u32::MAX,
-            mounts: 255,
+            falls: u16::MAX,
             remark: long.clone(),
             own: seat == 1,
         };
@@ -343,7 +318,6 @@ mod tests {
                         players: &players[..count],
                         board,
                         board_note: &long,
-                        note: &long,
                     };
                     let mut scene = Scene::default();
                     ScoreBoard::new(view).draw(&mut scene, &facts);
@@ -351,22 +325,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn the_end_can_be_read_aloud() {
-        let player = PlayerLine { name: "Wren".to_string(), score: 61_250, ..PlayerLine::default() };
-        let line = BoardLine { place: 5, own: true, ..BoardLine::default() };
-        let facts = ScoreFacts {
-            wave: 12,
-            line: "Nobody was higher for long.",
-            players: &[player],
-            board: Some(&[line]),
-            board_note: "Your best yet.",
-            ..ScoreFacts::default()
-        };
-        let words = "Well flown. Wave 12. Nobody was higher for long. Wren: 61250. Place 5. Your best yet.";
-        assert_eq!(facts.words(), words);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Short news at the bottom left: one at a time, four seconds each, with the mark of whom it is about.
+//! Short news at the bottom left, or at the top of menus: one at a time, four seconds each, with the mark of whom it is about.
 
 use std::collections::VecDeque;
 
@@ -11,6 +11,17 @@ use crate::pen::{Pen, Rect, wrapped};
 const SHOWN: Micros = Micros::from_secs(4);
 /// How many are kept, the one that is shown included.
 const KEPT: usize = 8;
+
+/// What they are drawn over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// A match.
+    Flight,
+    /// Scores, which leave room at the bottom.
+    Board,
+    /// Whatever has buttons at the bottom.
+    Menu,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Toast {
@@ -81,7 +92,7 @@ impl Toasts {
     }
 
     /// Draws the one that is shown: at the left, or where no thumb lies, from one column to another.
-    pub fn draw(&self, scene: &mut Scene, view: View, thumbs: Option<(i32, i32)>) {
+    pub fn draw(&self, scene: &mut Scene, view: View, thumbs: Option<(i32, i32)>, spot: Spot) {
         let Some(toast) = self.queue.front() else { return };
         let (width, height) = (view.word_width(), view.word_height());
         let mark = if toast.seat.is_some() { 15 } else { 0 };
@@ -93,12 +104,13 @@ impl Toasts {
         let wide = lines.iter().map(|line| font::width(line, false, 0)).max().unwrap_or(0) + 12 + mark;
         let tall = 7 + 11 * lines.len() as i32;
         let below = (view.top + gander::arena::HEIGHT) * view.scale / view.word_scale + 4;
-        let y = match thumbs {
-            _ if width < height => below.min(height - tall - 4),
-            Some(_) => height - tall - 2,
-            None => height - tall - 8,
+        let y = match spot {
+            Spot::Menu => 2,
+            Spot::Flight if width < height => below.min(height - tall - 4),
+            Spot::Flight if thumbs.is_some() => height - tall - 2,
+            Spot::Flight | Spot::Board => height - tall - 8,
         };
-        let x = if thumbs.is_some() { (left + right - wide) / 2 } else { left };
+        let x = if thumbs.is_some() || spot == Spot::Menu { (left + right - wide) / 2 } else { left };
         let place = Rect::new(x.clamp(0, (width - wide).max(0)), y.max(0), wide, tall);
         let mut pen = Pen::new(scene, view);
         let edge = match (toast.warn, toast.seat) {
@@ -180,9 +192,12 @@ mod tests {
             for (seat, text) in [(Some(9), "Hob drops in.".to_string()), (None, "honk ".repeat(200))] {
                 let mut toasts = Toasts::default();
                 toasts.push(seat, text, true);
-                for thumbs in [None, Some(Touch::default().free(view))] {
+                let free = Some(Touch::default().free(view));
+                let spots =
+                    [(None, Spot::Flight), (free, Spot::Flight), (None, Spot::Board), (None, Spot::Menu)];
+                for (thumbs, spot) in spots {
                     let mut scene = Scene::default();
-                    toasts.draw(&mut scene, view, thumbs);
+                    toasts.draw(&mut scene, view, thumbs, spot);
                     assert!(!scene.words.is_empty());
                     assert_inside(&scene, crate::album(), view, "toast");
                 }

@@ -11,7 +11,8 @@ use std::path::Path;
 use arcade::cabinets::NAMES;
 use arcade::{
     BoardLine, Choice, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel, Notice,
-    PlayerLine, RoomLine, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Toasts, Touch, album, draw_joining,
+    PlayerLine, RoomLine, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Spot, Toasts, Touch, album,
+    draw_joining,
 };
 use gaggle::Micros;
 use gaggle_scene::{Album, Canvas, Scene, View};
@@ -95,14 +96,8 @@ fn menu() {
         room("SDGHGY", "versus", 4, 1, false),
         room("KKLPRT", "team", 1, 0, true),
     ];
-    let facts = MenuFacts {
-        name: "Wren",
-        best: Some(57_250),
-        rooms: &rooms,
-        online: Some(true),
-        muted: false,
-        invite: None,
-    };
+    let facts =
+        MenuFacts { name: "Wren", best: Some(57_250), rooms: &rooms, online: Some(true), muted: false };
     paint("menu", true, |view, scene| {
         let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
         menu.set_rooms(&rooms);
@@ -118,7 +113,7 @@ fn menu() {
             menu.focus() == Choice::Code
         });
         menu.type_text("BGW");
-        menu.draw(scene, &MenuFacts { rooms: &[], invite: Some("FNWKBX"), muted: true, ..facts });
+        menu.draw(scene, &MenuFacts { rooms: &[], muted: true, ..facts });
         Some(menu.album().clone())
     });
     paint("menu-out", true, |view, scene| {
@@ -197,7 +192,6 @@ fn joining() {
             arrival: "",
             seats: &[Some("Wren"), Some("Hob"), Some("Ottilie"), None],
             own_seat: Some(3),
-            wave: Some(7),
             since_ms: 900,
         };
         draw_joining(scene, view, &facts);
@@ -207,11 +201,11 @@ fn joining() {
 
 #[test]
 fn score_board() {
-    let player = |seat, name: &str, score, mounts, remark: &str| PlayerLine {
+    let player = |seat, name: &str, score, falls, remark: &str| PlayerLine {
         seat,
         name: name.to_string(),
         score,
-        mounts,
+        falls,
         remark: remark.to_string(),
         own: seat == 0,
     };
@@ -238,7 +232,6 @@ fn score_board() {
         players: &players,
         board: Some(&board),
         board_note: "Your best yet.",
-        note: "",
     };
     let waves: Vec<(u32, u16)> = (0..11).map(|nth| (nth * 4_500 + nth % 3 * 300, nth as u16 + 1)).collect();
     let falls: Vec<(u32, usize)> = (1..14).map(|nth| (nth * 3_700, nth as usize * 7)).collect();
@@ -251,13 +244,7 @@ fn score_board() {
         ScoreBoard::new(view).draw(scene, &facts);
         None
     });
-    let out = ScoreFacts {
-        players: &players[..1],
-        board: None,
-        board_note: "The lobby is out.",
-        note: "",
-        ..facts
-    };
+    let out = ScoreFacts { players: &players[..1], board: None, board_note: "The lobby is out.", ..facts };
     paint("score-board-out", true, |view, scene| {
         ScoreBoard::new(view).draw(scene, &out);
         None
@@ -297,7 +284,7 @@ fn toasts() {
     toasts.push(Some(2), "Ottilie went quiet. Her goose glides on.".to_string(), true);
     toasts.tick(Micros::ZERO);
     paint("toast", false, |view, scene| {
-        toasts.draw(scene, view, None);
+        toasts.draw(scene, view, None, Spot::Flight);
         None
     });
 }

@@ -342,3 +342,39 @@ fn a_code_or_a_link_is_pasted_wherever_one_is() {
     arcade.paste("no code at all");
     assert!(arcade.menu_words().contains("J K L M N P"), "{}", arcade.menu_words());
 }
+
+#[test]
+fn a_match_is_saved_in_its_middle_and_seen_from_the_frame_of_a_link() {
+    let mut arcade = open("");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 8_000);
+    tap(&mut arcade, "KeyS");
+    assert!(arcade.take_download().is_none(), "in flight it is a key like any other");
+    tap(&mut arcade, "Escape");
+    tap(&mut arcade, "KeyS");
+    let saved = arcade.take_download().expect("a file");
+
+    let mut viewer = open("frame=120");
+    run(&mut viewer, 0, 100);
+    assert_eq!(viewer.toast(), Some("Now drop the replay here."));
+    viewer.open_replay(saved.clone());
+    assert_eq!(viewer.replay_position().map(|(frame, _)| frame), Some(120));
+    viewer.open_replay(saved);
+    assert_eq!(viewer.replay_position().map(|(frame, _)| frame), Some(0), "the link was to one replay");
+}
+
+#[test]
+fn news_of_a_flight_stay_there_and_sound_is_said_where_no_button_shows_it() {
+    let mut arcade = open("");
+    run(&mut arcade, 0, 100);
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 100, 1_000);
+    assert_eq!(arcade.toast(), Some("The lobby is out. You fly alone for now."));
+    run(&mut arcade, 1_000, 9_000);
+    tap(&mut arcade, "KeyM");
+    run(&mut arcade, 9_000, 9_100);
+    assert_eq!((arcade.toast(), arcade.muted()), (Some("Sound off."), true));
+    tap(&mut arcade, "Escape");
+    tap(&mut arcade, "Escape");
+    assert_eq!((arcade.screen(), arcade.toast()), (Screen::Menu, None));
+}

@@ -44,7 +44,9 @@ impl Chromium {
         let process = PROGRAMS.iter().find_map(|program| start_program(program, &profile)).ok_or(missing)?;
         let mut browser = Starting { process: Some(process), profile };
         let (port, path) = browser.wait_for_port()?;
-        let devtools = DevTools::connect(port, &path)?;
+        let mut devtools = DevTools::connect(port, &path)?;
+        // What a page gives to its player must not end up in the folder of whoever runs the tests.
+        devtools.call(None, "Browser.setDownloadBehavior", &json!({ "behavior": "deny" }))?;
         let process = browser.process.take().ok_or("the browser has ended")?;
         let profile = std::mem::take(&mut browser.profile);
         Ok(Chromium { process, profile, devtools: Arc::new(Mutex::new(devtools)) })

@@ -105,8 +105,9 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
         Some(game) => build.arg("program").arg(game).arg(&page),
         None => build.arg("arcade").arg(&page),
     };
-    let mut ask_server = server(root);
+    let mut ask_server = server(root, &[]);
     ask_server.args(&settings).arg("--check").stdout(Stdio::null());
+    println!("Building the server and the page: minutes the first time, seconds from then on.");
     for step in [&mut ask_server, &mut build] {
         let built = crate::hand_over(step);
         if built != ExitCode::SUCCESS {
@@ -115,7 +116,7 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     }
     let address = IpAddr::from(if is_lan { [0, 0, 0, 0] } else { [127, 0, 0, 1] });
     let port = if TcpListener::bind((address, PORT)).is_ok() { PORT } else { 0 };
-    let mut server = server(root);
+    let mut server = server(root, &["--quiet"]);
     server.args(["--log", "warn", "--files"]).arg(page).arg("--data").arg(data);
     server.arg("--listen").arg(SocketAddr::new(address, port).to_string()).args(settings);
     match is_lan {
@@ -127,10 +128,10 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     crate::hand_over(&mut server)
 }
 
-/// The server, built if it is not; what is added are its flags.
-fn server(root: &Path) -> Command {
+/// The server, built if it is not; what is added are its flags. Cargo's own come first: whoever waits for a build wants to see it.
+fn server(root: &Path, cargo_flags: &[&str]) -> Command {
     let mut server = workspace::cargo();
-    server.args(["run", "--quiet", "--package", "gaggle-server", "--"]).current_dir(root);
+    server.arg("run").args(cargo_flags).args(["--package", "gaggle-server", "--"]).current_dir(root);
     server
 }
 

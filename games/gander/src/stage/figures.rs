@@ -13,8 +13,6 @@ pub struct Figures {
     pub emblems: [ImageId; SEATS],
     /// The same for a seat that is free.
     pub emblems_free: [ImageId; SEATS],
-    /// A small goose in the colour of each seat, to count mounts with.
-    pub mounts: [ImageId; SEATS],
     /// White geese without riders: standing, a step, looking round, and with an open bill.
     pub bare: [ImageId; 4],
     /// A knave on his goose, in flight.
@@ -31,12 +29,11 @@ impl Figures {
 
     /// Draws them all into an album.
     pub fn bake(album: &mut Album) -> Figures {
-        let Marks { emblems, emblems_free, mounts } = Marks::bake(album);
+        let Marks { emblems, emblems_free, .. } = Marks::bake(album);
         let mut goose = |look, pose, light| album.add(poses::picture(look, pose, light));
         Figures {
             emblems,
             emblems_free,
-            mounts,
             bare: [Pose::Stand, Pose::Run1, Pose::Turn, Pose::Skid].map(|pose| goose(None, pose, 2)),
             knave: goose(Some(SEATS), Pose::Mid, 1),
             walking: std::array::from_fn(|seat| {

@@ -5,11 +5,12 @@ use gaggle_scene::{Scene, View, font, palette};
 
 use crate::cabinet::Looks;
 use crate::key_hints;
+use crate::toasts::Spot;
 
 use super::online::TRIAL_SAID;
-use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, Screen};
+use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, PAUSED_RECORDED, Screen};
 use crate::{
-    JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreFacts, ScrubFacts, Scrubber, Touch,
+    JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Touch,
     draw_joining, joining_alone_at,
 };
 
@@ -88,7 +89,7 @@ impl Arcade {
             Touch::draw_way_out(&mut over, self.view);
         }
         if self.screen == Screen::Flying && standing.board {
-            self.draw_board(&mut over);
+            self.score_facts(|board, facts| board.draw(&mut over, facts));
         }
         self.draw_over(&mut over);
         // The menu has every picture there is.
@@ -99,25 +100,36 @@ impl Arcade {
         self.touch.used && !self.is_watching()
     }
 
-    fn draw_board(&mut self, over: &mut Scene) {
+    /// The scores after a match, in words; none while they are not up.
+    pub fn board_words(&mut self) -> Option<String> {
+        let shown = self.screen == Screen::Flying && self.is_board_up();
+        let said = self.cabinet.standing().said;
+        shown.then(|| self.score_facts(|_, facts| format!("{said} {} {}", facts.line, facts.board_note)))
+    }
+
+    fn score_facts<T>(&mut self, tell: impl FnOnce(&ScoreBoard, &ScoreFacts<'_>) -> T) -> T {
         let (players, board) = (self.player_lines(), self.board_lines());
         let best_now = players.iter().filter(|line| line.own).map(|line| line.score).max();
-        let is_best = best_now.is_some_and(|score| self.shelf.best.is_none_or(|best| score >= best));
+        // Without a list nobody knows what was flown before.
+        let is_known = self.shelf.top.is_some() && best_now > Some(0);
+        let is_best = is_known && self.shelf.best.is_none_or(|best| best_now >= Some(best));
         let trial = self.shelf.is_trial;
+        // The same for everybody who was there.
+        let match_number = players.iter().map(|line| u64::from(line.score)).sum();
         let facts = ScoreFacts {
             mode: if trial { "Trial" } else { self.cabinet.about().modes[self.menu.mode].1 },
             wave: self.cabinet.standing().level,
-            line: self.cabinet.closing_line(self.seed),
+            line: self.cabinet.closing_line(match_number),
             players: &players,
             board: board.as_deref(),
-            board_note: match (trial, is_best) {
-                (true, _) => TRIAL_SAID,
-                (_, true) => "Your best yet.",
+            board_note: match (self.shelf.server_lost, trial, is_best) {
+                (true, ..) => "The lobby is out.",
+                (_, true, _) => TRIAL_SAID,
+                (_, _, true) => "Your best yet.",
                 _ => "",
             },
-            note: "",
         };
-        self.board.draw(over, &facts);
+        tell(&self.board, &facts)
     }
 
     fn draw_scrub(&mut self, over: &mut Scene) {
@@ -174,7 +186,12 @@ impl Arcade {
             self.toasts.tick(self.now);
             let flies = self.screen == Screen::Flying && !self.is_board_up();
             let thumbs = (flies && self.has_thumbs()).then(|| self.touch.free(self.view));
-            self.toasts.draw(over, self.view, thumbs);
+            let spot = match self.screen {
+                Screen::Flying if flies => Spot::Flight,
+                Screen::Flying => Spot::Board,
+                _ => Spot::Menu,
+            };
+            self.toasts.draw(over, self.view, thumbs, spot);
         }
         if self.screen == Screen::Flying {
             self.net.draw(over, self.view, self.cabinet.is_own_at_right());
@@ -234,7 +251,6 @@ impl Arcade {
             rooms: &self.shelf.rooms,
             online,
             muted: self.muted,
-            invite: None,
         }
     }
 
@@ -251,11 +267,10 @@ impl Arcade {
 
     /// What is written over a paused match.
     pub(super) fn paused(&mut self) -> Notice<'static> {
-        let lines: &[&str] =
-            if self.cabinet.life().has_company() { &["You stepped aside. The others play on."] } else { &[] };
+        let lines = if self.cabinet.life().has_company() { self.cabinet.about().aside } else { &[] };
         // Without a room there is nothing to link to.
-        let count = PAUSED.len() - usize::from(self.room_code().is_none());
-        let keys = &PAUSED[..count];
+        let keys: &[_] = if self.cabinet.about().has_replays { &PAUSED_RECORDED } else { &PAUSED };
+        let keys = &keys[..keys.len() - usize::from(self.room_code().is_none())];
         Notice { heading: "Paused", lines, keys, shade_percent: 45, ..Notice::default() }
     }
 
@@ -304,7 +319,6 @@ impl Arcade {
             arrival: about.arrival,
             seats: &seats,
             own_seat,
-            wave: None,
             since_ms: since as u32,
         };
         tell(&facts, self.view)

@@ -9,9 +9,9 @@ use gaggle::{Event, Micros, Parting, Wish};
 
 use super::rates::Rates;
 use super::{Arcade, Screen};
-use crate::RoomLine;
 use crate::cabinets::NAMES;
 use crate::words::line_for;
+use crate::{RoomLine, keep_places};
 
 /// How long something is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,15 +146,6 @@ impl Arcade {
         self.shelf.download.take()
     }
 
-    pub(super) fn save_replay(&mut self) {
-        self.shelf.download = self.cabinet.replay();
-        let text = match self.shelf.download {
-            Some(_) => "Saved. Drop the file on this page to see it again.",
-            None => "Nothing to save yet.",
-        };
-        self.toasts.push(None, text.to_string(), false);
-    }
-
     /// The six letters of the room we are in.
     pub(super) fn room_code(&mut self) -> Option<String> {
         let room = self.cabinet.life_mut().lobby()?.room()?;
@@ -257,7 +248,7 @@ impl Arcade {
             Event::Unseated { .. } => {
                 self.shelf.left_room();
                 if matches!(self.cabinet.life().wish(), Wish::Watch(_)) && self.screen != Screen::Menu {
-                    self.go_home();
+                    self.leave_flight();
                 }
             }
             Event::Went { parting, .. } => {
@@ -270,6 +261,7 @@ impl Arcade {
                 self.shelf.disagrees = true;
                 self.shelf.desyncs += 1;
             }
+            Event::Recovered { .. } => self.shelf.disagrees = false,
             Event::Together | Event::Watching => self.listen_anew(),
             Event::Refused(refusal) => self.seek_another(refusal.code),
             Event::Rooms => self.list_rooms(),
@@ -335,7 +327,7 @@ impl Arcade {
             && self.screen == Screen::Flying
             && matches!(self.cabinet.life().wish(), Wish::Watch(_))
         {
-            self.go_home();
+            self.leave_flight();
         }
     }
 
@@ -343,13 +335,14 @@ impl Arcade {
         let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
         let line = |listing: &gaggle::lobby::message::server::Listing| RoomLine {
             code: listing.code.to_string(),
-            mode: listing.mode.to_string(),
+            mode: listing.mode.as_str().replace(TRIAL, ", a trial"),
             players: listing.players,
             seats: listing.seats,
             watchers: listing.watchers,
             open: listing.open,
         };
-        self.shelf.rooms = lobby.listed().take(ROOMS_SHOWN).map(line).collect();
+        let listed = lobby.listed().take(ROOMS_SHOWN).map(line).collect();
+        keep_places(&mut self.shelf.rooms, listed);
         self.menu.set_rooms(&self.shelf.rooms);
     }
 
@@ -363,10 +356,26 @@ impl Arcade {
         self.shelf.was_over = over;
         if over && !self.shelf.reported && self.cabinet.report() {
             self.shelf.reported = true;
-            if self.shelf.is_trial {
-                self.toasts.push(None, TRIAL_SAID.to_string(), false);
-            }
             self.look_around();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle::{Frame, Nowhere, PeerId};
+
+    use super::*;
+    use crate::{Opening, cabinets};
+
+    #[test]
+    fn games_that_differed_agree_again_once_one_has_taken_the_others() {
+        let (peer, name, frame) = (PeerId::from_u128(7), "Hob".to_string(), Frame::new(60));
+        let mut arcade =
+            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), Nowhere::default());
+        arcade.hear(&Event::Desync { peer, name: name.clone(), frame });
+        assert!(arcade.shelf.disagrees);
+        arcade.hear(&Event::Recovered { peer, name, frame });
+        assert_eq!((arcade.shelf.disagrees, arcade.shelf.desyncs), (false, 1));
     }
 }

@@ -28,6 +28,8 @@ pub const ABOUT: About = About {
     world: (WIDTH, HEIGHT),
     seats: CHAIRS,
     players_here: 1,
+    has_replays: false,
+    aside: &["You stepped aside. The others play on."],
     has_bots: true,
     modes: &[("brawl", "Brawl")],
     names: &["Wren", "Hob", "Ottilie", "Big Tam", "Isolde", "Pip"],
@@ -224,8 +226,6 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
         let line = |seat: &drake::Standing| PlayerLine {
             seat: usize::from(seat.seat),
             score: u32::from(seat.score),
-            mounts: seat.wins,
-            remark: String::new(),
             ..PlayerLine::default()
         };
         present.map(line).collect()

@@ -25,6 +25,8 @@ pub const ABOUT: About = About {
     world: (WIDTH, HEIGHT),
     seats: SEATS,
     players_here: 2,
+    has_replays: true,
+    aside: &["You stepped aside. The others play on.", "Your score waits half a minute."],
     has_bots: true,
     modes: &[("team", "Team"), ("versus", "Versus")],
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
@@ -221,7 +223,7 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
         let line = |(seat, player): (usize, &Player)| PlayerLine {
             seat,
             score: player.score,
-            mounts: player.mounts,
+            falls: player.tally.falls,
             remark: remark(player),
             ..PlayerLine::default()
         };
@@ -278,12 +280,13 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
     fn tell(&self, out: &mut String) {
         let game = self.room.game();
         let scores = game.players.map(|player| player.score);
+        let mounts = game.players.map(|player| player.mounts);
         let here = game.players.map(|player| player.present());
         let own = self.room.own_slots().lowest().and_then(|slot| game.players.get(slot.index()));
         let goose = own.map_or([0; 3], |own| [own.mover.x, own.mover.y, own.mover.speed.into()]);
         let _ = write!(
             out,
-            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
+            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"over\":{},\"scores\":{scores:?},\"mounts\":{mounts:?},\"here\":{here:?}",
             game.frame,
             game.wave.number,
             game.wave.phase == Phase::Over,

@@ -23,6 +23,8 @@ pub const ABOUT: About = About {
     world: WINDOW,
     seats: CHAIRS,
     players_here: 1,
+    has_replays: false,
+    aside: &["You stepped aside. The others play on."],
     has_bots: false,
     modes: &[("pond", "Together")],
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
@@ -209,7 +211,6 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
         let line = |seat: usize| PlayerLine {
             seat,
             score: pond.ledger.credit.get(seat).copied().unwrap_or(0).into(),
-            mounts: 1,
             ..PlayerLine::default()
         };
         boats.filter(|seat| *seat < CHAIRS).map(line).collect()

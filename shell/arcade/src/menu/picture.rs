@@ -30,10 +30,7 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
     play(&mut pen, layout.play);
     mode(&mut pen, layout.mode, menu.game.modes, menu.mode);
     button(&mut pen, layout.play_two, &["Two players", "Two"]);
-    match facts.invite {
-        Some(code) => invite(&mut pen, layout.private, code),
-        None => button(&mut pen, layout.private, &["Play with friends", "With friends", "Friends"]),
-    }
+    button(&mut pen, layout.private, &["Play with friends", "With friends", "Friends"]);
     button(&mut pen, layout.replay, &["Replay"]);
     button(&mut pen, layout.help, &["How to play", "Help", "?"]);
     sound(&mut pen, layout.sound, facts.muted);
@@ -110,20 +107,6 @@ fn sound(pen: &mut Pen<'_>, place: Rect, muted: bool) {
     pen.card(place, palette::MIST[0]);
     let (x, y) = place.middle();
     pen.image(pictures().speaker[usize::from(muted)], x - 5, y - 3);
-}
-
-fn invite(pen: &mut Pen<'_>, place: Rect, code: &str) {
-    let y = place.y + (place.tall - 7) / 2;
-    pen.card(place, palette::MIST[0]);
-    let wide = font::width(code, true, 0);
-    if place.wide < 108 {
-        pen.bold(code, place.x + place.wide / 2, y, place.wide - 6, palette::FIRE[5]).centred();
-        return;
-    }
-    pen.bold(code, place.x + 8, y, place.wide - 70, palette::FIRE[5]);
-    let copy = Rect::new(place.x + 14 + wide, place.y + 4, place.wide - wide - 18, place.tall - 8);
-    pen.panel(copy, palette::NIGHT[2], 1.0, Some(palette::MIST[1]));
-    pen.text("Copy link", copy.x + copy.wide / 2, y, copy.wide - 4, palette::TEXT).centred();
 }
 
 fn name(pen: &mut Pen<'_>, menu: &Menu, facts: &MenuFacts<'_>) {

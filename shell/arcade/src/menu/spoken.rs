@@ -21,10 +21,7 @@ impl Menu {
                 }
             }
             Choice::PlayTwo => "Two players at one keyboard.".to_string(),
-            Choice::Private => match facts.invite {
-                Some(code) => format!("Your room is {}. Enter copies its link.", spelled(code)),
-                None => "Play with friends, in a room found by its code only.".to_string(),
-            },
+            Choice::Private => "Play with friends, in a room found by its code only.".to_string(),
             Choice::Palette => {
                 let colors = ["blue", "yellow", "pink", "green"];
                 format!("Your colour: {}. Enter changes it.", colors[self.palette % colors.len()])

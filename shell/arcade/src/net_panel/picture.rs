@@ -196,7 +196,7 @@ fn graph(pen: &mut Pen<'_>, panel: &NetPanel, nth: usize, x: i32, y: i32, wide: 
             bars(pen, area, panel, count);
         }
         1 => {
-            heading("Guessed inputs", &format!("{} frames ahead", facts.guessed), palette::DIM);
+            heading("Guessed inputs", &format!("{} ahead", facts.guessed), palette::DIM);
             let full = panel.guessed.recent(count).max().unwrap_or(0).max(facts.rollback_window).max(1);
             curve(pen, area, panel.guessed.recent(count), full, palette::MOON_SHADE, palette::MOON);
         }

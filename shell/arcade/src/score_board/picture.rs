@@ -19,9 +19,6 @@ pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>
     for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
         button(&mut pen, choice, layout.buttons[nth], nth == board.focus);
     }
-    if let Some(note) = layout.note {
-        paragraph(&mut pen, note, facts.note, palette::DIM);
-    }
     if let Some(place) = layout.board {
         leaderboard(&mut pen, place, facts);
     }
@@ -42,7 +39,7 @@ fn table(pen: &mut Pen<'_>, board: &ScoreBoard, facts: &ScoreFacts<'_>) {
     let score_right = place.right() - 54.min(place.wide / 3);
     pen.bold(facts.mode, place.x + 9, place.y + 7, place.wide / 3, palette::TEXT);
     pen.text("score", score_right, place.y + 7, place.wide / 3, palette::FAINT).right();
-    pen.text("mounts", place.right() - 6, place.y + 7, place.wide / 4, palette::FAINT).right();
+    pen.text("falls", place.right() - 6, place.y + 7, place.wide / 4, palette::FAINT).right();
     let step = board.layout.row;
     for (nth, player) in facts.players.iter().enumerate() {
         let row = Rect::new(place.x + 3, place.y + 18 + nth as i32 * step, place.wide - 6, step);
@@ -74,11 +71,7 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLin
         pen.text(&player.remark, remark_x, y, remark_room, palette::FAINT);
     }
     pen.text(&score, score_right, y, row.wide / 2, palette::TEXT).right();
-    let mounts = if player.mounts == 0 { "-".to_string() } else { player.mounts.to_string() };
-    pen.text(&mounts, row.right() - 4, y, 24, palette::DIM).right();
-    if player.mounts > 0 && row.right() - score_right > 36 {
-        pen.image(pictures().figures.mounts[player.seat % 4], row.right() - 33, y - 1);
-    }
+    pen.text(&player.falls.to_string(), row.right() - 4, y, 24, palette::DIM).right();
 }
 
 fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool) {

@@ -19,6 +19,9 @@ const KEEPING: &str = "
     URL.createObjectURL = blob => { window.saved = blob; return made.call(URL, blob); };
 ";
 
+/// Two who flap now and then have lost all their geese by then.
+const MATCH_ENDS_WITHIN: Duration = Duration::from_secs(600);
+
 /// Where a replay says which version it has, and by which rules it was played.
 const AT_VERSION: usize = 7;
 const AT_RULES: usize = 20;
@@ -102,6 +105,43 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     assert!(compared >= 3, "{marks} of a replay until {:?}", replay.last_frame());
 
     see_it_again(&hall, &saved, best);
+}
+
+/// A match as anybody plays it, with nothing asked for in the address: it takes minutes, so only with `GAGGLE_LONG=1`.
+#[test]
+fn a_match_that_counts_is_on_the_real_list() {
+    if std::env::var("GAGGLE_LONG").is_err() {
+        return;
+    }
+    let hall = Hall::open("counts");
+    let called = |name: &str| {
+        format!("localStorage.removeItem('gaggle.key'); localStorage.setItem('gaggle.name', '{name}')")
+    };
+    let first = hall.page_after(&called("Wren"), "");
+    tap(&first, "Enter", "Enter");
+    let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    let second = hall.page_after(&called("Hob"), &format!("?room={code}"));
+    until(&second, "two", |known| is_together(known, 2));
+    let began = Instant::now();
+    while facts(&first)["over"] != true {
+        assert!(began.elapsed() < MATCH_ENDS_WITHIN, "no end: {}", facts(&first));
+        [&first, &second].into_iter().for_each(flap_unless_over);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let is_listed = |known: &Value| known["top"].as_array().is_some_and(|top| top.len() == 2);
+    let known = until(&first, "both are listed", is_listed);
+    let mut scores: Vec<u64> = known["scores"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+    scores.sort_unstable_by(|a, b| b.cmp(a));
+    let top: Vec<u64> = known["top"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+    assert_eq!(top, scores[..2], "{known}");
+    until_said(&first, "Well flown");
+    assert!(!said(&first).contains("trial"), "{}", said(&first));
+    // The board takes a moment to come up.
+    std::thread::sleep(Duration::from_secs(4));
+    picture(&first, "gameover-counts.png");
+    [first, second].into_iter().for_each(|page| page.close().unwrap());
+    let stranger = hall.page("");
+    until(&stranger, "a stranger sees it", |known| known["top"][0].as_u64() == Some(top[0]));
 }
 
 /// Whoever comes later sees the list, and the match again. What is no replay, or none of this game, is told so, and the page goes on.

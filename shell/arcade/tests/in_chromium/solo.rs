@@ -86,7 +86,7 @@ fn a_stranger_opens_the_page_and_flies() {
     page.touch(None).unwrap();
     page.wait_for("document.getElementById('said').textContent.startsWith('Paused')", PATIENCE).unwrap();
     picture(&page, "phone-flat-paused.png");
-    page.touch(Some((422, 204))).unwrap();
+    page.touch(Some((422, 186))).unwrap();
     page.touch(None).unwrap();
     page.wait_for("document.getElementById('said').textContent.startsWith('Menu')", PATIENCE).unwrap();
     std::thread::sleep(Duration::from_millis(300));

@@ -8,6 +8,8 @@ use crate::cabinet::Tape;
 
 /// Steps a second.
 const FRAMES_PER_SECOND: u32 = 60;
+/// Frames that are played at once.
+const REEL_FRAMES: u32 = 60;
 
 /// A replay that is being watched.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ pub(super) struct Cinema {
     before: Gander,
     frame: u32,
     last: u32,
+    /// The states about the frame on the screen, one a frame, and the frame of the first: a file is read once for all of them.
+    reel: (u32, Vec<Gander>),
     running: bool,
     /// What is wrong with the file, in words.
     damage: Option<String>,
@@ -57,10 +61,28 @@ impl Cinema {
             let seconds = damage.after.number() / FRAMES_PER_SECOND;
             format!("The file is damaged after {}:{:02}. What is before plays.", seconds / 60, seconds % 60)
         });
+        let (game, reel) = (*replay.play().game(), (0, Vec::new()));
+        let mut cinema =
+            Cinema { game, before: game, frame: 0, last, reel, running: true, damage, waves, falls, bytes };
+        cinema.jump_to(frame);
+        Ok(cinema)
+    }
+
+    /// Plays the stretch of the match that has this frame in it.
+    fn wind_to(&mut self, frame: u32) {
+        let Ok(replay) = Replay::<Gander>::read(&self.bytes, gander::FINGERPRINT) else { return };
+        let first = frame - frame % REEL_FRAMES;
         let mut playback = replay.play();
-        playback.seek(Frame::new(frame.min(last)));
-        let (game, frame) = (*playback.game(), frame.min(last));
-        Ok(Cinema { game, before: game, frame, last, running: true, damage, waves, falls, bytes })
+        playback.seek(Frame::new(first));
+        self.reel = (first, vec![*playback.game()]);
+        while self.reel.1.len() < REEL_FRAMES as usize && playback.step() {
+            self.reel.1.push(*playback.game());
+        }
+    }
+
+    fn state_at(&self, frame: u32) -> Option<Gander> {
+        let (first, states) = &self.reel;
+        states.get(frame.checked_sub(*first)? as usize).copied()
     }
 
     pub(super) fn states(&self) -> (&Gander, &Gander) {
@@ -114,14 +136,14 @@ impl Tape for Cinema {
         self.jump_to(target as u32);
     }
 
-    /// Files are read anew each time: there is nothing to get out of step.
     fn jump_to(&mut self, frame: u32) {
-        let Ok(replay) = Replay::<Gander>::read(&self.bytes, gander::FINGERPRINT) else { return };
-        let mut playback = replay.play();
-        playback.seek(Frame::new(frame.min(self.last)));
-        self.game = *playback.game();
-        self.before = self.game;
-        self.frame = frame.min(self.last);
+        let frame = frame.min(self.last);
+        if self.state_at(frame).is_none() {
+            self.wind_to(frame);
+        }
+        if let Some(game) = self.state_at(frame) {
+            (self.game, self.before, self.frame) = (game, game, frame);
+        }
     }
 }
 
