@@ -1,7 +1,7 @@
 //! A type as its variants and fields. A struct is treated as an enum of one variant without a tag.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Generics, Index, Member, Result, Type, parse_quote};
 
@@ -110,6 +110,49 @@ fn fields(fields: &Fields, place: &str, derive: Derive) -> Result<Vec<Field>> {
         Ok(field)
     };
     fields.iter().enumerate().map(field).collect()
+}
+
+/// The function that describes a type: names, types and limits of everything that is told.
+pub(crate) fn shape(
+    kit: &TokenStream,
+    variants: &[Variant],
+    tagged: bool,
+    part: &TokenStream,
+) -> TokenStream {
+    let variants = variants.iter().map(|variant| {
+        let told: Vec<&Field> = variant.fields.iter().filter(|field| !field.attributes.skip).collect();
+        let fields = told.iter().map(|field| {
+            let (name, ty) = (field.name(), &field.ty);
+            let range = field.attributes.range.as_ref().map(|(min, max)| {
+                quote_spanned! {field.span()=>
+                    let __range: ::core::ops::RangeInclusive<<#ty as #kit::InRange>::Bound> = #min..=#max;
+                    __shape.range(&__range);
+                }
+            });
+            let max = field
+                .attributes
+                .max
+                .as_ref()
+                .map(|max| quote!({ let __max: usize = #max; __shape.number(__max as u64); }));
+            quote_spanned! {field.span()=>
+                __shape.word(#name);
+                <#ty as #part>::shape(__shape);
+                #range
+                #max
+            }
+        });
+        let tag = tagged.then(|| {
+            let name = &variant.name;
+            quote!(__shape.word(#name);)
+        });
+        let count = told.len() as u64;
+        quote!(#tag __shape.number(#count); #(#fields)*)
+    });
+    quote! {
+        fn shape(__shape: &mut #kit::Shape) {
+            __shape.within(::core::any::type_name::<Self>(), |__shape| { #(#variants)* });
+        }
+    }
 }
 
 /// The generics with the bound on each type parameter.

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{DeriveInput, Result};
 
 use crate::attributes::{Derive, OneShot, TypeAttributes};
-use crate::fields::{Field, Variant, bounded, is_enum, variants};
+use crate::fields::{Field, Variant, bounded, is_enum, shape, variants};
 
 pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let kit = &TypeAttributes::parse(&item.attrs, Derive::Input)?.kit;
@@ -14,6 +14,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let (size, write) = (size(kit, &variants, tagged), write(kit, &variants, tagged));
     let read = read(kit, &variants, tagged, &item.ident.to_string());
     let (merge, repeat) = (merge(kit, &variants), repeat(kit, &variants));
+    let shape = shape(kit, &variants, tagged, &quote!(#kit::Input));
 
     let name = &item.ident;
     let generics = bounded(&item.generics, &quote!(#kit::Input));
@@ -23,6 +24,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
         #[automatically_derived]
         impl #impl_generics #kit::Input for #name #type_generics #where_clause {
             #size
+            #shape
             #write
             #read
             #merge

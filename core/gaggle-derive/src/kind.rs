@@ -375,6 +375,7 @@ pub(crate) fn expand_field(item: &DeriveInput) -> Result<TokenStream> {
     let numbers: Vec<LitInt> =
         (0..count).map(|number| LitInt::new(&format!("{number}_i32"), name.span())).collect();
     let last = variants[count - 1];
+    let names = variants.iter().map(|variant| variant.to_string()).collect::<Vec<_>>().join(" ");
     Ok(quote! {
         #[automatically_derived]
         impl #replica::Field for #name {
@@ -382,6 +383,7 @@ pub(crate) fn expand_field(item: &DeriveInput) -> Result<TokenStream> {
             const NATURE: #replica::Nature = #replica::Nature::Count;
             const AXIS: ::core::option::Option<#replica::Axis> =
                 ::core::option::Option::Some(#replica::Axis::whole(0, #count as i64 - 1));
+            const MEANS: &'static str = #names;
 
             fn to_words(&self, _: &[#replica::Axis], __words: &mut [i32]) {
                 __words[0] = match self { #(#name::#variants => #numbers,)* };

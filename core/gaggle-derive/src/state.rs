@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{DeriveInput, Error, Result};
 
 use crate::attributes::{Derive, TypeAttributes};
-use crate::fields::{Field, Variant, bounded, is_enum, variants};
+use crate::fields::{Field, Variant, bounded, is_enum, shape, variants};
 
 pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let attributes = TypeAttributes::parse(&item.attrs, Derive::State)?;
@@ -32,6 +32,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
         let (decode, copy_from) = (decode(kit, &variants, tagged, &name), copy_from(kit, &variants));
         quote!(#size_min #encode #decode #copy_from)
     };
+    let shape = shape(kit, &variants, is_enum(item), &quote!(#kit::State));
     let diff = diff(kit, &variants);
 
     let name = &item.ident;
@@ -41,6 +42,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         #[automatically_derived]
         impl #impl_generics #kit::State for #name #type_generics #where_clause {
+            #shape
             #methods
             #diff
         }

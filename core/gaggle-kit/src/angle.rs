@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::{DecodeError, Fixed, Input};
+use crate::{DecodeError, Fixed, Input, Shape};
 
 /// A direction: a turn has 65,536 units, so adding angles wraps around by itself and every pattern of
 /// bits is one. Zero points along x, a quarter turn along y.
@@ -216,6 +216,10 @@ impl fmt::Debug for Angle {
 /// Where somebody aims.
 impl Input for Angle {
     const SIZE: usize = 2;
+
+    fn shape(shape: &mut Shape) {
+        shape.word("Angle");
+    }
 
     fn write(&self, out: &mut [u8]) {
         self.0.write(out);

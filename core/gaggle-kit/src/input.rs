@@ -1,6 +1,6 @@
 //! What one player does in one frame.
 
-use crate::{ByteReader, DecodeError};
+use crate::{ByteReader, DecodeError, Shape};
 
 /// What one player does in one frame: small, comparable, and with a wire form of fixed size.
 ///
@@ -30,6 +30,11 @@ use crate::{ByteReader, DecodeError};
 pub trait Input: Copy + Eq + Default + 'static {
     /// Bytes on the wire, the same for every value.
     const SIZE: usize;
+
+    /// Describes what the bytes mean: see [`State::shape`](crate::State::shape).
+    fn shape(shape: &mut Shape) {
+        shape.number(Self::SIZE as u64);
+    }
 
     /// Writes exactly [`Input::SIZE`] bytes.
     ///
@@ -76,6 +81,10 @@ macro_rules! integer_inputs {
         impl Input for $integer {
             const SIZE: usize = size_of::<$integer>();
 
+            fn shape(shape: &mut Shape) {
+                shape.word(stringify!($integer));
+            }
+
             #[inline]
             fn write(&self, out: &mut [u8]) {
                 out.copy_from_slice(&self.to_le_bytes());
@@ -100,6 +109,10 @@ integer_inputs!(u8, u16, u32, u64, i8, i16, i32, i64);
 impl Input for bool {
     const SIZE: usize = 1;
 
+    fn shape(shape: &mut Shape) {
+        shape.word("bool");
+    }
+
     fn write(&self, out: &mut [u8]) {
         out.copy_from_slice(&[u8::from(*self)]);
     }
@@ -120,6 +133,11 @@ macro_rules! array_inputs {
     ($($count:literal)*) => {$(
         impl<T: Input> Input for [T; $count] {
             const SIZE: usize = $count * T::SIZE;
+
+            fn shape(shape: &mut Shape) {
+                shape.number($count);
+                T::shape(shape);
+            }
 
             fn write(&self, out: &mut [u8]) {
                 assert_eq!(out.len(), Self::SIZE, "an input has its size");
@@ -160,6 +178,11 @@ macro_rules! tuple_inputs {
     ($(($($part:ident $index:tt),*))*) => {$(
         impl<$($part: Input),*> Input for ($($part,)*) {
             const SIZE: usize = 0 $(+ $part::SIZE)*;
+
+            fn shape(shape: &mut Shape) {
+                shape.word(stringify!($($index),*));
+                $($part::shape(shape);)*
+            }
 
             fn write(&self, out: &mut [u8]) {
                 assert_eq!(out.len(), Self::SIZE, "an input has its size");

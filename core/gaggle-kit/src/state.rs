@@ -11,7 +11,7 @@ mod standard;
 
 pub use range::InRange;
 
-use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, StateHasher};
+use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Shape, StateHasher};
 
 /// A game's state, or a part of one. Derive it; write it by hand only for a type with rules of its own.
 ///
@@ -55,6 +55,12 @@ pub trait State: Clone {
     /// How many bytes the shortest encoding of any value takes. A decoder checks announced counts against
     /// it before it allocates.
     const SIZE_MIN: usize;
+
+    /// Describes what the bytes mean, so that builds that mean different things by them know that they do. The derived version names
+    /// every field; a type written by hand says no more than its least size.
+    fn shape(shape: &mut Shape) {
+        shape.number(Self::SIZE_MIN as u64);
+    }
 
     /// Appends the bytes of this value.
     fn encode<S: ByteSink>(&self, out: &mut S);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{DecodeError, PeerId};
 use thiserror::Error;
 
-use crate::{Blob, ObjectId, Player};
+use crate::{Blob, ObjectId, Part, Player};
 
 /// Something worth telling a game, a player or a log. Each happening is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +127,16 @@ pub enum Refusal {
         /// Theirs.
         theirs: u16,
     },
-    /// Another game, other kinds, another policy or interval.
-    #[error("has another game, other kinds or another policy (fingerprint {theirs:016x}, ours {ours:016x})")]
+    /// It means something else by a part of the game.
+    #[error("means something else by {part}: one of the two is another build of the game")]
+    Differs {
+        /// Which part of ours it does not have as we do.
+        part: Part,
+    },
+    /// Another game: it has parts that we do not have.
+    #[error(
+        "has another game, with parts that are unknown here (fingerprint {theirs:016x}, ours {ours:016x})"
+    )]
     Game {
         /// Ours.
         ours: u64,

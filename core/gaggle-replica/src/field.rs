@@ -28,6 +28,8 @@ pub trait Field: Sized {
     const AXIS: Option<Axis> = None;
     /// How many steps on one side of zero its type can tell apart.
     const STEPS_MAX: i32 = i32::MAX;
+    /// What its words mean, where its nature and a range do not tell: such as the names of variants.
+    const MEANS: &'static str = "";
 
     /// Writes the words. There is one axis for all of them, or one each.
     fn to_words(&self, axes: &[Axis], words: &mut [i32]);
@@ -73,6 +75,7 @@ impl Nature {
 pub struct FieldShape {
     pub(crate) name: &'static str,
     pub(crate) nature: Nature,
+    pub(crate) means: &'static str,
     pub(crate) words: usize,
     pub(crate) axes: &'static [Axis],
     pub(crate) constant: bool,
@@ -112,7 +115,7 @@ impl FieldShape {
                 &[]
             }
         };
-        FieldShape::new(name, T::NATURE, T::WORDS, axes)
+        FieldShape { means: T::MEANS, ..FieldShape::new(name, T::NATURE, T::WORDS, axes) }
     }
 
     /// A direction told in 2 to the power of `bits` steps.
@@ -134,7 +137,7 @@ impl FieldShape {
     }
 
     const fn new(name: &'static str, nature: Nature, words: usize, axes: &'static [Axis]) -> FieldShape {
-        FieldShape { name, nature, words, axes, constant: false, moved_by: None, steps: false }
+        FieldShape { name, nature, means: "", words, axes, constant: false, moved_by: None, steps: false }
     }
 
     /// The same field, told once and never changing.
@@ -284,6 +287,7 @@ impl Field for bool {
     const WORDS: usize = 1;
     const NATURE: Nature = Nature::Count;
     const AXIS: Option<Axis> = Some(Axis::whole(0, 1));
+    const MEANS: &'static str = "bool";
 
     #[inline]
     fn to_words(&self, _: &[Axis], words: &mut [i32]) {
@@ -307,6 +311,7 @@ macro_rules! wide_counts {
             const WORDS: usize = 1;
             const NATURE: Nature = Nature::Opaque;
             const RANGED: Option<Nature> = Some(Nature::Count);
+            const MEANS: &'static str = stringify!($integer);
 
             #[inline]
             fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
@@ -330,6 +335,7 @@ wide_counts!(u32 i32);
 impl Field for u64 {
     const WORDS: usize = 2;
     const NATURE: Nature = Nature::Opaque;
+    const MEANS: &'static str = "u64";
 
     fn to_words(&self, _: &[Axis], words: &mut [i32]) {
         words[0] = *self as i32;
@@ -348,6 +354,7 @@ impl Field for u64 {
 impl Field for ObjectId {
     const WORDS: usize = 2;
     const NATURE: Nature = Nature::Opaque;
+    const MEANS: &'static str = "object";
 
     fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
         self.to_bits().to_words(axes, words);
@@ -366,6 +373,7 @@ impl Field for ObjectId {
 impl Field for Option<ObjectId> {
     const WORDS: usize = 2;
     const NATURE: Nature = Nature::Opaque;
+    const MEANS: &'static str = "object or none";
 
     fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
         self.map_or(0, ObjectId::to_bits).to_words(axes, words);
@@ -389,6 +397,7 @@ impl<T: Field, const N: usize> Field for [T; N] {
     const RANGED: Option<Nature> = T::RANGED;
     const AXIS: Option<Axis> = T::AXIS;
     const STEPS_MAX: i32 = T::STEPS_MAX;
+    const MEANS: &'static str = T::MEANS;
 
     #[inline]
     fn to_words(&self, axes: &[Axis], words: &mut [i32]) {

@@ -2,8 +2,9 @@
 //! which peers know that they name the same.
 
 use std::any::TypeId;
+use std::fmt;
 
-use gaggle_kit::{DecodeError, Input, Micros, State, decode_state, fnv1a_64};
+use gaggle_kit::{DecodeError, Input, Micros, Shape, State, decode_state, fnv1a_64};
 
 use crate::input_queue::INPUT_BYTES_MAX;
 use crate::layout::{self, Layout, RECORD_BITS_MAX};
@@ -36,6 +37,40 @@ pub struct Kinds {
     input: Option<InputEntry>,
 }
 
+/// Something two peers must mean the same by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// The kind of objects of this name.
+    Kind(&'static str),
+    /// The signal of this name.
+    Signal(&'static str),
+    /// The value of this name.
+    Value(&'static str),
+    /// What players do.
+    Input,
+    /// Who may hold what.
+    Policy,
+    /// How often is told what changed.
+    Interval,
+    /// The rest of the game, by the fingerprint it gives itself.
+    Game,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Kind(name) => write!(f, "the kind `{name}`"),
+            Part::Signal(name) => write!(f, "the signal `{name}`"),
+            Part::Value(name) => write!(f, "the value `{name}`"),
+            Part::Input => f.write_str("inputs"),
+            Part::Policy => f.write_str("the policy"),
+            Part::Interval => f.write_str("the interval"),
+            Part::Game => f.write_str("the game's fingerprint"),
+        }
+    }
+}
+
 /// A type of signals.
 #[derive(Debug, Clone)]
 pub(crate) struct SignalEntry {
@@ -43,7 +78,7 @@ pub(crate) struct SignalEntry {
     pub(crate) rules: SignalRules,
     pub(crate) of: TypeId,
     pub(crate) check: Check,
-    size_min: usize,
+    shape: u64,
 }
 
 /// A type of values.
@@ -53,7 +88,7 @@ pub(crate) struct ValueEntry {
     pub(crate) writer: Writer,
     pub(crate) of: TypeId,
     pub(crate) check: Check,
-    size_min: usize,
+    shape: u64,
 }
 
 /// What players do.
@@ -62,6 +97,7 @@ pub(crate) struct InputEntry {
     of: TypeId,
     pub(crate) size: usize,
     pub(crate) check: Check,
+    shape: u64,
 }
 
 /// Whether bytes are a value of a type.
@@ -133,7 +169,8 @@ impl Kinds {
         assert!(!self.signals.iter().any(twice), "the signal `{name}` is named twice");
         assert!(self.signals.len() < 255, "at most 255 types of signals");
         let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
-        self.signals.push(SignalEntry { name, rules, of: TypeId::of::<T>(), check, size_min: T::SIZE_MIN });
+        let shape = Shape::of_state::<T>();
+        self.signals.push(SignalEntry { name, rules, of: TypeId::of::<T>(), check, shape });
         self
     }
 
@@ -147,7 +184,8 @@ impl Kinds {
         assert!(!self.values.iter().any(twice), "the value `{name}` is named twice");
         assert!(self.values.len() < 255, "at most 255 types of values");
         let check = |bytes: &[u8]| decode_state::<T>(bytes).map(drop);
-        self.values.push(ValueEntry { name, writer, of: TypeId::of::<T>(), check, size_min: T::SIZE_MIN });
+        let shape = Shape::of_state::<T>();
+        self.values.push(ValueEntry { name, writer, of: TypeId::of::<T>(), check, shape });
         self
     }
 
@@ -160,7 +198,8 @@ impl Kinds {
         assert!(self.input.is_none(), "there is one input");
         assert!(I::SIZE <= INPUT_BYTES_MAX, "an input has at most {INPUT_BYTES_MAX} bytes");
         let check = |bytes: &[u8]| I::read(bytes).map(drop);
-        self.input = Some(InputEntry { of: TypeId::of::<I>(), size: I::SIZE, check });
+        let shape = Shape::of_input::<I>();
+        self.input = Some(InputEntry { of: TypeId::of::<I>(), size: I::SIZE, check, shape });
         self
     }
 
@@ -200,46 +239,45 @@ impl Kinds {
         &self.entries
     }
 
-    /// A number that two peers share if and only if they mean the same by every byte of an update, and as far as it can be found
-    /// out by those of signals, values and inputs.
+    /// A number that two peers share if and only if they mean the same by every byte of an update, of a signal, a value or an input, as
+    /// far as the types of these say what they mean: see [`State::shape`].
     pub fn fingerprint(&self) -> u64 {
         let mut text = Vec::new();
-        for entry in &self.entries {
-            put(&mut text, entry.name.as_bytes());
-            for field in entry.fields {
-                put(&mut text, field.name.as_bytes());
-                put(&mut text, field.moved_by.unwrap_or_default().as_bytes());
-                let (nature, bits) = match field.nature {
-                    Nature::Number => (0, 0),
-                    Nature::Count => (1, 0),
-                    Nature::Turn { bits } => (2, bits),
-                    Nature::Rotation { bits } => (3, bits),
-                    Nature::Opaque => (4, 0),
-                };
-                put(&mut text, &[nature, bits as u8, u8::from(field.constant), field.words as u8]);
-                for axis in field.axes {
-                    put(&mut text, &axis.steps().0.to_le_bytes());
-                    put(&mut text, &axis.steps().1.to_le_bytes());
-                    put(&mut text, &axis.precision().to_bits().to_le_bytes());
-                }
-            }
-            put(&mut text, &[entry.rules.on_leave as u8]);
-        }
-        for signal in &self.signals {
-            put(&mut text, signal.name.as_bytes());
-            put(&mut text, &[1, u8::from(signal.rules.checked)]);
-            put_shape(&mut text, signal.check, signal.size_min);
-        }
-        for value in &self.values {
-            put(&mut text, value.name.as_bytes());
-            put(&mut text, &[2, u8::from(value.writer == Writer::Lead)]);
-            put_shape(&mut text, value.check, value.size_min);
-        }
-        put(&mut text, &[self.input.map_or(255, |input| input.size as u8)]);
-        if let Some(input) = self.input {
-            put_shape(&mut text, input.check, input.size);
-        }
+        self.parts().iter().for_each(|(_, hash)| put(&mut text, &hash.to_le_bytes()));
         fnv1a_64(&text)
+    }
+
+    /// Everything peers must mean the same by, and what that is as a number.
+    pub(crate) fn parts(&self) -> Vec<(Part, u64)> {
+        let hash = |sort: u8, name: &str, write: &dyn Fn(&mut Vec<u8>)| {
+            let mut text = vec![sort];
+            put(&mut text, name.as_bytes());
+            write(&mut text);
+            fnv1a_64(&text)
+        };
+        let kinds = self
+            .entries
+            .iter()
+            .map(|kind| (Part::Kind(kind.name), hash(0, kind.name, &|text| kind.describe(text))));
+        let signals = self.signals.iter().map(|signal| {
+            let describe = |text: &mut Vec<u8>| {
+                put(text, &[u8::from(signal.rules.checked)]);
+                put_type(text, signal.check, signal.shape);
+            };
+            (Part::Signal(signal.name), hash(1, signal.name, &describe))
+        });
+        let values = self.values.iter().map(|value| {
+            let describe = |text: &mut Vec<u8>| {
+                put(text, &[u8::from(value.writer == Writer::Lead)]);
+                put_type(text, value.check, value.shape);
+            };
+            (Part::Value(value.name), hash(2, value.name, &describe))
+        });
+        let input = self.input.iter().map(|input| {
+            let describe = |text: &mut Vec<u8>| put_type(text, input.check, input.shape);
+            (Part::Input, hash(3, "", &describe))
+        });
+        kinds.chain(signals).chain(values).chain(input).collect()
     }
 }
 
@@ -249,10 +287,10 @@ fn put(text: &mut Vec<u8>, part: &[u8]) {
     text.extend_from_slice(part);
 }
 
-/// Which bytes are a value of a type, of a few hundred that are tried: a type says nothing about its fields, but another field, or
-/// another range of one, shows in what it refuses.
-fn put_shape(text: &mut Vec<u8>, check: Check, size: usize) {
-    put(text, &(size as u64).to_le_bytes());
+/// What a type says it is, and which bytes are a value of it, of a few hundred that are tried: a type written by hand says nothing about
+/// its parts, but another part, or another range of one, shows in what it refuses.
+fn put_type(text: &mut Vec<u8>, check: Check, shape: u64) {
+    put(text, &shape.to_le_bytes());
     let fill = |pattern: u8, at: usize| match pattern {
         0..=7 => pattern,
         8 => u8::MAX,
@@ -268,6 +306,29 @@ fn put_shape(text: &mut Vec<u8>, check: Check, size: usize) {
 }
 
 impl KindEntry {
+    fn describe(&self, text: &mut Vec<u8>) {
+        for field in self.fields {
+            put(text, field.name.as_bytes());
+            put(text, field.moved_by.unwrap_or_default().as_bytes());
+            let (nature, bits) = match field.nature {
+                Nature::Number => (0, 0),
+                Nature::Count => (1, 0),
+                Nature::Turn { bits } => (2, bits),
+                Nature::Rotation { bits } => (3, bits),
+                Nature::Opaque => (4, 0),
+            };
+            put(text, &[nature, bits as u8, u8::from(field.constant)]);
+            put(text, &(field.words as u64).to_le_bytes());
+            put(text, field.means.as_bytes());
+            for axis in field.axes {
+                put(text, &axis.steps().0.to_le_bytes());
+                put(text, &axis.steps().1.to_le_bytes());
+                put(text, &axis.precision().to_bits().to_le_bytes());
+            }
+        }
+        put(text, &[self.rules.on_leave as u8]);
+    }
+
     pub(crate) fn layout(&self, interval: Micros) -> Layout {
         Layout::new(self.fields, interval)
     }
@@ -282,6 +343,52 @@ mod tests {
 
     #[derive(Clone, Debug, PartialEq, State)]
     struct Louder(u8, bool);
+
+    // The same four bytes, all of which are a value of each.
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Place {
+        x: u16,
+        y: u16,
+    }
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Turned {
+        y: u16,
+        x: u16,
+    }
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Signed {
+        x: i16,
+        y: i16,
+    }
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Within<T: State> {
+        it: T,
+    }
+
+    // Limits that none of the values that are tried would show.
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Low(#[state(range = 0..=300)] u16, #[state(max = 40)] String);
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct High(#[state(range = 0..=301)] u16, #[state(max = 40)] String);
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    struct Long(#[state(range = 0..=300)] u16, #[state(max = 41)] String);
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    enum Tree {
+        Leaf(u16),
+        Fork(Box<Tree>, Box<Tree>),
+    }
+
+    #[derive(Clone, Debug, PartialEq, State)]
+    enum Bush {
+        Leaf(i16),
+        Fork(Box<Bush>, Box<Bush>),
+    }
 
     #[derive(Clone, Debug, PartialEq, State)]
     struct Named(String);
@@ -311,6 +418,19 @@ mod tests {
             ]
         }
         let all = [
+            both::<Place>(),
+            both::<Turned>(),
+            both::<Signed>(),
+            both::<i32>(),
+            both::<Within<Place>>(),
+            both::<Within<Signed>>(),
+            both::<Within<Within<Place>>>(),
+            both::<Within<Within<Signed>>>(),
+            both::<Low>(),
+            both::<High>(),
+            both::<Long>(),
+            both::<Tree>(),
+            both::<Bush>(),
             both::<Bang>(),
             both::<Louder>(),
             both::<Named>(),
@@ -326,5 +446,106 @@ mod tests {
         apart.dedup();
         assert_eq!(apart.len(), 2 * all.len());
         assert_eq!(both::<Louder>(), both::<Louder>());
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Input)]
+    struct Pad {
+        x: i8,
+        y: i8,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Input)]
+    struct Twisted {
+        y: i8,
+        x: i8,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Input)]
+    struct Unsigned {
+        x: u8,
+        y: u8,
+    }
+
+    #[test]
+    fn another_input_is_another_fingerprint() {
+        let kinds = [
+            Kinds::new(),
+            Kinds::new().with_input::<Pad>(),
+            Kinds::new().with_input::<Twisted>(),
+            Kinds::new().with_input::<Unsigned>(),
+            Kinds::new().with_input::<[i8; 2]>(),
+            Kinds::new().with_input::<(i8, i8)>(),
+            Kinds::new().with_input::<u16>(),
+        ];
+        let mut apart = kinds.each_ref().map(Kinds::fingerprint).to_vec();
+        apart.sort_unstable();
+        apart.dedup();
+        assert_eq!(apart.len(), kinds.len());
+    }
+
+    #[derive(crate::Field)]
+    enum Gear {
+        Forward,
+        Reverse,
+    }
+
+    #[derive(crate::Field)]
+    enum Raeg {
+        Reverse,
+        Forward,
+    }
+
+    /// A kind `boat` with one field `it`.
+    macro_rules! boats {
+        ($($name:ident { $(#[$range:meta])? $of:ty })*) => {$(
+            #[derive(Kind)]
+            #[kind(name = "boat")]
+            struct $name {
+                $(#[$range])?
+                it: $of,
+            }
+        )*};
+    }
+
+    boats! {
+        Geared { Gear }
+        Backwards { Raeg }
+        Switched { bool }
+        Byte { u8 }
+        Short { i16 }
+        Word { u32 }
+        SignedWord { i32 }
+        Wide { u64 }
+        Pointer { crate::ObjectId }
+        Loose { Option<crate::ObjectId> }
+        Two { [u32; 2] }
+        Few { #[kind(range = 0..=9)] u8 }
+        Nine { #[kind(range = 0..=9)] u32 }
+    }
+
+    #[test]
+    fn another_field_is_another_fingerprint() {
+        fn of<K: Kind>() -> u64 {
+            Kinds::new().with::<K>().fingerprint()
+        }
+        let all = [
+            of::<Geared>(),
+            of::<Backwards>(),
+            of::<Switched>(),
+            of::<Byte>(),
+            of::<Short>(),
+            of::<Word>(),
+            of::<SignedWord>(),
+            of::<Wide>(),
+            of::<Pointer>(),
+            of::<Loose>(),
+            of::<Two>(),
+            of::<Few>(),
+        ];
+        let mut apart = all.to_vec();
+        apart.sort_unstable();
+        apart.dedup();
+        assert_eq!(apart.len(), all.len());
+        assert_eq!(of::<Few>(), of::<Nine>(), "ten numbers are ten numbers, wherever a game keeps them");
     }
 }

@@ -120,7 +120,7 @@ pub use gaggle_derive::{Field, Kind};
 pub use id::{Member, MemberTag, ObjectId, Player};
 pub use interest::{Everything, Interest, Receiver, Seen, Weight};
 pub use kind::{Kind, KindRules, OnLeave, Playout};
-pub use kinds::{KINDS_MAX, Kinds};
+pub use kinds::{KINDS_MAX, Kinds, Part};
 pub use message::PROTOCOL_VERSION;
 pub use policy::{Facts, Policy, PolicyRules};
 pub use roster::{Present, Roster};

@@ -5,10 +5,13 @@ use gaggle_kit::{ByteReader, DecodeError};
 use crate::blob::{Blob, PIECE_BYTES};
 use crate::signal::{SIGNAL_BYTES_MAX, SIGNAL_OBJECTS_MAX};
 use crate::value::VALUE_BYTES_MAX;
-use crate::{Member, MemberTag, ObjectId, Player, To};
+use crate::{KINDS_MAX, Member, MemberTag, ObjectId, Player, To};
 
 /// Version of everything the replica engine puts on the wire.
 pub const PROTOCOL_VERSION: u16 = 1;
+
+/// Kinds, signals, values, an input, and three settings.
+const PARTS_MAX: usize = KINDS_MAX + 2 * 255 + 1 + 3;
 
 const KIND_HELLO: u8 = 1;
 const KIND_FORGOTTEN: u8 = 2;
@@ -25,7 +28,7 @@ const KIND_BLOB_PIECE: u8 = 10;
 pub(crate) const NUMBER_NONE: u32 = u32::MAX;
 
 /// Who somebody is, by which rules it plays, and how far it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
     pub(crate) version: u16,
     /// Game, kinds and settings.
@@ -50,6 +53,8 @@ pub(crate) struct Hello {
     pub(crate) onlooker: bool,
     /// How many objects the sender is about to introduce.
     pub(crate) objects: u32,
+    /// What the fingerprint is made of, part by part: to say where two differ.
+    pub(crate) parts: Vec<u32>,
 }
 
 /// Something that happened once.
@@ -131,6 +136,7 @@ impl<'a> Message<'a> {
                 out.push(
                     u8::from(hello.blank) | u8::from(hello.onlooker) << 1 | u8::from(hello.unknown) << 2,
                 );
+                hello.parts.iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
             }
             Message::Forgotten(id) | Message::Ask(id) => {
                 let forgotten = matches!(self, Message::Forgotten(_));
@@ -288,6 +294,7 @@ impl Hello {
                 unknown: false,
                 onlooker: false,
                 objects: 0,
+                parts: Vec::new(),
             });
         }
         let fingerprint = r.u64("fingerprint")?;
@@ -310,6 +317,11 @@ impl Hello {
         if onlooker && member.number != NUMBER_NONE {
             return Err(DecodeError::NotCanonical { what: "member's number" });
         }
+        if r.left() > PARTS_MAX * 4 {
+            let (count, max) = (r.left() as u64 / 4, PARTS_MAX as u64);
+            return Err(DecodeError::TooMany { what: "parts of the game", count, max });
+        }
+        let parts = (0..r.left() / 4).map(|_| r.u32("part of the game")).collect::<Result<_, _>>()?;
         Ok(Hello {
             version,
             fingerprint,
@@ -324,6 +336,7 @@ impl Hello {
             unknown,
             onlooker,
             objects,
+            parts,
         })
     }
 }
@@ -348,6 +361,7 @@ pub(crate) mod tests {
                 unknown: false,
                 onlooker: false,
                 objects: 400,
+                parts: vec![0x0d0c_0b0a, 0x1d1c_1b1a],
             }),
             Message::Forgotten(ObjectId::new(MemberTag(7), 9)),
             Message::Ask(ObjectId::new(MemberTag(8), 10)),
@@ -393,8 +407,9 @@ pub(crate) mod tests {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
             assert_eq!(Message::decode(&bytes).as_ref(), Ok(&message));
-            // What follows a signal or a value is its payload, of whatever length.
+            // What follows a hello, a signal or a value is of whatever length.
             let payload = match &message {
+                Message::Hello(hello) => Some(4 * hello.parts.len()),
                 Message::Signal(signal) | Message::Petition(signal) => Some(signal.bytes.len()),
                 Message::Value(value) => Some(value.bytes.len()),
                 Message::BlobPiece(piece) => Some(piece.bytes.len()),
@@ -403,7 +418,7 @@ pub(crate) mod tests {
             for length in 0..bytes.len() - payload.unwrap_or(0) {
                 assert!(Message::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
             }
-            bytes.resize(bytes.len() + payload.map_or(1, |_| 1_100), 0);
+            bytes.resize(bytes.len() + payload.map_or(1, |_| 4 * PARTS_MAX), 0);
             assert!(Message::decode(&bytes).is_err(), "too much follows");
         }
     }

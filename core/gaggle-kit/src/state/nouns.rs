@@ -3,7 +3,7 @@
 use super::pod;
 use crate::{
     Angle, ByteReader, ByteSink, DecodeError, Difference, FieldPath, Fixed, Frame, InRange, Micros,
-    Mulberry32, PeerId, Prng, Slot, SlotSet, State, Xorshift32,
+    Mulberry32, PeerId, Prng, Shape, Slot, SlotSet, State, Xorshift32,
 };
 
 /// Types that are plain bytes, and what is wrong with some of those bytes.
@@ -11,6 +11,11 @@ macro_rules! pod_states {
     ($($noun:ty $([$generic:ident])?: |$value:ident| $validate:expr;)*) => {$(
         impl$(<const $generic: u32>)? State for $noun {
             const SIZE_MIN: usize = size_of::<$noun>();
+
+            fn shape(shape: &mut Shape) {
+                shape.word(stringify!($noun));
+                $(shape.number(u64::from($generic));)?
+            }
 
             #[inline]
             fn encode<S: ByteSink>(&self, out: &mut S) {
@@ -76,6 +81,10 @@ fn not_stuck(what: &'static str, all_zero: bool) -> Result<(), DecodeError> {
 
 impl State for Slot {
     const SIZE_MIN: usize = 1;
+
+    fn shape(shape: &mut Shape) {
+        shape.word("Slot");
+    }
 
     fn encode<S: ByteSink>(&self, out: &mut S) {
         self.number().encode(out);

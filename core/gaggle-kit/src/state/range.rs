@@ -1,5 +1,6 @@
 //! Values that must lie between two others: what `range = …` in the derives checks.
 
+use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use crate::DecodeError;
@@ -16,7 +17,7 @@ use crate::DecodeError;
 #[diagnostic::on_unimplemented(message = "`{Self}` has no order for `range` to check")]
 pub trait InRange {
     /// What the two ends of the range are.
-    type Bound;
+    type Bound: Debug;
 
     /// Whether everything here lies in the range.
     ///

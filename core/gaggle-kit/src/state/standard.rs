@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
 
 use super::{Bounded, pod};
-use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, State, Varint};
+use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Shape, State, Varint};
 
 const UNNAMED: &str = DecodeError::UNNAMED;
 
@@ -12,6 +12,10 @@ macro_rules! integer_states {
     ($($integer:ident),*) => {$(
         impl State for $integer {
             const SIZE_MIN: usize = size_of::<$integer>();
+
+            fn shape(shape: &mut Shape) {
+                shape.word(stringify!($integer));
+            }
 
             #[inline]
             fn encode<S: ByteSink>(&self, out: &mut S) {
@@ -56,6 +60,10 @@ integer_states!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128);
 impl State for bool {
     const SIZE_MIN: usize = 1;
 
+    fn shape(shape: &mut Shape) {
+        shape.word("bool");
+    }
+
     #[inline]
     fn encode<S: ByteSink>(&self, out: &mut S) {
         out.put(&[u8::from(*self)]);
@@ -76,6 +84,10 @@ impl State for bool {
 impl State for char {
     const SIZE_MIN: usize = 4;
 
+    fn shape(shape: &mut Shape) {
+        shape.word("char");
+    }
+
     fn encode<S: ByteSink>(&self, out: &mut S) {
         u32::from(*self).encode(out);
     }
@@ -95,6 +107,10 @@ impl State for char {
 
 impl State for String {
     const SIZE_MIN: usize = 1;
+
+    fn shape(shape: &mut Shape) {
+        shape.word("text");
+    }
 
     fn encode<S: ByteSink>(&self, out: &mut S) {
         out.put(&Varint::new(self.len() as u64));
@@ -124,6 +140,11 @@ impl Bounded for String {
 
 impl<T: State> State for Option<T> {
     const SIZE_MIN: usize = 1;
+
+    fn shape(shape: &mut Shape) {
+        shape.word("option");
+        T::shape(shape);
+    }
 
     fn encode<S: ByteSink>(&self, out: &mut S) {
         self.is_some().encode(out);
@@ -156,6 +177,10 @@ impl<T: State> State for Option<T> {
 impl<T: State> State for Box<T> {
     const SIZE_MIN: usize = T::SIZE_MIN;
 
+    fn shape(shape: &mut Shape) {
+        T::shape(shape);
+    }
+
     fn encode<S: ByteSink>(&self, out: &mut S) {
         T::encode(self, out);
     }
@@ -175,6 +200,11 @@ impl<T: State> State for Box<T> {
 
 impl<T: State, const N: usize> State for [T; N] {
     const SIZE_MIN: usize = N * T::SIZE_MIN;
+
+    fn shape(shape: &mut Shape) {
+        shape.number(N as u64);
+        T::shape(shape);
+    }
 
     #[inline]
     fn encode<S: ByteSink>(&self, out: &mut S) {
@@ -206,6 +236,11 @@ impl<T: State, const N: usize> State for [T; N] {
 
 impl<T: State> State for Vec<T> {
     const SIZE_MIN: usize = 1;
+
+    fn shape(shape: &mut Shape) {
+        shape.word("list");
+        T::shape(shape);
+    }
 
     fn encode<S: ByteSink>(&self, out: &mut S) {
         out.put(&Varint::new(self.len() as u64));
@@ -239,6 +274,10 @@ impl<T: State> Bounded for Vec<T> {
 impl<T: State> State for VecDeque<T> {
     const SIZE_MIN: usize = 1;
 
+    fn shape(shape: &mut Shape) {
+        Vec::<T>::shape(shape);
+    }
+
     fn encode<S: ByteSink>(&self, out: &mut S) {
         out.put(&Varint::new(self.len() as u64));
         let (front, back) = self.as_slices();
@@ -270,6 +309,12 @@ impl<T: State> Bounded for VecDeque<T> {
 
 impl<K: State + Ord + Debug, V: State> State for BTreeMap<K, V> {
     const SIZE_MIN: usize = 1;
+
+    fn shape(shape: &mut Shape) {
+        shape.word("map");
+        K::shape(shape);
+        V::shape(shape);
+    }
 
     fn encode<S: ByteSink>(&self, out: &mut S) {
         out.put(&Varint::new(self.len() as u64));
@@ -316,6 +361,11 @@ impl<K: State + Ord + Debug, V: State> Bounded for BTreeMap<K, V> {
 impl<K: State + Ord + Debug> State for BTreeSet<K> {
     const SIZE_MIN: usize = 1;
 
+    fn shape(shape: &mut Shape) {
+        shape.word("set");
+        K::shape(shape);
+    }
+
     fn encode<S: ByteSink>(&self, out: &mut S) {
         out.put(&Varint::new(self.len() as u64));
         self.iter().for_each(|key| key.encode(out));
@@ -345,6 +395,11 @@ macro_rules! tuple_states {
     ($(($($part:ident $index:tt),*))*) => {$(
         impl<$($part: State),*> State for ($($part,)*) {
             const SIZE_MIN: usize = 0 $(+ $part::SIZE_MIN)*;
+
+            fn shape(shape: &mut Shape) {
+                shape.word(stringify!($($index),*));
+                $($part::shape(shape);)*
+            }
 
             fn encode<Sink: ByteSink>(&self, out: &mut Sink) {
                 let _ = out;

@@ -189,7 +189,7 @@ impl Session {
             return Some(Refusal::Version { ours: PROTOCOL_VERSION, theirs: hello.version });
         }
         if hello.fingerprint != self.fingerprint {
-            return Some(Refusal::Game { ours: self.fingerprint, theirs: hello.fingerprint });
+            return Some(self.difference(hello));
         }
         let vouched = self.vouched.iter().find(|(other, _)| *other == peer);
         match vouched {
@@ -204,6 +204,18 @@ impl Session {
             _ => {}
         }
         self.is_name_of_another(hello.member.tag, peer).then_some(Refusal::NameTaken)
+    }
+
+    /// What somebody means something else by.
+    fn difference(&self, hello: &Hello) -> Refusal {
+        let ours = &self.parts;
+        let not_theirs = ours.iter().find(|(_, hash)| !hello.parts.contains(hash));
+        // The same in another order.
+        let elsewhere = || ours.iter().zip(&hello.parts).find(|((_, ours), theirs)| ours != *theirs);
+        match not_theirs.or_else(|| elsewhere().map(|(part, _)| part)) {
+            Some(&(part, _)) if !hello.parts.is_empty() => Refusal::Differs { part },
+            _ => Refusal::Game { ours: self.fingerprint, theirs: hello.fingerprint },
+        }
     }
 
     /// A member at the other end of a link.
@@ -338,6 +350,7 @@ impl Session {
             unknown,
             onlooker: self.onlooker,
             objects: objects as u32,
+            parts: self.parts.iter().map(|(_, hash)| *hash).collect(),
         }
     }
 

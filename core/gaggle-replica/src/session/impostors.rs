@@ -5,7 +5,7 @@ use gaggle_kit::{Micros, State};
 
 use super::hostile::world::{Machine, World, peer, player};
 use crate::event::PeerFault;
-use crate::message::NUMBER_NONE;
+use crate::message::{Message, NUMBER_NONE};
 use crate::{Entry, Event, Kind, Kinds, Member, MemberTag, ObjectId, Policy, SessionConfig, Writer};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
@@ -47,9 +47,13 @@ fn become_member(world: &mut World, index: usize, member: Member) {
     session.roster.insert(session.me);
 }
 
+fn is_hello(bytes: &[u8]) -> bool {
+    matches!(Message::decode(bytes), Ok(Message::Hello(_)))
+}
+
 /// Takes from a hello that its sender does not know the impostor under its number.
 fn deafen(impostor: usize, to: usize, bytes: &mut [u8]) {
-    if to == impostor && bytes.len() == 45 && bytes[0] == 1 {
+    if to == impostor && is_hello(bytes) {
         bytes[44] &= 3;
     }
 }
@@ -102,7 +106,7 @@ fn expect_nothing_gained(member: Member) {
                 }
                 world.tamper = Box::new(move |from, to, bytes| {
                     deafen(impostor, to, bytes);
-                    if from == impostor && bytes.len() == 45 && bytes[0] == 1 && bytes[19..23] != [255; 4] {
+                    if from == impostor && is_hello(bytes) && bytes[19..23] != [255; 4] {
                         bytes[19..23].copy_from_slice(&member.number.to_le_bytes());
                     }
                 });
@@ -211,7 +215,7 @@ fn a_newcomer_who_meets_a_liar_first_is_let_in_by_the_others() {
     // The liar gives numbers, and an age, that cannot be.
     let liar = 2;
     world.tamper = Box::new(move |from, to, bytes| {
-        if (from, to) == (liar, 3) && bytes.len() == 45 && bytes[0] == 1 {
+        if (from, to) == (liar, 3) && is_hello(bytes) {
             bytes[27..31].copy_from_slice(&(1_u32 << 30).to_le_bytes());
             bytes[31..35].copy_from_slice(&u32::MAX.to_le_bytes());
         }
@@ -235,7 +239,7 @@ fn what_a_newcomer_says_about_the_age_of_the_world_lets_nobody_claim_more() {
     let mut world = world(2, Policy::Open);
     world.run_ms(1_000);
     world.tamper = Box::new(|from, _, bytes| {
-        if from == 2 && bytes.len() == 45 && bytes[0] == 1 {
+        if from == 2 && is_hello(bytes) {
             bytes[31..35].copy_from_slice(&u32::MAX.to_le_bytes());
         }
     });
@@ -251,7 +255,7 @@ fn what_a_newcomer_says_about_the_age_of_the_world_lets_nobody_claim_more() {
 fn announcing_more_than_can_be_hurts_nobodys_sums() {
     let mut world = world(3, Policy::Open);
     world.tamper = Box::new(|_, to, bytes| {
-        if to == 3 && bytes.len() == 45 && bytes[0] == 1 {
+        if to == 3 && is_hello(bytes) {
             bytes[39..43].copy_from_slice(&u32::MAX.to_le_bytes());
         }
     });
@@ -379,7 +383,7 @@ fn nobody_new_makes_others_give_up_their_numbers() {
     world.run_ms(1_000);
     let members: Vec<Member> = (0..3).map(|index| world.session(index).member()).collect();
     world.tamper = Box::new(|from, _, bytes| {
-        if from == 3 && bytes.len() == 45 && bytes[0] == 1 {
+        if from == 3 && is_hello(bytes) {
             bytes[44] |= 4;
         }
     });

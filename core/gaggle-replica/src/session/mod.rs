@@ -49,7 +49,7 @@ use crate::signal::Signals;
 use crate::store::{Place, Store};
 use crate::value::Values;
 use crate::version::{Record, Version};
-use crate::{Kind, Kinds, Member, MemberTag, ObjectId, Player};
+use crate::{Kind, Kinds, Member, MemberTag, ObjectId, Part, Player};
 
 use decode::Decoder;
 use display::Display;
@@ -76,6 +76,8 @@ pub struct Session {
     config: SessionConfig,
     kinds: Kinds,
     fingerprint: u64,
+    /// What peers must mean the same by, part by part.
+    parts: Vec<(Part, u32)>,
     me: Present,
     store: Store,
     roster: Roster,
@@ -246,8 +248,10 @@ impl Session {
         };
         let store = Store::new(&kinds, config.interval, random.next_u64());
         let bits_max_of_all = send::record_bits_max(&store.kinds);
+        let parts = parts(&config, &kinds);
         let mut session = Session {
             fingerprint: fingerprint(&config, &kinds),
+            parts,
             me: Present { member: Member { number, tag }, player },
             store,
             roster: Roster::default(),
@@ -596,4 +600,16 @@ fn fingerprint(config: &SessionConfig, kinds: &Kinds) -> u64 {
         chunk.copy_from_slice(&part.to_le_bytes());
     }
     fnv1a_64(&bytes)
+}
+
+/// The same part by part, to say where two differ. What a game has of its own comes first: it is what says most.
+fn parts(config: &SessionConfig, kinds: &Kinds) -> Vec<(Part, u32)> {
+    let setting = |part: Part, number: u64| (part, fnv1a_64(format!("{part} {number}").as_bytes()));
+    let settings = [
+        setting(Part::Policy, config.policy.fingerprint()),
+        setting(Part::Interval, config.interval.get()),
+        setting(Part::Game, config.game_fingerprint),
+    ];
+    let short = |(part, hash): (Part, u64)| (part, (hash ^ hash >> 32) as u32);
+    kinds.parts().into_iter().chain(settings).map(short).collect()
 }
