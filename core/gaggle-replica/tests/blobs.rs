@@ -48,7 +48,8 @@ fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
     let blob = world.session(0).keep_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
     let ball = world.session(0).spawn(&Ball { place: 0 }).unwrap();
-    world.run_ms(1_000);
+    // Long enough to tell of both again if the very first packet is lost.
+    world.run_ms(3_000);
     let mut oldest = 0;
     for number in 1..=50 {
         fetch(&mut world, id, 100);

@@ -34,6 +34,8 @@ pub(crate) struct Link {
     pub(crate) epoch: u32,
     pub(crate) their_epoch: u32,
     pub(crate) their_tag: MemberTag,
+    /// Their epoch as we knew it when we last said who we are.
+    pub(crate) greeted: u32,
     /// Who is at the other end, once it said so and is a member.
     pub(crate) present: Option<Present>,
     /// It only looks on: is told everything, and is not in the roster.
@@ -121,6 +123,7 @@ impl Link {
             epoch,
             their_epoch: 0,
             their_tag: MemberTag(0),
+            greeted: 0,
             present: None,
             onlooker: false,
             interrupted: false,

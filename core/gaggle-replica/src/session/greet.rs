@@ -180,7 +180,11 @@ impl Session {
             if self.links[index].answered > ANSWERED_MAX {
                 return self.fault(peer, PeerFault::TooManyStarts { max: ANSWERED_MAX });
             }
-            self.greet(index);
+            // What it said before it can have heard of us is answered once, whatever of that is still on its way: it would take the
+            // same words again and again for insisting.
+            if self.links[index].greeted != hello.epoch {
+                self.greet(index);
+            }
         }
     }
 
@@ -328,6 +332,7 @@ impl Session {
 
     pub(super) fn greet_with(&mut self, index: usize, unknown: bool) {
         let (peer, hello) = (self.links[index].peer, self.hello(index, unknown));
+        self.links[index].greeted = hello.echo;
         self.tell(peer, &Message::Hello(hello));
     }
 

@@ -442,3 +442,22 @@ fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
     expect_order(&mut world, &[0, 1, 2, 3], &[0, 1, 3, 2]);
     world.expect_peace();
 }
+
+/// Whoever comes in again finds everything on its way that was said to it before, and none of that knows it.
+#[test]
+fn what_was_said_before_one_came_in_again_is_answered_once() {
+    let mut world = world(2, Policy::Host);
+    world.run_ms(1_000);
+    let now = world.now;
+    let highest = world.session(0).highest;
+    let stale = world.session(0).hello_to(peer(1));
+    world.session(1).stand_down(peer(0), highest);
+    (0..10).for_each(|_| world.session(1).handle_message(now, peer(0), &stale));
+    let session = world.session(1);
+    let mut hellos = 0;
+    while let Some(out) = session.next_packet() {
+        hellos += usize::from(out.reliable && is_hello(out.bytes));
+    }
+    // That it is nobody, that it was let in, and that to whoever does not know it yet.
+    assert!((1..=3).contains(&hellos), "{hellos} hellos");
+}

@@ -22,6 +22,8 @@ mod inputs;
 mod judge;
 mod owner;
 mod receive;
+#[cfg(test)]
+mod seldom;
 mod select;
 mod send;
 mod seniority;
