@@ -38,6 +38,8 @@ pub(crate) enum Rule {
     PresentSpeakForThemselves,
     /// Unless they pass on what somebody else said of the object.
     WhoeverPassesOnGaveUp,
+    /// Of an object that is known nobody who is away has said what it had no right to.
+    NamesAreBorneOut,
     /// What nobody rightful made is not only not taken: whoever would be its heir deletes it.
     DisownedAreBuried,
     /// Whoever rightfully holds what somebody says to be another's claims it anew.
@@ -46,7 +48,7 @@ pub(crate) enum Rule {
 
 #[cfg(test)]
 impl Rule {
-    pub(crate) const ALL: [Rule; 18] = [
+    pub(crate) const ALL: [Rule; 19] = [
         Rule::ClaimsGoAbove,
         Rule::ClaimsGoAboveAllSeen,
         Rule::StraysAreRelayed,
@@ -63,6 +65,7 @@ impl Rule {
         Rule::CloseForgetsNothing,
         Rule::PresentSpeakForThemselves,
         Rule::WhoeverPassesOnGaveUp,
+        Rule::NamesAreBorneOut,
         Rule::DisownedAreBuried,
         Rule::UsurpersAreContradicted,
     ];

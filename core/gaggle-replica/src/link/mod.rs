@@ -64,6 +64,8 @@ pub(crate) struct Link {
     pub(crate) introduced: u32,
     /// How many objects are known because it told of them first.
     pub(crate) brought: usize,
+    /// How many objects that nobody else had told of it brought in the name of somebody who left, since last anybody did.
+    pub(crate) legacies: u32,
     /// How often the other side started anew.
     pub(crate) restarts: u32,
     /// How often it said, since then, that it is whom it cannot be.
@@ -140,6 +142,7 @@ impl Link {
             announced: 0,
             introduced: 0,
             brought: 0,
+            legacies: 0,
             restarts: 0,
             doubts: 0,
             answered: 0,
@@ -187,6 +190,11 @@ impl Link {
     pub(crate) fn receiver(&self) -> Option<Receiver> {
         let present = self.present?;
         Some(Receiver { peer: self.peer, player: present.player, member: present.member })
+    }
+
+    /// How many objects the other side has yet to introduce of those it had when the link began.
+    pub(crate) fn unheard(&self) -> u32 {
+        self.announced.saturating_sub(self.introduced)
     }
 
     /// The handle of an object; one is given if it has none, while there are any.

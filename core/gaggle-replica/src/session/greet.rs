@@ -140,10 +140,11 @@ impl Session {
             }
             // It started anew without our noticing: nothing told before counts, in either direction.
             let gone = self.links[index].present.filter(|_| !self.links[index].onlooker);
+            let unheard = self.links[index].unheard();
             self.release_link(index);
             self.links[index].restart(self.store.places(), self.config.interval);
             self.links[index].brought = self.brought_by(peer);
-            self.leave(peer, gone, false);
+            self.leave(peer, gone, false, unheard);
         }
         let link = &mut self.links[index];
         if link.their_epoch == 0 {
@@ -410,15 +411,16 @@ impl Session {
         let link = self.links.swap_remove(index);
         self.messages.retain(|(to, _)| *to != peer);
         self.acks.retain(|(to, _)| *to != peer);
-        self.leave(peer, link.present.filter(|_| !link.onlooker), link.goodbye);
+        self.leave(peer, link.present.filter(|_| !link.onlooker), link.goodbye, link.unheard());
     }
 
-    fn leave(&mut self, peer: PeerId, present: Option<Present>, goodbye: bool) {
+    fn leave(&mut self, peer: PeerId, present: Option<Present>, goodbye: bool, unheard: u32) {
         if let Some(present) = present {
             if self.parted.len() == PARTED_MAX {
                 self.parted.pop_front();
             }
-            self.parted.push_back(Parted { present, at: self.now, goodbye });
+            self.parted.push_back(Parted { present, at: self.now, goodbye, unheard });
+            self.links.iter_mut().for_each(|link| link.legacies = 0);
             self.roster.remove(present.member);
             self.events.push(Event::Left { player: present.player, peer, goodbye });
             self.tell_values_of(present.member);

@@ -100,7 +100,7 @@ impl Session {
             self.stats.records_refused += 1;
             return;
         }
-        let standing = self.standing(sender, place, &record);
+        let standing = self.standing(link, sender, place, &record);
         if standing == Standing::Correction {
             self.replace(place, record, value);
         }
@@ -112,6 +112,9 @@ impl Session {
             return;
         }
         if !spoken_for && standing == Standing::Permitted && !self.forgotten.contains(id) {
+            if holder != sender.member && self.store[place].record.is_none() {
+                self.links[link].legacies += 1;
+            }
             return self.adopt(place, record, value);
         }
         self.stats.records_refused += 1;

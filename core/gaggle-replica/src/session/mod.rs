@@ -180,6 +180,8 @@ struct Parted {
     at: Micros,
     /// It said that it goes.
     goodbye: bool,
+    /// How many objects it had said it would tell of, and had not.
+    unheard: u32,
 }
 
 /// How much of a world has arrived.

@@ -4,7 +4,7 @@
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::Session;
+use super::{Parted, Session};
 use crate::event::Event;
 use crate::policy::Facts;
 use crate::roster::Present;
@@ -16,6 +16,10 @@ use crate::{Member, ObjectId};
 /// For so long after somebody left it is believed that it made what only others know of. They notice later than we, by
 /// seconds; whoever lies in the name of the one who left can do so in this time.
 const BEREAVED: Micros = Micros::from_secs(10);
+
+/// So many objects in the name of somebody who left are believed of everybody who passes them on, besides those it had said it would tell
+/// of and had not: what it made in its last seconds, which others heard and we did not.
+const LEGACIES_MAX: u32 = 256;
 
 /// What a record is to this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +37,8 @@ pub(super) enum Standing {
 }
 
 impl Session {
-    /// What a record is to this machine, said by `sender`.
-    pub(super) fn standing(&self, sender: Present, place: Place, record: &Record) -> Standing {
+    /// What a record is to this machine, said by `sender` over a link.
+    pub(super) fn standing(&self, link: usize, sender: Present, place: Place, record: &Record) -> Standing {
         let policy = &self.config.policy;
         if policy.is_open() {
             return Standing::Permitted;
@@ -70,14 +74,16 @@ impl Session {
                 }
             }
             None if inherits && !record.gone => {
-                match !self.config.buries || self.is_credible(id, sender, record) {
+                match !self.config.buries || self.is_credible(id, link, sender, record) {
                     true => Standing::Permitted,
                     false => Standing::Disowned,
                 }
             }
             // What has no rightful holder is told its heir; nobody else has to hear of it first.
             None if !record.gone => Standing::Refused,
-            _ if is_ours_to_know => Standing::Permitted,
+            _ if is_ours_to_know && self.is_borne_out(id, sender, object.record, record) => {
+                Standing::Permitted
+            }
             _ => Standing::Refused,
         }
     }
@@ -94,18 +100,33 @@ impl Session {
             && !self.config.policy.may(sender, &Facts::of(id, world), &self.roster)
     }
 
+    /// Somebody who left lately and had a right to an object until then.
+    fn late_holder(&self, id: ObjectId, record: &Record) -> Option<&Parted> {
+        let facts = Facts::of(id, record);
+        self.parted.iter().find(|one| {
+            one.present.member == record.version.holder
+                && self.now.since(one.at) < BEREAVED
+                && self.config.policy.may(one.present, &facts, &self.roster.with(one.present))
+        })
+    }
+
+    /// Whether somebody who is not here may have said what is said in its name of an object we know: it held it before, or had a right
+    /// to it until it left. Whoever may hold the object itself need not borrow a name.
+    fn is_borne_out(&self, id: ObjectId, sender: Present, world: Option<Record>, record: &Record) -> bool {
+        let holder = record.version.holder;
+        let Some(world) = world.filter(|_| self.without.holds(Rule::NamesAreBorneOut)) else { return true };
+        self.roster.contains(holder)
+            || holder == world.version.holder
+            || self.config.policy.may(sender, &Facts::of(id, &world), &self.roster)
+            || self.late_holder(id, record).is_some()
+    }
+
     /// Whether the holder of an object that we hear of for the first time may have had a right to it.
-    fn is_credible(&self, id: ObjectId, sender: Present, record: &Record) -> bool {
+    fn is_credible(&self, id: ObjectId, link: usize, sender: Present, record: &Record) -> bool {
         let (policy, facts) = (&self.config.policy, Facts::of(id, record));
         let holder = record.version.holder;
-        let left = |since: Micros| self.now.since(since) < BEREAVED;
-        let had_a_right = |one: &super::Parted| {
-            one.present.member == holder
-                && left(one.at)
-                && policy.may(one.present, &facts, &self.roster.with(one.present))
-        };
-        if self.parted.iter().any(had_a_right) {
-            return true;
+        if let Some(late) = self.late_holder(id, record) {
+            return self.links[link].legacies < late.unheard.saturating_add(LEGACIES_MAX);
         }
         // What was kept for us while we were away: the lead knows, or whoever may hold it without us.
         let before_us = |holder: Present| policy.may(holder, &facts, &self.roster.without(self.me.member));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::hostile::world::{World, player};
 use super::hostile::{Cube, cube, kinds, liar, world};
+use crate::rule::Rule;
 use crate::version::{Record, Version};
 use crate::{
     Entry, Event, Facts, Member, MemberTag, ObjectId, Policy, PolicyRules, Present, Roster, Session,
@@ -221,6 +222,83 @@ fn nobody_makes_objects_it_has_no_right_to() {
                 assert_eq!(world.session(index).holder(real), Some(player(1)));
             }
             world.expect_peace();
+        }
+    }
+}
+
+/// The host left, and until the next one has taken over what it had, somebody speaks of that in the name of others who are not here.
+#[test]
+fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it() {
+    for (policy, without) in [
+        (Policy::Host, None),
+        (Policy::Mixed, None),
+        (Policy::Host, Some(Rule::NamesAreBorneOut)),
+        (Policy::Mixed, Some(Rule::NamesAreBorneOut)),
+    ] {
+        for (invented, gone) in [(true, false), (true, true), (false, false), (false, true)] {
+            let mut world = world(4, policy.clone());
+            (0..4).for_each(|index| world.session(index).without.rule = without);
+            let ids: Vec<ObjectId> = (0..20).map(|at| world.session(0).spawn(&cube(at)).unwrap()).collect();
+            world.run_ms(500);
+            let left = world.session(2).me;
+            let nobody = Member { number: 2, tag: MemberTag(0xdead) };
+            let nobody = Present { member: nobody, player: player(2) };
+            let Present { member: holder, player } = if invented { nobody } else { left };
+            world.kill(2);
+            world.run_ms(200);
+            world.kill(0);
+            world.run_ms(40);
+            for id in &ids {
+                let record = record_of(liar(&mut world), *id);
+                let version = Version { hold: 2, seq: 40, holder, ..record.version };
+                lie(liar(&mut world), *id, Record { version, player, gone, ..record }, 777);
+            }
+            let before = world.session(1).stats().records_refused;
+            world.run_ms(4_000);
+            let refused = world.session(1).stats().records_refused - before;
+            let session = world.session(1);
+            let kept = (0..).zip(&ids).filter(|(at, id)| session.get(**id) == Some(cube(*at))).count();
+            match without {
+                None => assert!(kept == 20 && refused >= 20, "{policy:?}: {kept} kept, {refused} refused"),
+                Some(_) => assert_eq!(kept, 0, "{policy:?}: without the rule all is lost"),
+            }
+            world.expect_peace();
+        }
+    }
+}
+
+/// Everybody who is left tells the heir what only it has heard from the host. Somebody makes that up.
+#[test]
+fn in_the_name_of_who_left_nobody_brings_more_than_it_can_have_left() {
+    for policy in [Policy::Host, Policy::Mixed] {
+        let mut world = world(4, policy.clone());
+        let real = world.session(0).spawn(&cube(1)).unwrap();
+        world.run_ms(1_000);
+        // What only an honest one knows.
+        world.blocked[0][1] = true;
+        let last = world.session(0).spawn(&cube(2)).unwrap();
+        world.run_ms(100);
+        assert_eq!((world.session(1).get::<Cube>(last), world.session(2).get(last)), (None, Some(cube(2))));
+        let host = world.session(0).me;
+        world.kill(0);
+        world.run_ms(40);
+        let session = liar(&mut world);
+        let record = record_of(session, real);
+        for counter in 1_000..3_000 {
+            let id = ObjectId::new(host.member.tag, counter);
+            let place = session.place_of(id);
+            session.store.set_record(place, Some(record));
+            lie(session, id, record, 777);
+        }
+        world.run_ms(9_000);
+        let known = world.session(1).objects::<Cube>().count();
+        let buried = world.session(1).stats().buried;
+        assert!((200..=260).contains(&known), "{policy:?}: {known} objects");
+        assert!(buried > 1_000, "{policy:?}: {buried} buried");
+        for index in [1, 2] {
+            let session = world.session(index);
+            assert_eq!((session.get(real), session.get(last)), (Some(cube(1)), Some(cube(2))), "{policy:?}");
+            assert_eq!(session.objects::<Cube>().count(), known);
         }
     }
 }
