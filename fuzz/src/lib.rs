@@ -13,12 +13,3 @@ pub mod pair;
 pub mod replica;
 pub mod rtc;
 pub mod timeline;
-
-#[allow(dead_code, reason = "what signs questions reads nothing")]
-#[path = "../../shell/gaggle-rtc/src/stun.rs"]
-pub mod stun;
-
-/// The one file of gaggle-rtc that reads what strangers send, without the WebRTC around it.
-pub mod gaggle_rtc {
-    pub use super::stun;
-}

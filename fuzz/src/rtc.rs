@@ -1,12 +1,16 @@
-//! Targets for gaggle-rtc: STUN as anybody may send it to an open port.
+//! Targets for gaggle-rtc: STUN as anybody may send it to an open port, and what other members say of themselves.
 
-use crate::gaggle_rtc::stun::{self, Stun};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use gaggle_rtc::stun::{self, Stun};
+use gaggle_rtc::{Certificate, Role, RtcChannel};
 
 /// A target: its name, which is that of its corpus, and what it does with its bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets of this crate.
-pub const TARGETS: [Target; 1] = [("rtc_stun", message)];
+pub const TARGETS: [Target; 2] = [("rtc_stun", message), ("rtc_description", description)];
 
 /// A datagram: nothing panics, and an answer that is understood is written as it was read.
 pub fn message(data: &[u8]) {
@@ -17,5 +21,34 @@ pub fn message(data: &[u8]) {
         Some(Stun::Check { name }) => assert!(!name.contains(':')),
         Some(Stun::Question(id)) => assert_eq!(stun::read(&stun::question(id)), Some(Stun::Question(id))),
         None => {}
+    }
+}
+
+/// A description, taken for an offer and for an answer, and the candidates that come with it, one a line: they are used or refused,
+/// and the library below does not fail at them.
+#[allow(clippy::disallowed_methods, reason = "a channel has to begin at some time; none passes in it")]
+pub fn description(data: &[u8]) {
+    static CERTIFICATE: OnceLock<Certificate> = OnceLock::new();
+    let certificate = CERTIFICATE.get_or_init(|| Certificate::generate().expect("there is entropy"));
+    let text = String::from_utf8_lossy(data);
+    let now = Instant::now();
+    let channel = |role: Role| {
+        let mut channel = RtcChannel::new(now, role, certificate);
+        channel.add_host(([127, 0, 0, 1], 4_000).into()).expect("an address of this machine");
+        channel
+    };
+    let mut answering = channel(Role::Server);
+    let is_answered = answering.answer(&text).is_ok();
+    let mut offering = channel(Role::Peer);
+    offering.offer().expect("nothing was offered before");
+    let is_accepted = offering.accept(&text).is_ok();
+    for line in text.lines() {
+        let (first, second) = (answering.add_remote(line).is_ok(), offering.add_remote(line).is_ok());
+        assert_eq!(first, second, "an address is one for everybody");
+    }
+    for (mut channel, is_used) in [(answering, is_answered), (offering, is_accepted)] {
+        // What was refused is polled no more, by anybody; it must do no harm all the same.
+        let _ = (channel.poll(now), channel.handle_timeout(now), channel.poll(now));
+        assert!(!channel.crashed() && !channel.is_open(), "used: {is_used}");
     }
 }
