@@ -127,7 +127,7 @@ settings! {
     /// How long connections may take to end when the server is told to stop.
     drain: Duration = Duration(Micros::from_secs(5));
 
-    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`; without any it is the relay's port.
+    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`; the relay's port is the STUN server unless another is named.
     ice: List<String> = List(Vec::new());
     /// Secret shared with the TURN servers (coturn's `static-auth-secret`), to make credentials that end by themselves.
     turn_secret: Option<Secret> = None;

@@ -26,7 +26,7 @@ use crate::doorkeeper::{Doorkeeper, Pass};
 use crate::extensions::{Extensions, Lobby};
 use crate::http::Site;
 use crate::hub::Hub;
-use crate::ice::ConfiguredIce;
+use crate::ice::{ConfiguredIce, is_turn};
 use crate::identity::TokenVerifier;
 use crate::relay;
 use crate::shared::Share;
@@ -202,14 +202,16 @@ async fn bind(
     }
 }
 
-/// `stun` are servers of our own, for who configured no others.
+/// `stun` are servers of our own, for who configured no others. TURN servers are none to native peers, which ask STUN servers only.
 async fn start_hub(
     config: &Config,
     clock: Clock,
     stun: Vec<String>,
     relay: Option<Relay>,
 ) -> Result<(Arc<Hub>, Vec<JoinHandle<()>>), StartError> {
-    let ice = if config.ice.0.is_empty() { stun } else { config.ice.0.clone() };
+    let has_stun = config.ice.0.iter().any(|url| !is_turn(url));
+    let own = stun.into_iter().filter(|_| !has_stun);
+    let ice: Vec<String> = own.chain(config.ice.0.iter().cloned()).collect();
     let signer = TicketSigner::from_secret(&ticket_secret(config)?);
     let secret = config.turn_secret.as_ref().map(|secret| secret.0.as_str());
     let id = NodeId(u64::from_le_bytes(random()?));

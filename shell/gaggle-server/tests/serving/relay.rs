@@ -4,6 +4,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use gaggle_lobby::ServerMessage;
+use gaggle_server::config::{List, Secret};
 use tungstenite::{Message, WebSocket};
 
 use crate::guest::{FIND, PATIENCE, TestServer};
@@ -92,4 +93,23 @@ fn whatever_is_refused_is_counted_where_operators_look() {
     connect(&server).send(Message::Binary(vec![4; 20_000].into())).unwrap();
     expect_count(&server, "malformed_total", 2);
     expect_count(&server, "channels_crashed_total", 0);
+}
+
+#[test]
+fn its_port_is_the_stun_server_unless_another_is_named() {
+    let told = |named: &[&str]| {
+        let server = TestServer::with(|config| {
+            config.ice = List(named.iter().map(ToString::to_string).collect());
+            config.turn_secret = Some(Secret("north".into()));
+        });
+        let mut guest = server.guest();
+        guest.hello(1);
+        let urls: Vec<String> = guest.seat(FIND).ice.into_iter().flat_map(|server| server.urls).collect();
+        (urls, format!("stun:{}", server.address))
+    };
+    let (urls, own) = told(&[]);
+    assert_eq!(urls, [own]);
+    let (urls, own) = told(&["turn:turn.example"]);
+    assert_eq!(urls, [own.as_str(), "turn:turn.example"], "a TURN server is none to native peers");
+    assert_eq!(told(&["stun:a.example", "turn:b.example"]).0, ["stun:a.example", "turn:b.example"]);
 }
