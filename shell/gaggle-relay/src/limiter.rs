@@ -1,7 +1,7 @@
 //! How many questions a network may ask, and how much it is owed: the answer to STUN's shortest question is longer than it, so who
 //! asks briefly must ask twice. Nobody can make us send more to an address than came from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use gaggle_kit::Micros;
@@ -12,8 +12,12 @@ use crate::places::network;
 /// Questions a network may ask per second, and at once. A page that looks for a way asks two or three, each up to nine times.
 const PER_SECOND: u64 = 5;
 const BURST: u64 = 20;
-/// Networks remembered at a time; all others together have what one has, and must ask at length.
-const NETWORKS_MAX: usize = 4_096;
+/// Answers to all networks together: a thousand pages that come in one second, and no more for whoever forges addresses.
+const ANSWERS_PER_SECOND: u64 = 4_000;
+const ANSWERS_BURST: u64 = 4_000;
+/// Networks remembered at a time. The next takes the place of the one that has been remembered longest: whoever forges addresses
+/// has to do so thousands of times a second to keep a page that asks again from being known still.
+const NETWORKS_MAX: usize = 16_384;
 /// A network that was silent for so long is forgotten.
 const FORGET_AFTER: Micros = Micros::from_secs(10);
 /// Bytes a network can be owed at most.
@@ -23,7 +27,9 @@ const OWED_BYTES_MAX: usize = 1_024;
 #[derive(Debug, Default)]
 pub(crate) struct Limiter {
     networks: BTreeMap<u64, Network>,
-    others: Option<Bucket>,
+    /// In the order they came.
+    order: VecDeque<u64>,
+    answers: Option<Bucket>,
     swept_at: Micros,
 }
 
@@ -44,24 +50,37 @@ impl Limiter {
         answer_bytes: usize,
         now: Micros,
     ) -> bool {
-        if now.since(self.swept_at) >= FORGET_AFTER {
-            self.swept_at = now;
-            self.networks.retain(|_, network| now.since(network.asked_at) < FORGET_AFTER);
-        }
         let name = network(from);
-        if self.networks.len() >= NETWORKS_MAX && !self.networks.contains_key(&name) {
-            let others = self.others.get_or_insert_with(|| Bucket::new(PER_SECOND, BURST, now));
-            return answer_bytes <= asked_bytes && others.take(now, 1);
+        if !self.networks.contains_key(&name) {
+            self.make_room(now);
+            let answers = Bucket::new(PER_SECOND, BURST, now);
+            self.networks.insert(name, Network { answers, owed_bytes: 0, asked_at: now });
+            self.order.push_back(name);
         }
-        let new = || Network { answers: Bucket::new(PER_SECOND, BURST, now), owed_bytes: 0, asked_at: now };
-        let network = self.networks.entry(name).or_insert_with(new);
+        let Some(network) = self.networks.get_mut(&name) else { return false };
         network.asked_at = now;
         network.owed_bytes = (network.owed_bytes + asked_bytes).min(OWED_BYTES_MAX);
-        let allowed = answer_bytes <= network.owed_bytes && network.answers.take(now, 1);
+        let answers = self.answers.get_or_insert_with(|| Bucket::new(ANSWERS_PER_SECOND, ANSWERS_BURST, now));
+        let allowed =
+            answer_bytes <= network.owed_bytes && network.answers.take(now, 1) && answers.take(now, 1);
         if allowed {
             network.owed_bytes -= answer_bytes;
         }
         allowed
+    }
+
+    /// Forgets who is silent, or else who came first.
+    fn make_room(&mut self, now: Micros) {
+        if now.since(self.swept_at) >= FORGET_AFTER {
+            self.swept_at = now;
+            self.networks.retain(|_, network| now.since(network.asked_at) < FORGET_AFTER);
+            self.order.retain(|name| self.networks.contains_key(name));
+        }
+        if self.networks.len() >= NETWORKS_MAX
+            && let Some(first) = self.order.pop_front()
+        {
+            self.networks.remove(&first);
+        }
     }
 }
 
@@ -87,10 +106,41 @@ mod tests {
         let answered = (0..100_000u32)
             .filter(|n| limiter.allows(IpAddr::V4((*n).into()), 48, 32, Micros::from_secs(1)))
             .count();
-        assert_eq!(answered, NETWORKS_MAX + 20);
-        assert_eq!(limiter.networks.len(), NETWORKS_MAX);
+        assert_eq!(answered, ANSWERS_BURST as usize);
+        assert_eq!((limiter.networks.len(), limiter.order.len()), (NETWORKS_MAX, NETWORKS_MAX));
         assert!(limiter.allows("192.0.2.1".parse().unwrap(), 48, 32, Micros::from_secs(60)));
-        assert_eq!(limiter.networks.len(), 1);
+        assert_eq!((limiter.networks.len(), limiter.order.len()), (1, 1));
+    }
+
+    #[test]
+    fn pages_are_answered_while_somebody_asks_under_thousands_of_addresses() {
+        let mut limiter = Limiter::default();
+        let page = |nth: u8| IpAddr::from([192, 0, 2, nth]);
+        // When a browser asks, and asks again, in milliseconds.
+        let asks = [0, 250, 750, 1_750, 3_350, 4_950, 6_550];
+        let mut answered = [false; 50];
+        let mut forged = 0x1000_0000_u32;
+        let mut random = gaggle_kit::Prng::new(7);
+        for ms in 0..10_000 {
+            let now = Micros::from_millis(ms);
+            let began = |nth: u8| 3_000 + 7 * u64::from(nth);
+            let asking = (0..50).find(|nth| asks.iter().any(|after| began(*nth) + after == ms));
+            // Somewhere among six of the others.
+            let turn = random.below(7);
+            for nth in 0..7 {
+                match asking.filter(|_| nth == turn) {
+                    Some(page_nth) => {
+                        answered[usize::from(page_nth)] |= limiter.allows(page(page_nth), 20, 32, now);
+                    }
+                    None => {
+                        forged += 1;
+                        limiter.allows(IpAddr::V4(forged.into()), 48, 32, now);
+                    }
+                }
+            }
+        }
+        let count = answered.iter().filter(|answered| **answered).count();
+        assert!(count >= 35, "{count} of 50");
     }
 
     #[test]
