@@ -2,11 +2,13 @@
 
 mod company;
 
-use company::{Company, bad_wifi};
+use std::collections::BTreeSet;
+
+use company::{Company, Loot, bad_wifi};
 use gaggle_kit::Fixed16;
 use gaggle_link::sim::Conditions;
-use gaggle_replica::Player;
-use millpond::ledger::{PADDLE_REACH, PADDLES};
+use gaggle_replica::{ObjectId, Player, Session};
+use millpond::ledger::{JETTY_REACH, PADDLE_REACH, PADDLES};
 use millpond::{Boat, Ledger, Pad, Sort, THINGS, Thing, WISHES, water};
 
 #[test]
@@ -94,7 +96,7 @@ fn what_leaps_to_a_jetty_is_not_brought() {
     company.press_all(Some(Pad::NONE));
     company.run_secs(2);
     let before = company.pond(0).ledger;
-    company.cheat = Some((1, |session| {
+    company.cheat = Some((1, |session, _| {
         let all: Vec<_> = session.objects::<Thing>().collect();
         for (id, crate_) in all.into_iter().filter(|(_, thing)| thing.sort == Sort::Crate).take(3) {
             if session.is_mine(id) || session.touch(id).is_ok() {
@@ -134,7 +136,7 @@ fn units(company: &Company, sort: Sort) -> u32 {
 fn what_somebody_makes_at_a_jetty_is_not_brought_and_goes_again() {
     let mut company = quiet(43);
     let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
-    company.cheat = Some((1, |session| {
+    company.cheat = Some((1, |session, _| {
         let mine = session.mine::<Thing>().count();
         if mine < 20 {
             let stack = Thing { count: 4, ..Thing::new(Sort::Crate, WISHES[0].place()) };
@@ -153,34 +155,112 @@ fn what_somebody_makes_at_a_jetty_is_not_brought_and_goes_again() {
     assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
 }
 
-#[test]
-fn neither_small_hops_nor_a_taller_stack_are_brought() {
-    let mut company = quiet(47);
-    let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
-    company.cheat = Some((1, |session| {
-        let all: Vec<_> = session.objects::<Thing>().filter(|(_, thing)| thing.sort == Sort::Crate).collect();
-        for (id, crate_) in all.into_iter().take(6) {
-            if !session.is_mine(id) && session.touch(id).is_err() {
-                continue;
+/// Takes up to so many of what is wanted at a jetty, all so far from it that no credit lasts, and moves them there by so many pixels in
+/// every frame.
+fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize, i32), step: Fixed16) {
+    let (jetty, sort) = (WISHES[wish].place(), WISHES[wish].sort);
+    if loot.is_empty() {
+        let all: Loot = session.objects::<Thing>().collect();
+        let far = |thing: &Thing| thing.sort == sort && !water::near(thing.place, jetty, far);
+        let mine = |(id, _): &(ObjectId, Thing)| session.is_mine(*id) || session.touch(*id).is_ok();
+        *loot = all.into_iter().filter(|(_, thing)| far(thing)).filter(mine).take(count).collect();
+    }
+    for (id, thing) in loot {
+        let way = water::way(thing.place, jetty);
+        let hop = water::along(water::direction(way), step.min(water::length(way)));
+        thing.place = water::add(thing.place, hop);
+        // Refused once it has been taken away.
+        _ = session.set(*id, thing);
+    }
+}
+
+/// Runs while somebody cheats and then a while: how far from where it was whoever leads was told that something wanted at a jetty is, and
+/// how many of them there.
+fn told_while_cheated(company: &mut Company, wish: usize) -> (Fixed16, usize) {
+    let wanted = |company: &Company| -> Loot {
+        company.things(0).into_iter().filter(|(_, thing)| thing.sort == WISHES[wish].sort).collect()
+    };
+    let before = wanted(company);
+    let (mut farthest, mut there) = (Fixed16::ZERO, BTreeSet::new());
+    for _ in 0..14 * 60 {
+        company.frame();
+        for (id, thing) in wanted(company) {
+            let from = before.get(&id).map_or(thing.place, |before| before.place);
+            farthest = farthest.max(water::length(water::way(from, thing.place)));
+            if water::near(thing.place, WISHES[wish].place(), JETTY_REACH) {
+                there.insert(id);
             }
-            // Four pixels in every frame, which is twice as fast as anything floats; and four high.
-            let way = water::way(crate_.place, WISHES[0].place());
-            let hop = water::along(water::direction(way), Fixed16::from_int(4).min(water::length(way)));
-            _ = session.set(id, &Thing { place: water::add(crate_.place, hop), count: 4, ..crate_ });
         }
-    }));
-    company.run_secs(12);
+    }
     company.cheat = None;
     company.run_secs(6);
+    (farthest, there.len())
+}
+
+#[test]
+fn what_gets_there_in_small_hops_is_not_brought_and_put_back() {
+    let mut company = quiet(47);
+    let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
+    // Four pixels in every frame, which is twice as fast as anything floats.
+    company.cheat = Some((1, |session, loot| hop(session, loot, 0, (4, 800), Fixed16::from_int(4))));
+    let (farthest, there) = told_while_cheated(&mut company, 0);
+    assert!(
+        farthest > Fixed16::from_int(600) && there >= 2,
+        "{there} of them were said to be there, {farthest} pixels away"
+    );
     assert_eq!(company.pond(0).ledger.brought, before.brought);
+    assert_eq!(company.undone() as usize, company.machine(1).loot.len(), "all were put back");
     assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
+    let there = |(_, thing): &(ObjectId, Thing)| water::near(thing.place, WISHES[0].place(), JETTY_REACH);
+    for me in 0..3 {
+        assert_eq!(
+            company.things(me).iter().filter(|it| there(it)).count(),
+            0,
+            "they are back, to {me}, too"
+        );
+    }
+}
+
+#[test]
+fn the_bell_is_not_brought_by_one_alone_whatever_he_says() {
+    let mut company = quiet(47);
+    let before = company.pond(0).ledger;
+    // As fast as a crate may go: with two boats at it that would be well.
+    company.cheat = Some((1, |session, loot| hop(session, loot, 3, (1, 320), Fixed16::from_ratio(3, 2))));
+    let (farthest, _) = told_while_cheated(&mut company, 3);
+    assert!(farthest > Fixed16::from_int(300), "it was said to be {farthest} pixels away");
+    assert_eq!(company.undone(), 1, "and put back");
+    assert_eq!(company.pond(0).ledger.brought, before.brought);
+    let bells: Vec<Thing> =
+        company.things(0).into_iter().map(|(_, thing)| thing).filter(|it| it.sort == Sort::Bell).collect();
+    assert!(bells.len() == 1 && !water::near(bells[0].place, WISHES[3].place(), JETTY_REACH));
+}
+
+#[test]
+fn one_crate_does_not_become_a_stack_of_four() {
+    let mut company = quiet(47);
+    let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
+    company.cheat = Some((1, |session, loot| {
+        hop(session, loot, 0, (6, 60), Fixed16::ZERO);
+        for (id, thing) in loot {
+            thing.count = 4;
+            _ = session.set(*id, thing);
+        }
+    }));
+    company.run_secs(2);
+    assert_eq!(units(&company, Sort::Crate), crates + 18, "six times three more were said to be there");
+    company.run_secs(10);
+    company.cheat = None;
+    company.run_secs(6);
+    assert_eq!((company.undone(), units(&company, Sort::Crate)), (6, crates), "as many as before");
+    assert_eq!(company.pond(0).ledger.brought, before.brought);
 }
 
 #[test]
 fn boats_that_leap_to_the_paddles_open_no_sluice() {
     let mut company = quiet(51);
     company.accomplice = Some(2);
-    company.cheat = Some((1, |session| {
+    company.cheat = Some((1, |session, _| {
         let me = session.player();
         let (x, y) = PADDLES[usize::from(me.number()) - 1];
         let boat = session.owned::<Boat>(me).next();
@@ -216,7 +296,7 @@ fn what_honest_players_bring_counts_and_nothing_is_undone() {
 fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
     let mut company = Company::of(3, 59, Conditions::latency_ms(20));
     company.run_until(|company| (1..3).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
-    company.cheat = Some((2, |session| {
+    company.cheat = Some((2, |session, _| {
         if session.objects::<Thing>().count() < 3_000 {
             (0..40).for_each(|at| _ = session.spawn(&Thing::new(Sort::Log, water::at(40 + at * 20, 400))));
         }

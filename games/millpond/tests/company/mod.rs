@@ -1,6 +1,8 @@
 //! Some machines and a network between them, each rowed by a bot.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::collections::BTreeMap;
+
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
 use gaggle_link::{Link, LinkConfig};
@@ -25,10 +27,14 @@ pub(crate) struct Machine {
     pub(crate) mill: Mill,
     bot: Bot,
     pub(crate) pressed: Option<Pad>,
+    pub(crate) loot: Loot,
 }
 
-/// What somebody does to his own session.
-pub(crate) type Cheat = fn(&mut Session);
+/// What somebody does to his own session in every frame, after the game has told what it has and before that is sent; and what he keeps
+/// of it for the next frame, since the game knows nothing of it and would tell its own again.
+pub(crate) type Cheat = fn(&mut Session, &mut Loot);
+/// Things as a cheat tells them.
+pub(crate) type Loot = BTreeMap<ObjectId, Thing>;
 
 pub(crate) struct Company {
     world: World,
@@ -67,7 +73,8 @@ impl Company {
             mill.found(&mut session);
         }
         let link = Link::new(carrier, LinkConfig::default(), seed);
-        self.machines[me] = Some(Machine { session, link, mill, bot: Bot::new(me, seed), pressed: None });
+        let (bot, loot) = (Bot::new(me, seed), Loot::new());
+        self.machines[me] = Some(Machine { session, link, mill, bot, pressed: None, loot });
     }
 
     pub(crate) fn kill(&mut self, me: usize) {
@@ -84,7 +91,7 @@ impl Company {
                 machine.session.sample_input(machine.pressed.unwrap_or(played));
                 machine.mill.step(&mut machine.session);
                 if let Some((_, cheat)) = cheat.filter(|(who, _)| *who == me || accomplice == Some(me)) {
-                    cheat(&mut machine.session);
+                    cheat(&mut machine.session, &mut machine.loot);
                 }
                 machine.session.tick_with(now, Some(machine.mill.nearness()));
                 Exchange.send(now, &mut machine.link, &mut machine.session);
