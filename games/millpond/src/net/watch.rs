@@ -71,6 +71,8 @@ struct Trail {
     count: u8,
     /// For how many frames something else has been said.
     doubt: u16,
+    /// It was moved by this machine.
+    here: bool,
 }
 
 /// One that is not where it was: taken from a stack, or off the water to be put on one.
@@ -163,7 +165,8 @@ impl Watch {
     fn follow(&mut self, said: &Said, before: Option<Trail>, boats: &[Option<Boat>; SEATS]) -> Trail {
         let Said { thing, here, known, .. } = *said;
         let speed = speed_of(&thing, boats);
-        let nothing = Trail { way: Way::from(thing.place, speed), sort: thing.sort, count: 0, doubt: 0 };
+        let nothing =
+            Trail { way: Way::from(thing.place, speed), sort: thing.sort, count: 0, doubt: 0, here };
         let mut trail = before.unwrap_or(nothing);
         while trail.count < thing.count
             && let Some(found) = self.find_loose(thing.sort, trail.way.place)
@@ -177,9 +180,11 @@ impl Watch {
         if before.is_none() && known {
             return Trail { count: thing.count, ..nothing };
         }
-        if here {
+        // Whoever leads knows where it moves something; but not that it came before his bow as things do.
+        if here && trail.here && trail.doubt == 0 {
             trail.way.place = thing.place;
         }
+        trail.here = here;
         let so = trail.count == thing.count && trail.sort == thing.sort;
         let there = trail.count > 0 && trail.way.leads_to(thing.place, speed);
         trail.doubt = if so && there { 0 } else { trail.doubt.saturating_add(1) };
@@ -279,6 +284,23 @@ mod tests {
         let rowed =
             (0..480).all(|frame| believed(&mut watch, &[said(1, Sort::Crate, 100 + frame * 3 / 2, 1)], 1)[0]);
         assert!(rowed, "as fast as a boat goes");
+    }
+
+    #[test]
+    fn a_leap_is_none_the_better_for_ending_before_the_bow_of_who_leads() {
+        let (here, there) = (said(1, Sort::Crate, 100, 1), said(1, Sort::Crate, 700, 1));
+        let mine = |said: Said| Said { here: true, ..said };
+        // He bumps into it at once, or later.
+        for frames in [0, 20] {
+            let mut watch = believing(&[here]);
+            believed(&mut watch, &[there], frames);
+            assert_eq!(believed(&mut watch, &[mine(there)], DOUBT_MAX), [false]);
+            assert_eq!(watch.wrongs(), [(here.id, Some(here.thing))]);
+        }
+        // What was where it should be he may take anywhere.
+        let mut watch = believing(&[here]);
+        let all = (0..200).map(|step| mine(said(1, Sort::Crate, 100 + step * 3, 1)));
+        assert!(all.into_iter().all(|said| believed(&mut watch, &[said], 1)[0]));
     }
 
     #[test]

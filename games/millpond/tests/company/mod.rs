@@ -27,7 +27,7 @@ pub(crate) struct Machine {
     pub(crate) mill: Mill,
     bot: Bot,
     pub(crate) pressed: Option<Pad>,
-    pub(crate) loot: Loot,
+    loot: Loot,
 }
 
 /// What somebody does to his own session in every frame, after the game has told what it has and before that is sent; and what he keeps
