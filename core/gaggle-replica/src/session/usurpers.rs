@@ -386,6 +386,12 @@ fn nobody_keeps_another_from_making_objects_by_taking_their_names() {
                 _ => Record { home: Some(player(3)), gone: true, ..record },
             });
             world.run_ms(3_000);
+            let tag = world.session(0).me.member.tag;
+            for id in (2..=21).map(|counter| ObjectId::new(tag, counter)) {
+                let store = &world.session(0).store;
+                let said = store.find(id).and_then(|place| store[place].record);
+                assert_eq!(said, None, "{policy:?}, way {way}: it knows what it made");
+            }
             let made: Vec<ObjectId> =
                 (0..30).map(|place| world.session(0).spawn_for(player(0), &cube(place)).unwrap()).collect();
             world.run_ms(3_000);
