@@ -525,7 +525,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             (_, Some(slots)) => Session::rejoin(config.session.clone(), peer, slots, incarnation),
             _ => Session::join(config.session.clone(), peer, config.local_players, incarnation),
         };
-        let session = session.expect("the settings held for the match alone");
+        let Ok(session) = session else { unreachable!("the settings held for the match alone") };
         let give_up_at = *now + config.join_within;
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
         self.joining = Some(Joining { play, give_up_at, alone_since: None, percent: 0 });
@@ -556,8 +556,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn start_over_as(&mut self, peer: PeerId, born: u64) {
         let slots = self.own_slots_or_first();
         let Lounge { config, rng, now, .. } = &mut self.lounge;
-        let session =
-            solo_session(&config.session, peer, slots, born, rng).expect("the settings held before");
+        let Ok(session) = solo_session(&config.session, peer, slots, born, rng) else {
+            unreachable!("the settings held before")
+        };
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
         self.show(play);
     }

@@ -113,7 +113,8 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
             self.rows = self.replay.stretches[self.stretch].rows;
         }
         let mut r = ByteReader::new(self.rows);
-        read_row(&mut r, &mut self.row, &mut self.present).expect("every row was read when the file was");
+        let read = read_row(&mut r, &mut self.row, &mut self.present);
+        assert!(read.is_ok(), "every row was read when the file was");
         self.rows = r.rest();
     }
 }

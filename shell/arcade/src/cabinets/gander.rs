@@ -59,13 +59,14 @@ impl<O: Outside> GanderCabinet<O> {
     /// Switches it on.
     pub fn open(parts: Parts<O>) -> GanderCabinet<O> {
         let Parts { now, seed, view, client, outside } = parts;
-        let mut config = RoomConfig::new(ABOUT.name, SEATS as u8).expect("a name made of letters");
+        // Without the words an error has: this page carries none that nobody can read.
+        let Ok(mut config) = RoomConfig::new(ABOUT.name, SEATS as u8) else { unreachable!("a good name") };
         config.session.game_fingerprint = gander::FINGERPRINT;
         config.record = true;
         config.wish = Wish::Look;
         config.client = client;
         let game = Gander::new(Setup::default(), seed);
-        let room = Room::open(now, config, outside, game, seed).expect("the settings of gander can be");
+        let Ok(room) = Room::open(now, config, outside, game, seed) else { unreachable!("good settings") };
         GanderCabinet {
             room,
             stage: Stage::new(view),
