@@ -63,6 +63,70 @@ fn of_two_the_one_whose_state_was_changed_from_outside_gives_way() {
     }
 }
 
+/// Flips bits of one machine for a while: at least one lasts.
+fn batter(company: &mut Company, index: usize) {
+    for _ in 0..4 {
+        company.flip_a_bit(index).run_ms(90);
+    }
+}
+
+/// However it went: within seconds everybody holds what a straight run gives, and nobody who was right has given way.
+fn expect_made_good(company: &mut Company, damaged: &[usize], story: &str) {
+    company.run_ms(20_000);
+    let desync = |event: &Event| matches!(event, Event::Desync { .. });
+    for index in 0..company.machines.len() {
+        assert!(company.count(index, desync) > 0, "{story}: nothing happened\n{}", company.describe());
+        let recoveries = company.session(index).stats().recoveries;
+        assert_eq!(recoveries > 0, damaged.contains(&index), "{story}: {index}\n{}", company.describe());
+        assert!(recoveries <= 2, "{story}: {index}\n{}", company.describe());
+        company.machines[index].damaged = false;
+    }
+    let everybody: Vec<usize> = (0..company.machines.len()).collect();
+    company.clear_events().run_ms(3_000).expect_together(&everybody);
+}
+
+#[test]
+fn two_that_are_wrong_at_once_are_made_good_both() {
+    for (players, victims) in [(3, [1, 2]), (3, [0, 1]), (3, [0, 2]), (4, [2, 3]), (4, [0, 1])] {
+        for seed in 0..4 {
+            let mut company = Company::of(players, players, 60 + seed);
+            company.run_ms(2_000).clear_events();
+            for _ in 0..4 {
+                company.flip_a_bit(victims[0]).run_ms(45).flip_a_bit(victims[1]).run_ms(45);
+            }
+            expect_made_good(&mut company, &victims, &format!("{victims:?} of {players}, {seed}"));
+        }
+    }
+}
+
+#[test]
+fn one_that_goes_wrong_while_another_is_made_good_is_made_good_after_it() {
+    for (first, second) in [(2, 1), (1, 2), (2, 0), (0, 2)] {
+        for later_ms in [300, 900, 1_500, 2_100] {
+            // A state that takes a while to arrive.
+            let mut company = Company::configured(3, 3, 70 + later_ms, config(4), 200_000);
+            company.run_ms(2_000).clear_events();
+            batter(&mut company, first);
+            company.run_ms(later_ms);
+            batter(&mut company, second);
+            let story = format!("{first}, {later_ms} ms later {second}");
+            expect_made_good(&mut company, &[first, second], &story);
+        }
+    }
+}
+
+#[test]
+fn one_that_goes_wrong_again_while_it_is_made_good_is_right_in_the_end() {
+    for later_ms in [300, 900, 1_500, 2_100] {
+        let mut company = Company::configured(3, 3, 80 + later_ms, config(4), 200_000);
+        company.run_ms(2_000).clear_events();
+        batter(&mut company, 2);
+        company.run_ms(later_ms);
+        batter(&mut company, 2);
+        expect_made_good(&mut company, &[2], &format!("{later_ms} ms later again"));
+    }
+}
+
 #[test]
 fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accuse_nobody() {
     // Inputs are kept for 128 frames: less than the time it takes two who look into a difference to hear each other again.

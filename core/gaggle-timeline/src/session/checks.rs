@@ -13,7 +13,7 @@ use crate::event::{DesyncCause, Event};
 use crate::exchange::MESSAGE_STREAM;
 use crate::membership::Relation;
 use crate::packet::CheckBlock;
-use crate::remote::{Liveness, OwnCheck, RemoteCheck};
+use crate::remote::{Liveness, OwnCheck, Remote, RemoteCheck};
 use crate::request::{Request, Sim};
 use crate::roster::Row;
 
@@ -397,8 +397,9 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn take_findings(&mut self, index: usize, findings: Findings) {
-        if self.membership.relation_of(self.remotes[index].peer) != Some(Relation::Same) {
-            // Elsewhere other inputs count.
+        let Remote { peer, is_open, .. } = self.remotes[index];
+        if self.membership.relation_of(peer) != Some(Relation::Same) || !is_open {
+            // Elsewhere other inputs count; and whoever does not play accuses nobody.
             return;
         }
         let own = self.checks.own(findings.to);
@@ -435,7 +436,9 @@ impl<I: Input> Session<I> {
             }
         }
         let cause = cause(&inquest, &theirs);
-        self.recovery.note_cause(peer, cause);
+        let again = inquest.hashes.last().copied();
+        let both_changed = again != Some(inquest.live_hash) && again != Some(theirs.live_hash);
+        self.recovery.note_cause(peer, cause, both_changed);
         self.events.push(Event::DesyncLocated { peer, cause });
     }
 

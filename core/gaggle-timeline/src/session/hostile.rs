@@ -8,6 +8,7 @@ mod joins;
 mod letters;
 mod roster;
 mod torrents;
+mod watchers;
 
 use std::collections::BTreeMap;
 
@@ -152,6 +153,16 @@ impl Table {
         let index = self.players.len();
         let name = Incarnation(200 + index as u32);
         let session = Session::join(self.config.clone(), peer(index), 1, name).expect("sound settings");
+        self.sit_down(session);
+        via.iter().for_each(|other| self.link(index, *other));
+        index
+    }
+
+    /// One more wants to watch.
+    pub(super) fn watch(&mut self, via: &[usize]) -> usize {
+        let index = self.players.len();
+        let name = Incarnation(200 + index as u32);
+        let session = Session::watch(self.config.clone(), peer(index), name).expect("sound settings");
         self.sit_down(session);
         via.iter().for_each(|other| self.link(index, *other));
         index

@@ -305,9 +305,13 @@ impl<I: Input> Session<I> {
     }
 
     /// Somebody holds other entries of a third machine than we do, so one of the two lies. One's word against another's
-    /// decides nothing, unless there is nobody else to ask: but what most of the others say does.
+    /// decides nothing, unless there is nobody else to ask: but what most of the others say does. Whoever does not play
+    /// has no say.
     pub(super) fn accuse(&mut self, accuser: PeerId, accused: PeerId, frame: Frame) {
         let Some(index) = self.remote_index(accused) else { return };
+        if !self.remote_index(accuser).is_some_and(|index| self.remotes[index].is_open) {
+            return;
+        }
         let others = self.remotes.iter().filter(|r| r.is_open && r.is_trusted() && r.peer != accused).count();
         let accusers = &mut self.remotes[index].accusers;
         if !accusers.contains(&accuser) {

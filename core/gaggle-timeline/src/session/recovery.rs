@@ -33,8 +33,10 @@ const RECOVERIES: Allowance = Allowance { burst: 4, per_second: 1 };
 pub(super) struct Recovery {
     /// A frame for which somebody has other hashes, and since when that is known.
     suspect: Option<(Frame, Micros)>,
-    /// An inquest found whose state was changed from outside.
-    found: Option<Found>,
+    /// Inquests found that our state was changed from outside, and this peer's is right.
+    wrong: Option<PeerId>,
+    /// They found that these peers' states were, and ours is right.
+    changed: Vec<PeerId>,
     /// A state was asked for.
     under_way: bool,
     recovered_at: Option<Micros>,
@@ -43,22 +45,13 @@ pub(super) struct Recovery {
     pause: Micros,
 }
 
-/// Whose state an inquest found to be changed from outside.
-#[derive(Debug, Clone, Copy)]
-enum Found {
-    /// Ours, and this peer's is right.
-    Ours(PeerId),
-    /// Somebody else's.
-    Theirs,
-}
-
 impl Recovery {
-    /// An inquest is over.
-    pub(super) fn note_cause(&mut self, peer: PeerId, cause: DesyncCause) {
+    /// An inquest is over. Where both states were changed it says nothing about who is right.
+    pub(super) fn note_cause(&mut self, peer: PeerId, cause: DesyncCause, both_changed: bool) {
         match cause {
-            DesyncCause::OursChanged { .. } => self.found = Some(Found::Ours(peer)),
-            DesyncCause::TheirsChanged { .. } => self.found = self.found.or(Some(Found::Theirs)),
-            DesyncCause::Tick { .. } | DesyncCause::Unknown => {}
+            DesyncCause::OursChanged { .. } if !both_changed => self.wrong = Some(peer),
+            DesyncCause::TheirsChanged { .. } => self.changed.push(peer),
+            _ => {}
         }
     }
 
@@ -80,14 +73,15 @@ impl Recovery {
     /// Another stay begins: what was compared is void.
     pub(super) fn restart(&mut self) {
         self.suspect = None;
-        self.found = None;
+        self.wrong = None;
+        self.changed.clear();
         self.under_way = false;
     }
 
     /// A state was asked for, whatever the reason.
     #[cfg(test)]
     pub(super) fn begin_with(&mut self, donor: PeerId) {
-        self.found = Some(Found::Ours(donor));
+        self.wrong = Some(donor);
         self.under_way = true;
     }
 
@@ -101,9 +95,9 @@ impl Recovery {
 
     /// Whoever was asked gave nothing. That our state was changed is as true as before.
     fn retry(&mut self) {
-        let found = self.found.filter(|found| matches!(found, Found::Ours(_)));
+        let wrong = self.wrong;
         self.restart();
-        self.found = found;
+        self.wrong = wrong;
     }
 
     fn is_due(&self, now: Micros) -> bool {
@@ -121,7 +115,8 @@ impl Recovery {
 
 /// One machine's word in the vote.
 struct Voice {
-    rank: usize,
+    /// When it came, and its first slot.
+    rank: (Frame, u32),
     peer: PeerId,
     hashes: (u32, u32),
 }
@@ -154,19 +149,20 @@ impl<I: Input> Session<I> {
         }
         self.recovery.suspect = None;
         let own = self.own_check(frame);
-        let found = self.recovery.found.take();
-        let mut winners = match (found, own) {
-            (Some(Found::Ours(peer)), _) => self.who_agrees_with(peer, frame),
-            (found, Some(own)) => self.outvoted_by(own, found.is_some() || !heard),
-            (_, None) => Vec::new(),
+        let wrong = self.recovery.wrong.take();
+        let mut winners = match (wrong, own) {
+            (Some(peer), _) => self.who_agrees_with(peer, frame),
+            (None, Some(own)) => self.outvoted_by(own, heard),
+            (None, None) => Vec::new(),
         };
+        self.recovery.changed.clear();
         // What it gave may be why there is a difference again.
-        self.prefer(&mut winners, |session, peer| Some(peer) != session.recovery.donor);
+        Self::prefer(&mut winners, &|peer| Some(peer) != self.recovery.donor);
         // A state comes over a link of its own: who is only heard through others cannot give one.
-        self.prefer(&mut winners, |session, peer| session.is_heard_directly(peer));
+        Self::prefer(&mut winners, &|peer| self.is_heard_directly(peer));
         if let Some(donor) = self.rng.pick(&winners).copied() {
             self.recovery.under_way = true;
-            self.recovery.found = found;
+            self.recovery.wrong = wrong;
             self.seek_from(donor);
         } else if !heard || own.is_none() {
             // Too long ago, or not everybody spoke: the next check tells whether there still is a difference.
@@ -184,9 +180,9 @@ impl<I: Input> Session<I> {
     }
 
     /// Leaves only those who are so, if there are any.
-    fn prefer(&self, peers: &mut Vec<PeerId>, so: impl Fn(&Session<I>, PeerId) -> bool) {
-        if peers.iter().any(|peer| so(self, *peer)) {
-            peers.retain(|peer| so(self, *peer));
+    fn prefer(peers: &mut Vec<PeerId>, so: &dyn Fn(PeerId) -> bool) {
+        if peers.iter().any(|peer| so(*peer)) {
+            peers.retain(|peer| so(*peer));
         }
     }
 
@@ -195,26 +191,30 @@ impl<I: Input> Session<I> {
         remote.is_some_and(|remote| remote.is_trusted() && self.now.since(remote.heard_at) < SILENCE)
     }
 
-    /// The group that wins against ours, if one does. Of two equally large ours does if it is known to be `right`, or if
-    /// not everybody was heard.
-    fn outvoted_by(&self, own: OwnCheck, right: bool) -> Vec<PeerId> {
-        let mut rows: Vec<_> = self.membership.known().iter().filter(|row| row.is_open()).collect();
-        gaggle_kit::sort_few(&mut rows, |row| row.rank());
-        let rank_of = |peer: PeerId| rows.iter().position(|row| row.stream.peer == peer);
+    /// The group that wins against ours, if one does. Whoever is known to have been changed from outside has no voice.
+    /// Of two equally large ours wins if it is known to be right, or if not everybody was `heard`.
+    fn outvoted_by(&self, own: OwnCheck, heard: bool) -> Vec<PeerId> {
+        let right = !self.recovery.changed.is_empty() || !heard;
+        let rank_of = |peer: PeerId| {
+            let row = self.membership.known().iter().find(|row| row.is_open() && row.stream.peer == peer);
+            row.map(|row| (row.first, row.slots.bits().trailing_zeros()))
+        };
         let mut voices = vec![];
         let ours = (own.inputs_hash, own.state_hash);
         if let Some(rank) = rank_of(self.local_peer) {
             voices.push(Voice { rank, peer: self.local_peer, hashes: ours });
         }
-        for remote in self.remotes.iter().filter(|remote| remote.is_open && remote.is_trusted()) {
-            if let (Some(rank), Some(hashes)) = (rank_of(remote.peer), remote.told_check(own.frame)) {
+        for remote in self.remotes.iter().filter(|remote| remote.is_trusted()) {
+            let sound = remote.is_open && !self.recovery.changed.contains(&remote.peer);
+            let Some(rank) = rank_of(remote.peer).filter(|_| sound) else { continue };
+            if let Some(hashes) = remote.told_check(own.frame) {
                 voices.push(Voice { rank, peer: remote.peer, hashes });
             }
         }
         // Larger first, then whoever has the most senior member.
         let weight = |hashes: (u32, u32)| {
             let group = voices.iter().filter(|voice| voice.hashes == hashes);
-            let senior = group.clone().map(|voice| voice.rank).min().unwrap_or(usize::MAX);
+            let senior = group.clone().map(|voice| voice.rank).min();
             (group.count(), right && hashes == ours, std::cmp::Reverse(senior))
         };
         let winner = voices.iter().map(|voice| voice.hashes).max_by_key(|hashes| weight(*hashes));
