@@ -426,3 +426,19 @@ fn nobody_is_removed_by_name_and_forgotten() {
     company.crash(2).run_ms(1_000).expect_together(&[0, 1]);
     assert_eq!((company.count(0, left), company.count(1, left)), (1, 1), "{}", company.describe());
 }
+
+#[test]
+fn one_that_heard_nobody_for_a_while_comes_back_alone() {
+    let mut company = Company::of(5, 5, 38);
+    company.run_ms(2_000).clear_events();
+    // It is heard all the time, so nobody but itself sees anything wrong but that it stands still.
+    for other in 0..4 {
+        company.net.direction(other, 4, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    }
+    company.run_until("it goes on alone", 5_000, |c| c.session(4).history() != c.session(0).history());
+    company.net.everywhere(Conditions::latency_ms(50));
+    company.run_ms(6_000).expect_together(&[0, 1, 2, 3, 4]);
+    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let lost: Vec<usize> = (0..5).map(|index| company.count(index, lost)).collect();
+    assert_eq!(lost, [0, 0, 0, 0, 1], "{}", company.describe());
+}

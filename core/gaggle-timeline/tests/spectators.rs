@@ -5,6 +5,10 @@ mod company;
 use company::{Company, config};
 use gaggle_timeline::Event;
 
+fn recovered(event: &Event) -> bool {
+    matches!(event, Event::Recovered { .. })
+}
+
 #[test]
 fn somebody_watches_while_people_come_and_go() {
     let mut company = Company::configured(6, 3, 51, config(4), 20_000);
@@ -62,4 +66,67 @@ fn those_who_watch_pass_it_on_to_each_other() {
     }
     let passed_on: u64 = (2..24).map(|index| company.session(index).stats().states_given).sum();
     assert!(passed_on >= 6, "only {passed_on} were fed by others who watch");
+}
+
+#[test]
+fn whoever_watches_a_wrong_state_is_given_the_right_one() {
+    for bulk_bytes in [0, 400_000] {
+        let mut company = Company::configured(4, 3, 58, config(4), bulk_bytes);
+        company.run_ms(1_500).watch(3);
+        company.run_until("it shows the match", 6_000, |c| c.session(3).is_running());
+        company.run_ms(2_000).clear_events();
+        let stalls = company.stalls();
+        company.flip_a_bit(3);
+        company.run_until("it is made good", 8_000, |c| c.session(3).stats().recoveries == 1);
+        company.machines[3].damaged = false;
+        let compared = company.machines[3].compared;
+        company.run_ms(4_000);
+        assert_eq!(company.count(3, recovered), 1, "{}", company.describe());
+        assert_eq!(company.session(3).stats().recoveries, 1, "{}", company.describe());
+        assert!(company.machines[3].compared > compared + 100, "{}", company.describe());
+        assert_eq!(company.stalls()[..3], stalls[..3], "nobody who plays notices");
+        for index in 0..3 {
+            assert_eq!(company.machines[index].events, [], "nobody who plays notices");
+        }
+        company.clear_events().run_ms(2_000).expect_together(&[0, 1, 2]);
+    }
+}
+
+#[test]
+fn whoever_is_fed_by_others_who_watch_is_made_good_like_them() {
+    let mut company = Company::of(4, 2, 59);
+    company.run_ms(1_500).watch_via(2, &[0, 1]);
+    company.run_until("it shows the match", 4_000, |c| c.session(2).is_running());
+    company.run_ms(2_500).flip_a_bit(2).run_ms(50);
+    // Whoever comes now by it alone gets what is wrong.
+    company.watch_via(3, &[2]);
+    company.machines[3].damaged = true;
+    company.run_until("so does who comes by it", 1_000, |c| c.session(3).is_running());
+    company.run_until("it is made good", 8_000, |c| c.session(2).stats().recoveries == 1);
+    company.machines[2].damaged = false;
+    company.run_until("so is who came by it", 1_000, |c| c.session(3).stats().states_taken == 2);
+    company.machines[3].damaged = false;
+    company.machines[3].confirmed.clear();
+    company.clear_events().run_ms(5_000).expect_together(&[0, 1]);
+    // Nobody but the one that feeds it can tell it that it is wrong.
+    company.flip_a_bit(3);
+    company.run_until("it is made good", 8_000, |c| c.session(3).stats().recoveries == 1);
+    company.machines[3].damaged = false;
+    company.clear_events().run_ms(3_000).expect_together(&[0, 1]);
+    for index in 2..4 {
+        let behind = company.session(0).confirmed_frame().since(company.session(index).current_frame());
+        assert!(behind < 60, "machine {index} is {behind} frames behind:\n{}", company.describe());
+    }
+}
+
+#[test]
+fn whoever_is_wrong_ever_again_asks_ever_more_rarely() {
+    let mut company = Company::of(3, 2, 60);
+    company.run_ms(1_500).watch(2).run_ms(2_000);
+    for _ in 0..60 {
+        company.flip_a_bit(2).run_ms(1_000);
+    }
+    let recoveries = company.session(2).stats().recoveries;
+    assert!((2..=7).contains(&recoveries), "{recoveries} in a minute:\n{}", company.describe());
+    assert_eq!(company.count(0, recovered) + company.count(1, recovered), 0);
 }

@@ -164,6 +164,11 @@ impl Lineage {
         }
     }
 
+    /// The first step from here to a history that descends from this one.
+    pub(crate) fn next_towards<'a>(&self, tip: &'a Tip) -> Option<&'a Link> {
+        tip.link_at(self.depth() + 1)
+    }
+
     /// The paths part at this depth.
     fn compare_at(&self, tip: &Tip, depth: u32) -> Relation {
         match (self.link_at(depth), tip.link_at(depth)) {

@@ -4,8 +4,9 @@ use gaggle_kit::{Frame, Micros, PeerId};
 
 use super::ballot::{BALLOT_LEAP_MAX, Ballot};
 use super::held::Entries;
-use super::history::Relation;
+use super::history::{Lineage, Relation, Tip};
 use super::messages::{Message, Told};
+use super::peers::Peer;
 use super::rows;
 use super::tail::Tail;
 use super::{Fault, Membership, Mode};
@@ -204,6 +205,7 @@ impl Membership {
                 }
                 self.install(told, at, tails, entries)?;
             }
+            Relation::Descendant if self.is_left_by_fewer(told) => self.part_from(told),
             // We were cut, or the other one wins.
             Relation::Descendant | Relation::Apart { senior: true } => self.yield_to(now, from),
             Relation::Unknown => {
@@ -212,5 +214,38 @@ impl Membership {
             Relation::Same | Relation::Ancestor | Relation::Apart { senior: false } => {}
         }
         Ok(())
+    }
+
+    /// Whether those who went on without us are fewer than those they left, as far as we reach these: then a view of ours
+    /// wins against theirs, and it is they who have to come back. With a majority there is no other view but theirs.
+    fn is_left_by_fewer(&self, told: &Told) -> bool {
+        let Some(parted) = self.lineage.next_towards(&told.tip) else { return false };
+        let (mut left, mut went_on) = (0, 0);
+        for row in self.known.iter().filter(|row| row.is_open()) {
+            let with_us =
+                || matches!(self.relation_of(row.stream.peer), Some(Relation::Same | Relation::Ancestor));
+            if told.view.is_open(row.stream) {
+                went_on += 1;
+            } else if row.stream == self.me || self.is_reachable(row.stream) && with_us() {
+                left += 1;
+            }
+        }
+        // Whoever slept, or is not full, cannot bring such a view about.
+        let able = self.is_full() && !self.slept && !self.settings.majority && self.rules.fewer_come_back;
+        able && left > went_on.max(parted.size)
+    }
+
+    /// Whoever is in a view that left us, or has gone where it went, is gone.
+    fn part_from(&mut self, told: &Told) {
+        let next = |ours: &Lineage, tip: &Tip| ours.next_towards(tip).map(|link| link.history);
+        for nth in 0..self.known.len() {
+            let stream = self.known[nth].stream;
+            let latest = self.peers.get(stream.peer).and_then(Peer::latest);
+            let followed = latest
+                .is_some_and(|latest| next(&self.lineage, &latest.tip) == next(&self.lineage, &told.tip));
+            if told.view.is_open(stream) || followed {
+                self.condemn(stream);
+            }
+        }
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Rules {
     pub(crate) history_decides: bool,
     /// A junior plays on until it holds the winner's state.
     pub(crate) yield_after_snapshot: bool,
+    /// Who went on without others that are more has to come back to them.
+    pub(crate) fewer_come_back: bool,
     /// With a majority, views are accepted before they are made.
     pub(crate) accept_round: bool,
     /// An accepted view travels with its tails.
@@ -85,6 +87,7 @@ impl Rules {
         gone_is_told: true,
         history_decides: true,
         yield_after_snapshot: true,
+        fewer_come_back: true,
         accept_round: true,
         accepted_with_tails: true,
         made_is_made: true,

@@ -259,12 +259,13 @@ impl<I: Input> Session<I> {
         }
         if own.inputs_hash != check.block.inputs_hash {
             remote.differs = true;
-            remote.difference = Some(own);
+            remote.difference = Some(own).filter(|_| !self.watches);
             self.recovery.note_difference(check.frame, self.now);
             self.events.push(Event::InputsDiffer { peer, frame: check.frame, liar: None });
         } else if own.state_hash != check.block.state_hash {
             remote.differs = true;
-            remote.difference = Some(own);
+            // Whoever watches takes what those have who play, and keeps nobody busy with the reason.
+            remote.difference = Some(own).filter(|_| !self.watches);
             let (local, remote_hash) = (own.state_hash, check.block.state_hash);
             let agreed = remote.agreed;
             self.recovery.note_difference(check.frame, self.now);

@@ -160,6 +160,13 @@ impl<I: Input> Session<I> {
         Message::Decline(why).encode(self.outbox.letter(peer, MESSAGE_STREAM));
     }
 
+    /// What we told those we feed was wrong: nothing but our new state helps them.
+    pub(super) fn send_off_fed(&mut self, was_wrong: bool) {
+        for donation in std::mem::take(&mut self.donations.all).into_iter().filter(|_| was_wrong) {
+            self.decline(donation.to, Decline::TooOld);
+        }
+    }
+
     pub(super) fn take_got(&mut self, index: usize, number: u32, bytes: u64) {
         let peer = self.remotes[index].peer;
         let now = self.now;

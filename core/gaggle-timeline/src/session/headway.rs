@@ -5,7 +5,7 @@ use gaggle_kit::{Frame, Input, Micros, PeerId};
 
 use super::Session;
 use crate::event::PeerFault;
-use crate::membership::Relation;
+use crate::membership::{Mode, Relation};
 
 /// So long a donor has to bring us closer to the others.
 const PATIENCE: Micros = Micros::from_secs(3);
@@ -111,14 +111,32 @@ impl<I: Input> Session<I> {
         }
     }
 
+    /// Whoever is fed holds of others what its donor says they did. If one of them says that it did something else, one of
+    /// the two lies: we come in by another donor, and if that one is contradicted, too, it was not the donor. False if that
+    /// is not what a fault is about.
+    pub(super) fn blame_donor(&mut self, index: usize, fault: PeerFault) -> bool {
+        let peer = self.remotes[index].peer;
+        let donor = self.joining.donor().filter(|donor| *donor != peer);
+        let fed = self.membership.mode() == Mode::Observer && matches!(fault, PeerFault::InputChanged { .. });
+        let Some(donor) = donor.filter(|_| fed) else { return false };
+        let again = |(owner, former): (PeerId, PeerId)| owner == peer && former != donor;
+        if self.joining.contradicted.is_some_and(again) || !self.start_elsewhere(donor) {
+            return false;
+        }
+        self.joining.contradicted = Some((peer, donor));
+        true
+    }
+
     /// Comes in again by somebody else, if there is anybody else.
-    fn start_elsewhere(&mut self, donor: PeerId) {
+    fn start_elsewhere(&mut self, donor: PeerId) -> bool {
         self.joining.headway = Headway::default();
-        if self.donors().iter().any(|other| *other != donor) {
+        let others = self.donors().iter().any(|other| *other != donor);
+        if others {
             self.joining.give_up_donor(donor);
             self.membership.quit();
             self.lose_match();
         }
+        others
     }
 
     fn has_seats_free(&self) -> bool {

@@ -50,6 +50,8 @@ pub(super) struct Joining {
     begun: Option<Micros>,
     /// Whether being fed leads anywhere.
     pub(super) headway: Headway,
+    /// Who last said that it did something else than this donor says it did.
+    pub(super) contradicted: Option<(PeerId, PeerId)>,
 }
 
 #[derive(Debug, Default)]
@@ -111,6 +113,11 @@ impl Joining {
     /// Whether somebody helps us.
     pub(super) fn is_busy(&self) -> bool {
         !matches!(self.stage, Stage::Idle)
+    }
+
+    /// Whether somebody tells us what it confirms.
+    pub(super) fn is_fed(&self) -> bool {
+        matches!(self.stage, Stage::Fed { .. })
     }
 
     /// Whoever helps us in.
@@ -352,7 +359,11 @@ impl<I: Input> Session<I> {
                 self.remotes[index].unable_until = Some(self.now + UNABLE_REST);
                 self.joining.stage = Stage::Idle;
             }
-            _ => self.joining.stage = Stage::Idle,
+            _ => {
+                // Whoever is busy is not asked again next.
+                self.joining.given_up = self.joining.stage.donor();
+                self.joining.stage = Stage::Idle;
+            }
         }
     }
 
@@ -461,7 +472,8 @@ impl<I: Input> Session<I> {
     pub(super) fn import_due(&mut self) -> bool {
         let Stage::Complete { offer, .. } = &self.joining.stage else { return false };
         let repairs = self.recovery.is_under_way();
-        if repairs && offer.tidings.confirmed > self.ledger.current.min(self.membership.confirmed()) {
+        let here = self.ledger.current.min(self.membership.confirmed());
+        if repairs && offer.tidings.confirmed > here && !self.watches {
             // Not there yet ourselves.
             return false;
         }
@@ -492,12 +504,14 @@ impl<I: Input> Session<I> {
             self.repair(donor, offer.tidings.confirmed);
             return;
         }
+        let made_good = self.watches && self.recovery.is_under_way();
         self.recovery.end_by_entry(self.now, donor);
         self.stats.states_taken += 1;
         let had_match = self.membership.mode() == Mode::Member;
         let (name, frame) = (self.draw_name(), offer.tidings.confirmed);
         let feeds = std::mem::take(&mut self.joining.feeds);
         self.joining.settle();
+        self.send_off_fed(made_good);
         self.restart_ledger_as(name, frame);
         let adopted = self.membership.adopt(self.now, &offer.tidings, name, &mut self.ledger);
         self.checks.restart(frame, offer.inputs_hash);
@@ -507,6 +521,10 @@ impl<I: Input> Session<I> {
         self.lead = self.lead_at(frame);
         if had_match {
             self.events.push(Event::HistoryChanged { frame, ours_lost: true });
+        }
+        if made_good {
+            self.stats.recoveries += 1;
+            self.events.push(Event::Recovered { peer: self.local_peer, frame });
         }
         self.joining.feeds = feeds;
         if let Some(index) = index {

@@ -228,6 +228,10 @@ impl<I: Input> Session<I> {
         self.over |= self.leaving_since.is_some();
         self.stats.starts_over += 1;
         self.catching_up = false;
+        if self.watches && self.recovery.is_under_way() {
+            // The state that is to make ours good is as good for coming in.
+            return;
+        }
         self.recovery.restart();
         self.joining.seek();
     }

@@ -58,7 +58,9 @@ impl<I: Input> Session<I> {
             Some(tag) => self.take_tagged(now, index, tag, bytes),
             None => Packet::decode(bytes, 0).map(|_| ()).map_err(PeerFault::from),
         };
-        if let Err(fault) = taken {
+        if let Err(fault) = taken
+            && !self.blame_donor(index, fault)
+        {
             self.fault(index, fault);
         }
     }
@@ -371,10 +373,12 @@ impl<I: Input> Session<I> {
             self.take_entries(index, newest, packet, meaning, have)?;
         }
         self.take_time(now, index, newest, packet, meaning);
-        if let Some(check) = packet.check
-            && matches!(meaning.hearing, Hearing::All(_))
-        {
-            self.take_check(index, newest.saturating_sub(check.age_frames.into()), check);
+        if let Some(check) = packet.check {
+            let frame = newest.saturating_sub(check.age_frames.into());
+            match meaning.hearing {
+                Hearing::All(_) => self.take_check(index, frame, check),
+                _ => self.take_check_watching(index, frame, check),
+            }
         }
         self.note_heard(index);
         Ok(())

@@ -3,7 +3,8 @@
 //! Whoever finds, simulating again, that its own state was changed from outside takes the other's. Else those who hold
 //! the same hashes for a frame are a group: the smaller one takes the state of the larger one; of two equally large the
 //! one without the member present longest does. Its stream goes on, membership does not notice, the others are not
-//! disturbed. Where inputs differ, too, it comes in anew.
+//! disturbed. Where inputs differ, too, it comes in anew. So does whoever only watches, which has no voice itself: it
+//! goes by what those say who play.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
@@ -113,6 +114,9 @@ impl Recovery {
     }
 }
 
+/// The rank of those who only watch.
+const WATCHING: (Frame, u32) = (Frame::NEVER, u32::MAX);
+
 /// One machine's word in the vote.
 struct Voice {
     /// When it came, and its first slot.
@@ -133,13 +137,13 @@ impl<I: Input> Session<I> {
             self.recovery.retry();
             self.recovery.donor = self.joining.given_up().or(self.recovery.donor);
             self.forget_differences();
+            self.look_on();
         }
         let Some((frame, since)) = self.recovery.suspect else { return };
         let waited = self.now.since(since);
         let looked_into = !self.is_inquest_open() || waited >= INQUEST_PATIENCE;
-        let asked = self.recovery.under_way || self.joining.is_busy();
-        if asked || !looked_into || !self.recovery.is_due(self.now) || self.membership.mode() != Mode::Member
-        {
+        let able = if self.watches { self.joining.is_fed() } else { self.is_settled_in() };
+        if self.recovery.under_way || !able || !looked_into || !self.recovery.is_due(self.now) {
             return;
         }
         let open = || self.remotes.iter().filter(|remote| remote.is_open);
@@ -156,18 +160,24 @@ impl<I: Input> Session<I> {
             (None, None) => Vec::new(),
         };
         self.recovery.changed.clear();
-        // What it gave may be why there is a difference again.
-        Self::prefer(&mut winners, &|peer| Some(peer) != self.recovery.donor);
+        // What it gave, or feeds us, may be why there is a difference again.
+        let givers = [self.recovery.donor, self.joining.donor()];
+        Self::prefer(&mut winners, &|peer| !givers.contains(&Some(peer)));
         // A state comes over a link of its own: who is only heard through others cannot give one.
         Self::prefer(&mut winners, &|peer| self.is_heard_directly(peer));
         if let Some(donor) = self.rng.pick(&winners).copied() {
             self.recovery.under_way = true;
             self.recovery.wrong = wrong;
+            self.leave_feeder();
             self.seek_from(donor);
         } else if !heard || own.is_none() {
             // Too long ago, or not everybody spoke: the next check tells whether there still is a difference.
             self.forget_differences();
         }
+    }
+
+    fn is_settled_in(&self) -> bool {
+        self.membership.mode() == Mode::Member && !self.joining.is_busy()
     }
 
     /// Those who hold the same hashes for a frame as this peer, which is one of them.
@@ -194,7 +204,7 @@ impl<I: Input> Session<I> {
     /// The group that wins against ours, if one does. Whoever is known to have been changed from outside has no voice.
     /// Of two equally large ours wins if it is known to be right, or if not everybody was `heard`.
     fn outvoted_by(&self, own: OwnCheck, heard: bool) -> Vec<PeerId> {
-        let right = !self.recovery.changed.is_empty() || !heard;
+        let right = !self.recovery.changed.is_empty() || !heard || self.watches;
         let rank_of = |peer: PeerId| {
             let row = self.membership.known().iter().find(|row| row.is_open() && row.stream.peer == peer);
             row.map(|row| (row.first, row.slots.bits().trailing_zeros()))
@@ -205,8 +215,13 @@ impl<I: Input> Session<I> {
             voices.push(Voice { rank, peer: self.local_peer, hashes: ours });
         }
         for remote in self.remotes.iter().filter(|remote| remote.is_trusted()) {
-            let sound = remote.is_open && !self.recovery.changed.contains(&remote.peer);
-            let Some(rank) = rank_of(remote.peer).filter(|_| sound) else { continue };
+            // To those who watch, others who do are the last to be asked.
+            let watches = self.watches && remote.watches && remote.peer < self.local_peer;
+            let rank = match rank_of(remote.peer) {
+                Some(rank) if remote.is_open && !self.recovery.changed.contains(&remote.peer) => rank,
+                None if watches => WATCHING,
+                _ => continue,
+            };
             if let Some(hashes) = remote.told_check(own.frame) {
                 voices.push(Voice { rank, peer: remote.peer, hashes });
             }
@@ -214,8 +229,9 @@ impl<I: Input> Session<I> {
         // Larger first, then whoever has the most senior member.
         let weight = |hashes: (u32, u32)| {
             let group = voices.iter().filter(|voice| voice.hashes == hashes);
-            let senior = group.clone().map(|voice| voice.rank).min();
-            (group.count(), right && hashes == ours, std::cmp::Reverse(senior))
+            let senior = group.clone().map(|voice| voice.rank).min().unwrap_or(WATCHING);
+            let players = group.filter(|voice| voice.rank != WATCHING).count();
+            (players, right && hashes == ours, std::cmp::Reverse(senior))
         };
         let winner = voices.iter().map(|voice| voice.hashes).max_by_key(|hashes| weight(*hashes));
         match winner {
@@ -250,7 +266,7 @@ impl<I: Input> Session<I> {
         }
         for index in 0..self.remotes.len() {
             let remote = &self.remotes[index];
-            if remote.is_open && remote.is_trusted() {
+            if (remote.is_open || remote.watches) && remote.is_trusted() {
                 let peer = remote.peer;
                 Message::Recovered { through }.encode(self.outbox.letter(peer, MESSAGE_STREAM));
             }

@@ -1,10 +1,15 @@
 //! Looking on: a session without players that follows what others confirm.
 
-use gaggle_kit::{Input, PeerId, SlotSet};
+use gaggle_kit::{Frame, Input, PeerId, SlotSet};
 
 use super::{CATCH_UP_FRAMES, Session, Tick};
 use crate::config::{SessionConfig, SessionError};
+use crate::exchange::MESSAGE_STREAM;
+use crate::membership::{Mode, Relation};
+use crate::packet::CheckBlock;
+use crate::remote::{Remote, RemoteCheck};
 use crate::roster::Incarnation;
+use crate::transfer::Message;
 
 impl<I: Input> Session<I> {
     /// A session of `local` that only watches a match others play: it comes in like somebody who [joins](Session::join),
@@ -37,5 +42,34 @@ impl<I: Input> Session<I> {
         self.plan.begin(current.saturating_add(frames));
         self.checks.begin_tick();
         if frames > 0 { Tick::Advanced } else { Tick::Stalled }
+    }
+
+    /// Hashes of somebody who does not play. Among those who watch they say who has the right state to give; whether ours
+    /// is right they only say where nobody is heard who plays.
+    pub(super) fn take_check_watching(&mut self, index: usize, frame: Frame, block: CheckBlock) {
+        let Remote { peer, watches, .. } = self.remotes[index];
+        if !self.watches || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
+            return;
+        }
+        self.remotes[index].note_told_check(RemoteCheck { frame, block });
+        if !self.remotes.iter().any(|remote| remote.is_open && remote.reachable) {
+            self.take_check(index, frame, block);
+        }
+    }
+
+    /// Whoever fed us is not needed: somebody else gives us another state, and feeds us then.
+    pub(super) fn leave_feeder(&mut self) {
+        if let Some(feeder) = self.joining.donor().filter(|_| self.watches) {
+            Message::Enough.encode(self.outbox.letter(feeder, MESSAGE_STREAM));
+            self.joining.seek();
+        }
+    }
+
+    /// Nobody gave us another state: we go on with ours, fed by whoever would.
+    pub(super) fn look_on(&mut self) {
+        if self.watches && self.membership.mode() == Mode::Observer {
+            let silent = self.joining.given_up().unwrap_or(self.local_peer);
+            self.ask_other_feeder(silent);
+        }
     }
 }

@@ -229,11 +229,17 @@ impl Company {
 
     /// A machine is switched on to watch.
     pub fn watch(&mut self, index: usize) -> &mut Self {
+        self.watch_via(index, &[]).connect(index)
+    }
+
+    /// A machine is switched on to watch, linked to these only.
+    pub fn watch_via(&mut self, index: usize, via: &[usize]) -> &mut Self {
         let (name, id) = (self.name(), self.id(index));
         let session = Session::watch(self.config.clone(), id, name).unwrap();
         let carrier = self.net.restarted_carrier(index);
         self.machines[index] = self.machine(index, session, carrier);
-        self.connect(index)
+        via.iter().for_each(|other| self.net.apply(&Change::Connect(index, *other)));
+        self
     }
 
     /// Links to everybody who is on.

@@ -58,6 +58,29 @@ fn the_junior_plays_on_until_it_holds_the_winners_state() {
 }
 
 #[test]
+fn one_that_goes_on_alone_takes_nobody_along() {
+    // 4 hears nobody for a while and goes on alone; the others, who had heard it all the time, are told.
+    let story = |rules| {
+        let mut tale = Tale::of(5, 0, rules);
+        tale.play(&[0, 1, 2, 3, 4], 3);
+        (0..4).for_each(|other| _ = tale.suspect(4, other));
+        tale.tick(4).tick(4);
+        assert_ne!(tale.history(4), tale.history(0));
+        (0..4).for_each(|other| _ = tale.trust(4, other));
+        let names: Vec<_> = (0..5).map(|index| tale.name(index)).collect();
+        tale.play(&[0, 1, 2, 3, 4], 24);
+        let anew = (0..5).filter(|index| tale.name(*index) != names[*index]).collect::<Vec<_>>();
+        assert!((1..5).all(|index| tale.history(index) == tale.history(0)), "they meet again");
+        (anew, tale.holds().confirmed(0))
+    };
+    let (anew, confirmed) = story(ALL);
+    assert_eq!(anew, [4], "it comes back alone");
+    assert!(confirmed > 20, "and the others play on: {confirmed}");
+    let (anew, _) = story(Rules { fewer_come_back: false, ..ALL });
+    assert_eq!(anew, [0, 1, 2, 3], "four go where one is");
+}
+
+#[test]
 fn who_yields_is_decided_where_they_parted_whatever_came_after() {
     // Two halves part. Each may play long or short: the same one yields, and only one does.
     let mut juniors = Vec::new();

@@ -63,7 +63,7 @@ fn a_state_larger_than_announced_by_any_measure_is_never_waited_for() {
 }
 
 /// Gives another state of its own making, with everything else right.
-fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tongue {
+pub(super) fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tongue {
     Box::new(move |session, mail| {
         let mut said = Vec::new();
         for Mail { to, reliable, bytes } in mail {

@@ -150,6 +150,25 @@ fn a_view_nobody_was_asked_about_is_a_fault() {
 }
 
 #[test]
+fn whoever_says_it_has_gone_on_alone_takes_nobody_along() {
+    let mut table = Table::of(4, 3);
+    let mut ticks = 0;
+    table.tongue = Box::new(move |session, mut mail| {
+        ticks += 1;
+        if ticks == 100 {
+            let alone = |rows: &mut [Row]| rows[..3].iter_mut().for_each(|row| row.last = Frame::new(90));
+            let mut bytes = Vec::new();
+            coup(session, alone).encode(&mut bytes);
+            mail.extend((0..3).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
+        }
+        mail
+    });
+    table.run(160).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1, 2]);
+    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    assert!((0..3).all(|index| !table.events[index].iter().any(lost)), "{}", table.describe());
+}
+
+#[test]
 fn changes_without_end_are_a_fault() {
     let mut table = Table::of(3, 2);
     table.run(60);

@@ -1,10 +1,103 @@
-//! Those who watch and lie.
+//! Lies to those who watch, and those who watch and lie.
 
-use gaggle_kit::Frame;
+use gaggle_kit::{Frame, state_hash};
 
-use super::{Mail, Table, peer};
+use super::joins::forged;
+use super::{Mail, Table, Tongue, peer, reword};
 use crate::announce::{Findings, Message as Word};
 use crate::event::Event;
+use crate::membership::Tail;
+use crate::transfer::Message;
+
+/// Another lie, by somebody who tells nobody who watches the hashes that would give it away.
+fn covered(mut lie: Tongue, watcher: usize) -> Tongue {
+    Box::new(move |session, mail| {
+        let mut mail = lie(session, mail);
+        for mail in mail.iter_mut().filter(|mail| mail.to == watcher) {
+            _ = reword(mail, |packet| packet.check = None, |value| value);
+        }
+        mail
+    })
+}
+
+/// Whether somebody shows for a while what 0 plays.
+fn shows_the_match(table: &mut Table, watcher: usize) -> bool {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut compared = 0;
+    for _ in 0..120 {
+        table.step();
+        let (frame, pot) = table.players[0].confirmed_game().expect("it plays");
+        seen.insert(frame, state_hash(pot));
+        let (frame, pot) = table.players[watcher].confirmed_game().expect("it watches");
+        if let Some(hash) = seen.get(&frame) {
+            compared += 1;
+            if *hash != state_hash(pot) {
+                return false;
+            }
+        }
+    }
+    assert!(compared > 20, "nothing was compared:\n{}", table.describe());
+    true
+}
+
+/// Somebody is brought in by the liar, and knows the others, too.
+fn watch_by_the_liar(lie: Tongue) -> Table {
+    let mut table = Table::of(3, 2);
+    table.tongue = covered(lie, 3);
+    table.run(60).watch(&[2]);
+    table.run_until("it watches", 300, |t| t.session(3).is_running());
+    table.link(3, 0);
+    table.link(3, 1);
+    table
+}
+
+/// Whatever it was given, in the end it sees what is played, by somebody else, and those who play were not disturbed.
+fn expect_made_good(mut table: Table) {
+    table.run_until("it takes another state", 900, |t| t.session(3).stats().states_taken == 2);
+    table.run(60);
+    assert!(shows_the_match(&mut table, 3), "{}", table.describe());
+    assert_ne!(table.session(3).joining.donor(), Some(peer(2)), "the liar is left");
+    table.run(600).expect_agreement(&[0, 1, 2], 120).expect_no_fault(&[0, 1, 3]);
+    assert_eq!(table.session(3).stats().states_taken, 2, "once:\n{}", table.describe());
+    let parted = |event: &Event| {
+        matches!(event, Event::Desync { .. } | Event::InputsDiffer { .. } | Event::Gone { .. })
+    };
+    assert!((0..3).all(|index| !table.events[index].iter().any(parted)), "{}", table.describe());
+}
+
+#[test]
+fn whoever_was_given_a_wrong_state_to_watch_gets_another_elsewhere() {
+    let table = watch_by_the_liar(forged(|mut state| {
+        state[0] ^= 1;
+        state
+    }));
+    expect_made_good(table);
+}
+
+/// After a while everything was done otherwise.
+fn twist(tail: &mut Tail) {
+    let told = std::mem::replace(tail, Tail::from(tail.stream, tail.from));
+    for frame in (told.from.number()..=told.through().number()).map(Frame::new) {
+        let lie = u8::from(frame > Frame::new(150));
+        tail.push(&[told.value(frame)[0] ^ lie], told.extras(frame));
+    }
+}
+
+#[test]
+fn whoever_is_fed_other_inputs_than_are_played_goes_elsewhere() {
+    let table = watch_by_the_liar(Box::new(|_, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.reliable && mail.to == 3) {
+            let bytes = mail.bytes.clone();
+            if let Ok(Message::Feed(mut feed)) = Message::decode(&bytes) {
+                feed.tails.iter_mut().filter(|tail| tail.stream.peer == peer(0)).for_each(twist);
+                mail.bytes.clear();
+                Message::Feed(feed).encode(&mut mail.bytes);
+            }
+        }
+        mail
+    }));
+    expect_made_good(table);
+}
 
 #[test]
 fn whoever_only_watches_parts_nobody_by_what_it_says() {
