@@ -67,8 +67,6 @@ struct Together {
     with_lead_change: u64,
     with_recovery: u64,
     with_chain: u64,
-    /// Somebody could bring a second player.
-    seats_to_spare: bool,
     stood_still: u64,
     /// By seed, why a match failed.
     failures: Vec<(u64, String)>,
@@ -109,13 +107,19 @@ impl Together {
             ("seconds watched", tally.watched / 60, all_minutes * 10),
             ("chains of watchers in a tenth of the matches", self.with_chain * 10, self.matches),
             ("compared states", tally.compared, all_minutes * 60),
+            (
+                "joins of two players at one machine, one in four minutes",
+                self.sum.joins_of_two * 4,
+                all_minutes,
+            ),
+            (
+                "recoveries of those who watch, one in fifty matches",
+                tally.recoveries_watching * 50,
+                self.matches,
+            ),
         ];
-        let demands = demands.into_iter().chain(self.seats_to_spare.then_some((
-            "joins of two players at one machine, one in four minutes",
-            self.sum.joins_of_two * 4,
-            all_minutes,
-        )));
         let missing = demands
+            .into_iter()
             .filter(|(_, found, wanted)| found < wanted)
             .map(|(what, found, wanted)| format!("too few {what}: {found} where at least {wanted} are due"));
         missing.reduce(|all, one| format!("{all}\n{one}"))
@@ -133,7 +137,7 @@ impl Together {
         } = &self.sum;
         format!(
             "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
-             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs and {} recoveries, {} starts over; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
+             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
             self.matches,
             peer_seconds / 60,
             tally.frames,
@@ -149,6 +153,7 @@ impl Together {
             tally.passed_on,
             tally.desyncs,
             tally.recoveries,
+            tally.recoveries_watching,
             tally.starts_over,
             inputs_checked,
             tally.compared,
@@ -168,8 +173,7 @@ impl Together {
 fn play_all(options: &Options) -> Together {
     let (first, end) = options.seeds;
     let next = AtomicU64::new(first);
-    let seats_to_spare = (first..end).any(|seed| options.plan(seed).players.contains(&2));
-    let together = Mutex::new(Together { seats_to_spare, ..Together::default() });
+    let together = Mutex::new(Together::default());
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min((end - first) as usize);
     std::thread::scope(|scope| {
         for _ in 0..threads {

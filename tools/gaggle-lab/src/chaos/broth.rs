@@ -6,8 +6,8 @@ use std::cell::Cell;
 use gaggle_kit::{Input, Slot, State};
 use gaggle_timeline::{Game, Inputs};
 
-/// Slots the game has.
-pub(super) const SLOTS: usize = 8;
+/// Slots the game has: enough for two players at some machines, however many of these there are.
+pub(super) const SLOTS: usize = 12;
 
 /// What a player holds: the stay it belongs to, and how often it changed its mind in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]

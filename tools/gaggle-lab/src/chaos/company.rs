@@ -18,6 +18,8 @@ const STEP: Micros = Micros::from_millis(2);
 const HEAL_LIMIT: Micros = Micros::from_secs(40);
 /// A damaged state is made good within this.
 const DAMAGE_LIMIT: Micros = Micros::from_secs(20);
+/// A state that was given while it was damaged may arrive so much later.
+const UNDER_WAY: Micros = Micros::from_secs(5);
 /// So many frames everybody must have held at the end, to compare them whole.
 const COMMON_FRAMES_MIN: usize = 5;
 /// So often somebody comes to watch, or has seen enough.
@@ -67,6 +69,8 @@ pub(super) struct Company {
     /// Everything healed: what machines hold is written down.
     ending: bool,
     damaged_until: Micros,
+    /// Until then somebody may be given a wrong state.
+    wrong_until: Micros,
 }
 
 impl Company {
@@ -92,6 +96,7 @@ impl Company {
             watchers_came: 0,
             ending: false,
             damaged_until: Micros::ZERO,
+            wrong_until: Micros::ZERO,
             plan,
         };
         for index in 0..company.plan.all() {
@@ -218,7 +223,10 @@ impl Company {
                 self.mend();
             }
             self.retire_lonely_damage();
-            self.books.damaged = self.machines.iter().any(|machine| machine.damaged.is_some());
+            if self.machines.iter().any(Machine::is_wrong) {
+                self.wrong_until = self.net.now() + UNDER_WAY;
+            }
+            self.books.damaged = self.net.now() < self.wrong_until;
             for index in 0..self.machines.len() {
                 self.step(index)?;
             }
@@ -231,7 +239,7 @@ impl Company {
     fn retire_lonely_damage(&mut self) {
         for index in 0..self.machines.len() {
             let machine = &self.machines[index];
-            if machine.damaged.is_some() && machine.on {
+            if machine.is_wrong() && machine.on {
                 let history = machine.session().history();
                 let together = |other: &&Machine| other.plays() && other.session().history() == history;
                 if self.machines.iter().filter(together).count() < 3 {
@@ -258,10 +266,6 @@ impl Company {
             false => &mut self.entries_held_most,
         };
         *most = held.max(*most);
-        if machine.misled {
-            self.switch_off(index);
-            return Ok(());
-        }
         if machine.session().is_member() {
             self.slots[index] = machine.session().local_slots();
         }
@@ -402,7 +406,7 @@ impl Company {
             Fault::BitFlip => {
                 // Alone nobody can tell a damaged state from a right one, and two not always.
                 if self.is_together() && self.machines.iter().filter(|machine| machine.plays()).count() >= 3 {
-                    let victim = self.pick(Machine::plays);
+                    let victim = self.pick(|machine| machine.plays() || machine.shows());
                     victim.into_iter().for_each(|index| self.machines[index].flip_a_bit());
                     self.damaged_until = now + DAMAGE_LIMIT;
                 }
@@ -411,7 +415,7 @@ impl Company {
     }
 
     fn is_damaged(&self) -> bool {
-        self.net.now() < self.damaged_until && self.machines.iter().any(|machine| machine.damaged.is_some())
+        self.net.now() < self.damaged_until && self.machines.iter().any(Machine::is_wrong)
     }
 
     fn crash_one(&mut self) {
@@ -462,7 +466,7 @@ impl Company {
         let here = |machine: &Machine| {
             (machine.plays() || machine.shows())
                 && machine.session().history() == history
-                && machine.damaged.is_none()
+                && !machine.is_wrong()
         };
         here(first) && on.all(here)
     }

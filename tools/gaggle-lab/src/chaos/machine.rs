@@ -30,6 +30,8 @@ pub(super) struct Tally {
     /// Frames shown by those who only watch, and states these passed on to each other.
     pub(super) watched: u64,
     pub(super) passed_on: u64,
+    /// How often what these show was made good.
+    pub(super) recoveries_watching: u64,
 }
 
 impl Tally {
@@ -45,6 +47,7 @@ impl Tally {
         self.starts_over += other.starts_over;
         self.watched += other.watched;
         self.passed_on += other.passed_on;
+        self.recoveries_watching += other.recoveries_watching;
     }
 }
 
@@ -56,7 +59,7 @@ pub(super) struct Books {
     /// Who came at which frame, and who went: each counts once, however many saw it.
     pub(super) joins: BTreeSet<(PeerId, Frame)>,
     pub(super) leaves: BTreeSet<(PeerId, Frame)>,
-    /// Somebody's state is damaged right now.
+    /// Somebody's state is damaged, or was when it was given to somebody who may not have it yet.
     pub(super) damaged: bool,
     /// Those of them with two players.
     pub(super) joins_of_two: BTreeSet<(PeerId, Frame)>,
@@ -84,7 +87,7 @@ pub(super) struct Machine {
     /// The state was damaged at this frame; until it is made good it differs.
     pub(super) damaged: Option<Frame>,
     flip_next: bool,
-    /// It watches, and was given a damaged state: what it shows is worth nothing.
+    /// It watches, and was given a damaged state: what it shows is worth nothing until it is given another.
     pub(super) misled: bool,
     /// The whole of what it held lately, by frame, if that is wanted: while it was in one match and undamaged.
     pub(super) lately: Option<BTreeMap<Frame, u64>>,
@@ -151,6 +154,11 @@ impl Machine {
         self.on && self.session().is_member()
     }
 
+    /// Whether its state is another than it should be.
+    pub(super) fn is_wrong(&self) -> bool {
+        self.damaged.is_some() || self.misled
+    }
+
     /// Whether it only watches, and sees a match.
     pub(super) fn shows(&self) -> bool {
         self.on && self.session().is_watching() && self.session().is_running()
@@ -207,6 +215,7 @@ impl Machine {
             // What it shows is checked as it comes; it counts apart from what players do.
             self.tally.watched = stats.frames;
             self.tally.passed_on = stats.states_given;
+            self.tally.recoveries_watching = stats.recoveries;
             return Ok(());
         }
         self.tally.frames = stats.frames;
@@ -332,8 +341,10 @@ impl Machine {
         };
         if books.chronicle.digest(place).is_some_and(|digest| digest != game.digest()) {
             if session.is_watching() && books.damaged {
-                // Nobody can tell a damaged state from a right one, and whoever watches has no voice among those who try.
+                // Nobody can tell a damaged state from a right one when it is given: it shows later.
                 self.misled = true;
+                self.straight_of = Some(stay);
+                self.lately.iter_mut().for_each(BTreeMap::clear);
                 return Ok(());
             }
             return Err(format!("machine {index} took a wrong state of {frame} over"));
@@ -341,7 +352,7 @@ impl Machine {
         self.straight.copy_from(game);
         self.place = place;
         self.straight_of = Some(stay);
-        self.damaged = None;
+        (self.damaged, self.misled) = (None, false);
         // What it held before is behind it, even in the same history.
         self.lately.iter_mut().for_each(BTreeMap::clear);
         Ok(())

@@ -57,6 +57,8 @@ pub(super) enum Fault {
     BitFlip,
 }
 
+/// Machines that play, at most.
+const MACHINES_MAX: usize = 8;
 /// Who only watches, at most.
 const WATCHERS_MAX: usize = 3;
 
@@ -77,7 +79,7 @@ impl Plan {
     pub(super) fn draw(seed: u64, machines: Option<usize>, minutes: u64) -> Plan {
         let mut rng = Prng::stream(seed, 1);
         let drawn = 3 + rng.below(4) as usize;
-        let machines = machines.unwrap_or(drawn).clamp(2, SLOTS);
+        let machines = machines.unwrap_or(drawn).clamp(2, MACHINES_MAX);
         let mut company = Prng::stream(seed, 3);
         Plan {
             seed,
