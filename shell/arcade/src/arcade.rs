@@ -504,9 +504,6 @@ impl Arcade {
         match choice {
             Choice::Play => self.take_off(1, Wish::Find),
             Choice::Cabinet(nth) => self.ask_for(nth),
-            Choice::PlayTwo if self.cabinet.about().players_here < 2 => {
-                self.toasts.push(None, "One player at each machine here.".to_string(), false);
-            }
             Choice::PlayTwo => self.take_off(2, Wish::Find),
             Choice::Private => self.take_off(1, Wish::Private),
             Choice::Mode => {

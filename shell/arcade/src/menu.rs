@@ -358,7 +358,16 @@ impl Menu {
     /// All of them but rooms.
     fn standing_places(&self) -> impl Iterator<Item = (Choice, Rect)> {
         let cabinets = self.row.places.iter().map(|(nth, place)| (Choice::Cabinet(*nth), *place));
-        self.layout.places().into_iter().chain(cabinets)
+        self.layout.places().into_iter().filter(|(choice, _)| self.offers(*choice)).chain(cabinets)
+    }
+
+    /// Whether the game that is on has such a thing.
+    fn offers(&self, choice: Choice) -> bool {
+        match choice {
+            Choice::PlayTwo => self.game.players_here > 1,
+            Choice::Replay => self.game.has_replays,
+            _ => true,
+        }
     }
 }
 
@@ -418,6 +427,23 @@ mod tests {
     /// A menu with one game only.
     fn menu(view: View) -> Menu {
         Menu::new(view, &gander::ABOUT, &NAMES[..1])
+    }
+
+    #[test]
+    fn what_a_game_does_not_have_cannot_be_chosen() {
+        for view in views() {
+            let mut menu = Menu::new(view, &drake::ABOUT, &NAMES);
+            let layout = menu.layout.clone();
+            let hidden = [Choice::PlayTwo, Choice::Replay];
+            assert!(reached(&mut menu).iter().all(|choice| !hidden.contains(choice)));
+            for place in [layout.play_two, layout.replay] {
+                let (x, y) = place.middle();
+                let chosen = menu.click(x * view.word_scale, y * view.word_scale);
+                assert!(chosen.is_none_or(|choice| !hidden.contains(&choice)), "{chosen:?}");
+            }
+            menu.game = &gander::ABOUT;
+            assert!(hidden.iter().all(|choice| reached(&mut menu).contains(choice)));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the menu looks like: buttons, the list of rooms, the boxes for a code.
 
-use gaggle_scene::{Scene, font, palette};
+use gaggle_scene::{Color, Scene, font, palette};
 
 use super::layout::Layout;
 use super::{CODE_LENGTH, Choice, Menu, MenuFacts, RoomLine, row};
@@ -27,11 +27,12 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
     if let Some(place) = layout.strip {
         row::strip(&mut pen, place, menu.game.name, menu.games);
     }
-    play(&mut pen, layout.play);
+    play(&mut pen, layout.play, !layout.upright);
     mode(&mut pen, layout.mode, menu.game.modes, menu.mode);
-    button(&mut pen, layout.play_two, &["Two players", "Two"]);
+    let color = |choice| if menu.offers(choice) { palette::TEXT } else { palette::MIST[1] };
+    colored(&mut pen, layout.play_two, &["Two players", "Two"], color(Choice::PlayTwo));
     button(&mut pen, layout.private, &["Play with friends", "With friends", "Friends"]);
-    button(&mut pen, layout.replay, &["Replay"]);
+    colored(&mut pen, layout.replay, &["Replay"], color(Choice::Replay));
     button(&mut pen, layout.help, &["How to play", "Help", "?"]);
     sound(&mut pen, layout.sound, facts.muted);
     name(&mut pen, menu, facts);
@@ -60,13 +61,14 @@ fn focus(pen: &mut Pen<'_>, menu: &Menu) {
     }
 }
 
-fn play(pen: &mut Pen<'_>, place: Rect) {
+/// The big one. Where there is no keyboard to be expected, it does not name a key.
+fn play(pen: &mut Pen<'_>, place: Rect, has_keys: bool) {
     let Rect { x, y, wide, tall } = place;
     pen.panel(place, palette::FIRE[4], 1.0, Some(palette::FIRE[5]));
     pen.fill(Rect::new(x + 2, y + tall - 3, wide - 4, 2), palette::FIRE[3], 1.0);
     let size = if tall >= 18 { 2 } else { 1 };
     let letters = font::width("PLAY", true, 0) * size;
-    let hint = wide >= letters + 60;
+    let hint = has_keys && wide >= letters + 60;
     let left = if hint { x + wide / 2 - letters / 2 - 14 } else { x + (wide - letters) / 2 };
     pen.bold("PLAY", left, y + (tall - 7 * size) / 2, wide, palette::INK).sized(size as u8);
     if hint {
@@ -91,11 +93,15 @@ fn mode(pen: &mut Pen<'_>, place: Rect, modes: &[(&str, &str)], chosen: usize) {
 
 /// A button with the longest of its names that fits.
 fn button(pen: &mut Pen<'_>, place: Rect, names: &[&str]) {
+    colored(pen, place, names, palette::TEXT);
+}
+
+fn colored(pen: &mut Pen<'_>, place: Rect, names: &[&str], color: Color) {
     pen.card(place, palette::MIST[0]);
     let room = place.wide - 6;
     let name = names.iter().find(|name| font::width(name, false, 0) <= room).or(names.last());
     let (middle, y) = (place.x + place.wide / 2, place.y + (place.tall - 7) / 2);
-    pen.text(name.copied().unwrap_or_default(), middle, y, room, palette::TEXT).centred();
+    pen.text(name.copied().unwrap_or_default(), middle, y, room, color).centred();
 }
 
 fn sound(pen: &mut Pen<'_>, place: Rect, muted: bool) {
