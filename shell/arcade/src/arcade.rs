@@ -256,6 +256,11 @@ impl Arcade {
         true
     }
 
+    /// A key is still down and says so once more, before [`Arcade::key_down`].
+    pub fn key_repeats(&mut self, code: &str) {
+        self.controls.hold(code);
+    }
+
     /// A key went up.
     pub fn key_up(&mut self, code: &str) {
         self.controls.release(code);

@@ -78,8 +78,8 @@ pub struct Controls {
     tapped: Vec<String>,
     /// What gamepads and touch add to each of two players.
     added: [Held; 2],
-    /// What two gamepads held at the last look, and whether start was down.
-    pads: [(Held, bool); 2],
+    /// What two gamepads held at the last look, and whether start was down; none before the first look.
+    pads: [Option<(Held, bool)>; 2],
 }
 
 impl Controls {
@@ -97,6 +97,13 @@ impl Controls {
         is_fresh
     }
 
+    /// A key says by itself that it is still down. It may have gone down before this page had the keyboard, for something else.
+    pub fn hold(&mut self, code: &str) {
+        if self.press(code) {
+            self.tapped.pop();
+        }
+    }
+
     /// A key went up.
     pub fn release(&mut self, code: &str) {
         self.held.retain(|held| held != code);
@@ -109,9 +116,10 @@ impl Controls {
         self.added = [Held::default(); 2];
     }
 
-    /// What a gamepad holds now: the keys that what was not held before stands for.
+    /// What a gamepad holds now: the keys that what was not held before stands for. What is held at the first look was pressed
+    /// for something else: to switch this cabinet on.
     pub fn press_pad(&mut self, player: usize, held: Held, start: bool) -> Vec<Key> {
-        let (before, started) = std::mem::replace(&mut self.pads[player], (held, start));
+        let (before, started) = self.pads[player].replace((held, start)).unwrap_or((held, start));
         let keys = [
             (Key::Up, held.up && !before.up),
             (Key::Down, held.down && !before.down),
@@ -167,13 +175,31 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_was_down_before_is_held_and_not_pressed() {
+        let mut controls = Controls::default();
+        controls.hold("Space");
+        assert!(!controls.press("Space"), "it repeats");
+        assert!(controls.held(false)[0].action);
+        controls.release("Space");
+        assert!(!controls.held(false)[0].action);
+        assert!(controls.press("Space"));
+    }
+
+    #[test]
     fn a_button_of_a_gamepad_is_a_key_once() {
         let mut controls = Controls::default();
         let (down, action) = (true, true);
         let held = Held { down, action, ..Held::default() };
+        assert_eq!(
+            controls.press_pad(1, Held { down, ..Held::default() }, false),
+            [],
+            "held from the beginning"
+        );
+        assert_eq!(controls.press_pad(1, Held::default(), false), []);
         assert_eq!(controls.press_pad(1, held, false), [Key::Down, Key::Enter]);
         assert_eq!(controls.press_pad(1, held, true), [Key::Escape]);
         assert_eq!(controls.press_pad(1, held, true), []);
+        controls.press_pad(0, Held::default(), false);
         assert_eq!(controls.press_pad(0, Held { down, ..Held::default() }, false), [Key::Down]);
     }
 

@@ -449,6 +449,9 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let window = page.borrow().window.clone();
     on(&window, "keydown", page, |page, event: KeyboardEvent| {
         page.wake_audio();
+        if event.repeat() {
+            page.arcade.key_repeats(&event.code());
+        }
         // What the browser itself does with Ctrl and Alt stays the browser's.
         if !event.ctrl_key()
             && !event.alt_key()
