@@ -8,7 +8,7 @@ use gaggle_web::chromium::Page;
 use serde_json::Value;
 
 use crate::native::Native;
-use crate::online::{Hall, expect_agreement, facts, fly, is_together, until};
+use crate::online::{Hall, expect_agreement, facts, fly, frames_to_answer, is_together, until};
 use crate::{PATIENCE, picture, tap};
 
 fn is_long() -> bool {
@@ -164,4 +164,13 @@ fn what_depends_on_the_machine_is_measured() {
     let stood = count(&facts(&host), "stalled") - stalled;
     targets.at_most("whoever played stood still for, ticks", stood as f64, 0.0);
     targets.at_most("and had tasks over 50 ms", number(&host, "window.long.length"), 0.0);
+    let mut answers: Vec<u64> = (0..9)
+        .map(|_| {
+            let (frames, delay) = frames_to_answer(&guest, "ArrowRight", "goose");
+            frames.saturating_sub(delay)
+        })
+        .collect();
+    answers.sort_unstable();
+    println!("from a key to its own goose, frames beyond the delay of inputs: {answers:?}");
+    targets.at_most("and in the middle", answers[4] as f64, 2.0);
 }
