@@ -68,6 +68,43 @@ fn those_who_watch_pass_it_on_to_each_other() {
     assert!(passed_on >= 6, "only {passed_on} were fed by others who watch");
 }
 
+fn expect_shown(company: &Company, watchers: std::ops::Range<usize>) {
+    for index in watchers {
+        let behind = company.session(0).confirmed_frame().since(company.session(index).current_frame());
+        assert!(behind < 60, "machine {index} is {behind} frames behind:\n{}", company.describe());
+    }
+}
+
+#[test]
+fn however_many_watch_somebody_may_come_to_play_and_whoever_is_wrong_is_made_good() {
+    for seed in 61..64 {
+        // All at once, and those who can be fed by the fewest others last.
+        let mut company = Company::configured(14, 1, seed, config(4), 0);
+        company.run_ms(1_000);
+        (2..13).rev().for_each(|index| _ = company.watch(index));
+        company.run_until("all of them watch", 8_000, |c| (2..13).all(|index| c.session(index).is_running()));
+        company.run_ms(4_000);
+        expect_shown(&company, 2..13);
+        // Whoever is fed is fed on, and not brought in again and again.
+        let taken = |c: &Company| (2..13).map(|index| c.session(index).stats().states_taken).sum::<u64>();
+        assert!(taken(&company) <= 13, "{}:\n{}", taken(&company), company.describe());
+        company.join(1).run_until("one more plays", 4_000, |c| c.session(1).is_member());
+        company.run_ms(1_500).clear_events();
+        let desync = |event: &Event| matches!(event, Event::Desync { .. });
+        // What is simulated again heals by itself.
+        while company.count(1, desync) == 0 {
+            company.flip_a_bit(1).run_ms(1_500);
+        }
+        company.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
+        company.machines[1].damaged = false;
+        // One with a higher id than all is fed by others who watch; one that is back with a lower one makes another go.
+        company.watch(13).crash(2).run_ms(4_000).watch(2);
+        company.run_ms(5_000).clear_events().run_ms(2_000).expect_together(&[0, 1]);
+        expect_shown(&company, 2..14);
+        assert!(taken(&company) <= 18, "{}:\n{}", taken(&company), company.describe());
+    }
+}
+
 #[test]
 fn whoever_watches_a_wrong_state_is_given_the_right_one() {
     for bulk_bytes in [0, 400_000] {

@@ -6,6 +6,7 @@ use super::Session;
 use super::receive::ASKS;
 use crate::exchange::{MESSAGE_STREAM, TRANSFER_STREAM};
 use crate::membership::{History, row_of};
+use crate::remote::Remote;
 use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, WINDOW_BYTES};
 
 /// Whom one machine helps at a time, those who watch included: more are fed by each other.
@@ -19,7 +20,7 @@ const WATCHER_FEED_INTERVAL: Micros = Micros::from_millis(150);
 /// Bytes most feeds take beside their tails, and for each of these.
 const FEED_BYTES: usize = 32;
 const FEED_TAIL_BYTES: usize = 64;
-/// Of those at most so many only watch: they can be fed by each other, those who want to play cannot.
+/// Of those so many keep their places although they only watch: others who do can feed the rest, but nobody who plays.
 const WATCHERS_MAX: usize = 6;
 /// Somebody who takes nothing for so long is not coming.
 const DONATION_PATIENCE: Micros = Micros::from_secs(10);
@@ -147,13 +148,23 @@ impl<I: Input> Session<I> {
             self.stats.asks_ignored += 1;
             return Some(Decline::Busy);
         }
-        let watching = self.donations.all.iter().filter(|donation| donation.watches).count();
         match () {
             () if !self.running || !self.membership.may_donate() => Some(Decline::Unable),
-            () if self.donations.all.len() >= DONATIONS_MAX => Some(Decline::Busy),
-            () if self.remotes[index].watches && watching >= WATCHERS_MAX => Some(Decline::Busy),
-            () => None,
+            () if self.donations.all.len() < DONATIONS_MAX || self.make_room(index) => None,
+            () => Some(Decline::Busy),
         }
+    }
+
+    /// Only once it is in the match somebody can say that it will only watch, so any number of those may fill all places.
+    /// The one whom most others could feed goes, unless whoever asks is such a one itself. False if nobody does.
+    fn make_room(&mut self, index: usize) -> bool {
+        let Remote { peer, watches, .. } = self.remotes[index];
+        let fed = || self.donations.all.iter().filter(|d| d.watches && matches!(d.parcel, Parcel::Done));
+        let last = fed().map(|donation| donation.to).max().filter(|last| !watches || peer < *last);
+        let Some(last) = last.filter(|_| fed().count() > WATCHERS_MAX) else { return false };
+        self.donations.forget(last);
+        self.decline(last, Decline::Busy);
+        true
     }
 
     fn decline(&mut self, peer: PeerId, why: Decline) {

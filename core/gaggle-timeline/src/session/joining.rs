@@ -183,6 +183,11 @@ impl<I: Input> Session<I> {
         if there && !drags_on && self.now.since(since) < DONOR_PATIENCE {
             return;
         }
+        self.lose_donor(donor);
+    }
+
+    /// Whoever helped us does no more, and is not asked next.
+    fn lose_donor(&mut self, donor: PeerId) {
         self.joining.given_up = Some(donor);
         if self.membership.mode() == Mode::Observer && matches!(self.joining.stage, Stage::Fed { .. }) {
             self.ask_other_feeder(donor);
@@ -359,11 +364,7 @@ impl<I: Input> Session<I> {
                 self.remotes[index].unable_until = Some(self.now + UNABLE_REST);
                 self.joining.stage = Stage::Idle;
             }
-            _ => {
-                // Whoever is busy is not asked again next.
-                self.joining.given_up = self.joining.stage.donor();
-                self.joining.stage = Stage::Idle;
-            }
+            _ => self.lose_donor(self.remotes[index].peer),
         }
     }
 

@@ -6,7 +6,7 @@ use super::joins::forged;
 use super::{Mail, Table, Tongue, peer, reword};
 use crate::announce::{Findings, Message as Word};
 use crate::event::Event;
-use crate::membership::Tail;
+use crate::membership::{self, Tail};
 use crate::transfer::Message;
 
 /// Another lie, by somebody who tells nobody who watches the hashes that would give it away.
@@ -118,4 +118,34 @@ fn whoever_only_watches_parts_nobody_by_what_it_says() {
     table.run(300).expect_agreement(&[0, 1], 300).expect_no_fault(&[0, 1]);
     let asked = |event: &Event| matches!(event, Event::DesyncLocated { .. } | Event::InputsDiffer { .. });
     assert!((0..2).all(|index| !table.events[index].iter().any(asked)), "{}", table.describe());
+}
+
+#[test]
+fn whoever_watches_and_asks_without_end_takes_nobodys_place() {
+    // It has the lowest name of all who watch, so it is the last to make way.
+    let mut table = Table::of(1, 1);
+    table.tongue = Box::new(|_, mut mail| {
+        let (mut enough, mut ask) = (Vec::new(), Vec::new());
+        Message::Enough.encode(&mut enough);
+        membership::Message::AskSnapshot.encode(&mut ask);
+        let words = [enough, ask].map(|bytes| Mail { to: 0, reliable: true, bytes });
+        mail.extend(words);
+        mail
+    });
+    table.run(60);
+    for index in 1..12 {
+        table.watch(&(0..index).collect::<Vec<_>>());
+    }
+    table.run_until("the others watch", 900, |t| (2..12).all(|index| t.session(index).is_running()));
+    table.run(300);
+    let stalled = table.stalled[0];
+    let joiner = table.join(&(0..12).collect::<Vec<_>>());
+    table.run_until("somebody else plays", 600, |t| t.session(joiner).is_member());
+    table.run(120).expect_agreement(&[0, joiner], 300).expect_no_fault(&[0, joiner]);
+    assert_eq!(table.stalled[0], stalled, "whoever plays does not notice");
+    for index in 2..12 {
+        let behind = table.session(0).confirmed_frame().since(table.session(index).current_frame());
+        assert!(behind < 60, "{index} is {behind} frames behind:\n{}", table.describe());
+    }
+    assert!(table.session(0).stats().states_given < 60, "{}", table.describe());
 }
