@@ -60,7 +60,7 @@ pub struct SessionConfig {
     /// After a split only a majority goes on, the others wait. By default every part goes on by itself,
     /// and when they meet again one of them yields.
     pub majority: bool,
-    /// Fewer machines than this do not go on without the others. Default 1.
+    /// Fewer machines than this, those included who wait to be let in, do not go on without the others. Default 1.
     pub circle_min: usize,
     /// A peer that gives no input for so long, while others wait for it, is removed, whoever says that it is there.
     /// Default 10 s.

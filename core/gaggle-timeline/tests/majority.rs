@@ -116,3 +116,39 @@ fn whoever_waits_for_a_majority_may_still_leave() {
     company.run_ms(2_000).crash(0).crash(1).run_ms(6_000);
     company.leave(2).run_until("it is out", 6_000, |c| c.session(2).is_over());
 }
+
+fn of_at_least_two(seed: u64) -> Company {
+    Company::configured(2, 2, seed, SessionConfig { circle_min: 2, ..config(4) }, 0)
+}
+
+#[test]
+fn where_it_takes_two_to_go_on_one_alone_waits_until_they_meet_again() {
+    let mut company = of_at_least_two(87);
+    company.run_ms(2_000);
+    company.net.apply(&Change::Partition(vec![vec![0], vec![1]]));
+    company.run_ms(6_000);
+    let stood = [0, 1].map(|index| confirmed(&company, index));
+    company.run_ms(4_000);
+    assert_eq!([0, 1].map(|index| confirmed(&company, index)), stood, "nobody goes on alone");
+    company.net.apply(&Change::Heal);
+    company.run_until("they go on", 10_000, |c| (0..2).all(|index| confirmed(c, index) > stood[index] + 60));
+    company.run_ms(1_000).expect_together(&[0, 1]);
+    nothing_was_lost(&company, &[0, 1]);
+}
+
+#[test]
+fn where_it_takes_two_to_go_on_one_waits_for_the_other_that_crashed() {
+    for crashed in [0, 1] {
+        let mut company = of_at_least_two(88);
+        company.run_ms(2_000).crash(crashed).run_ms(6_000);
+        let left = 1 - crashed;
+        let stood = confirmed(&company, left);
+        company.run_ms(4_000);
+        assert_eq!(confirmed(&company, left), stood, "it does not go on alone");
+        assert!(company.session(left).is_member(), "but waits in its place");
+        company.join(crashed).run_until("it is back", 10_000, |c| c.session(crashed).is_member());
+        company.run_ms(2_000).expect_together(&[0, 1]);
+        assert!(confirmed(&company, left) > stood + 60, "both go on:\n{}", company.describe());
+        nothing_was_lost(&company, &[left]);
+    }
+}

@@ -73,7 +73,7 @@ impl Membership {
             let unheard = |stream: &&StreamId| !collection.reports.contains_key(stream);
             let silent = collection.circle.iter().find(unheard).copied();
             self.watch_hold_up(now, silent, 0);
-            self.repeat(now);
+            self.repeat(now, entries);
             return;
         }
         let ripe = unfinished || if suspicion { !self.is_gathering(now) } else { enlist };
@@ -151,7 +151,7 @@ impl Membership {
         collection.circle.iter().all(answers) && !widens
     }
 
-    fn repeat(&mut self, now: Micros) {
+    fn repeat(&mut self, now: Micros, entries: &mut dyn Entries) {
         let repeat_after = self.settings.repeat_after;
         let Some(collection) = &mut self.collection else { return };
         if now.since(collection.asked_at) < repeat_after {
@@ -162,6 +162,10 @@ impl Membership {
             self.ask_for_acceptance();
         } else {
             self.send_collect();
+            if !self.settings.majority {
+                // Those who reported may have been too few, and somebody more be here now.
+                let _ = self.conclude(now, entries);
+            }
         }
     }
 
@@ -415,7 +419,9 @@ impl Membership {
             self.ask(now, circle, entries);
             return Ok(());
         }
-        if !self.may_decide(&electorate, &circle) || circle.len() < self.settings.circle_min {
+        // Whoever only waits to be let in is here, too: it may be the one that is missing, switched on again.
+        let here = circle.len() + self.peers.iter().filter(|(_, peer)| peer.ready_since.is_some()).count();
+        if !self.may_decide(&electorate, &circle) || here < self.settings.circle_min {
             return Ok(());
         }
         self.cut(&mut rows, &circle, &collection);
