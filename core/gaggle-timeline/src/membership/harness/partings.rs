@@ -100,6 +100,25 @@ fn who_yields_is_decided_where_they_parted_whatever_came_after() {
 }
 
 #[test]
+fn of_two_who_went_on_alone_the_one_that_slept_yields() {
+    // Both views have one member and the first number: by its lower name 0 would win.
+    let juniors = |asleep: Option<usize>| {
+        let mut tale = Tale::of(2, 0, ALL);
+        tale.play(&[0, 1], 3);
+        asleep.into_iter().for_each(|index| _ = tale.sleep(index));
+        tale.suspect(0, 1).suspect(1, 0).tick(0).tick(1).tick(0).tick(1);
+        assert_ne!(tale.history(0), tale.history(1));
+        tale.trust(0, 1).trust(1, 0).packet(0, 1).packet(1, 0);
+        let asks = |parcel: &Parcel| matches!(parcel, Parcel::Said(Message::AskSnapshot));
+        let asked = tale.0.net.iter().filter(|(.., parcel)| asks(parcel)).map(|(from, ..)| *from);
+        asked.collect::<Vec<_>>()
+    };
+    assert_eq!(juniors(None), [1], "the lower name wins");
+    assert_eq!(juniors(Some(1)), [1]);
+    assert_eq!(juniors(Some(0)), [0], "but not if it slept");
+}
+
+#[test]
 fn a_circle_too_small_is_widened_when_somebody_returns() {
     let story = |rules| {
         let mut tale = voting(3, rules);
@@ -164,4 +183,35 @@ fn a_view_the_majority_made_is_installed_whatever_was_promised_since() {
     assert_eq!(tale.holds().history(3), tale.history(1));
     let tale = story(Rules { made_is_made: false, ..ALL });
     assert_ne!(tale.history(3), tale.history(1), "it is left behind until the view changes once more");
+}
+
+#[test]
+fn a_view_counts_only_once_a_majority_has_accepted_it() {
+    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a majority, too.
+    let story = |rules| {
+        let mut tale = voting(3, rules);
+        tale.play(&[0, 1, 2], 3);
+        tale.suspect(0, 2).tick(0).say(0, 1).say(1, 0).lose(0, 1);
+        tale.suspect(1, 0).suspect(2, 0).tick(1);
+        (0..3).for_each(|_| _ = tale.say(1, 2).say(2, 1));
+        tale
+    };
+    let tale = story(ALL);
+    assert_eq!(tale.holds().history(1), tale.history(2));
+    assert!(!tale.counts_on(1, 0) && tale.counts_on(0, 2), "one of the two views was made");
+    story(Rules { accept_round: false, ..ALL }).breaks("MAJORITY");
+}
+
+#[test]
+fn whoever_comes_in_again_does_so_under_another_name() {
+    // 2 goes on alone, and comes back with the others' state.
+    let story = |same_names| {
+        let mut tale = Tale::planned(Plan { same_names, ..Plan::new(3, 3, 0) }, 0);
+        tale.play(&[0, 1, 2], 3).suspect(2, 0).suspect(2, 1).tick(2).tick(2).trust(2, 0).trust(2, 1);
+        tale.play(&[0, 1, 2], 24);
+        tale
+    };
+    let tale = story(false);
+    assert!(tale.holds().counts_on(0, 2) && tale.confirmed(0) > 15, "it plays again");
+    assert!(!story(true).counts_on(0, 2), "under a name that has ended nobody is let in");
 }

@@ -1,6 +1,6 @@
 //! What each rule is for, told once: the same happenings with the rule and without it.
 
-use gaggle_kit::Frame;
+use gaggle_kit::{Frame, Micros};
 
 use super::{Extras, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
 use crate::membership::messages::Told;
@@ -76,6 +76,12 @@ impl Tale {
 
     pub(super) fn crash(&mut self, index: usize) -> &mut Tale {
         self.0.node_mut(index).alive = false;
+        self
+    }
+
+    /// Its clock goes on, and nothing else.
+    pub(super) fn sleep(&mut self, index: usize) -> &mut Tale {
+        self.0.node_mut(index).clock += Micros::from_secs(2);
         self
     }
 
