@@ -1,17 +1,38 @@
 //! A match that is recorded while it is played, on every machine.
 
+mod company;
 mod world;
 
+use std::collections::BTreeMap;
+
+use company::{Broth, Company, config};
 use gaggle_kit::{Frame, Micros, state_hash};
-use gaggle_timeline::{Recorder, RecorderConfig, Replay, ReplayInfo, Timeline};
+use gaggle_timeline::{Game, Recorder, RecorderConfig, Replay, ReplayInfo, Timeline};
 use world::{Stew, Weather, World};
 
-/// Takes everything that has become final since the last call.
-fn keep_up(recorder: &mut Recorder<Stew>, timeline: &Timeline<Stew>) {
+/// By frame, the hash of what a machine showed as confirmed.
+type Shown = BTreeMap<Frame, u64>;
+
+/// Takes everything that has become final since the last call, and notes what the live game is.
+fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>, shown: &mut Shown) {
     let session = timeline.session();
     while recorder.frame() < session.settled_frame() {
         let inputs = session.confirmed_inputs(recorder.frame().next()).expect("not yet forgotten");
         recorder.record(&inputs);
+    }
+    shown.extend(timeline.confirmed_game().map(|(frame, game)| (frame, state_hash(game))));
+}
+
+/// A replay shows in every frame what the live game was, wherever one jumps from. So many can be compared at least.
+fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize) {
+    let recorded: Vec<(&Frame, &u64)> = shown.range(..=replay.last_frame()).collect();
+    assert!(recorded.len() >= at_least, "only {} frames can be compared", recorded.len());
+    let mut playback = replay.play();
+    for step in [1, 7] {
+        for (frame, hash) in recorded.iter().rev().step_by(step).chain(recorded.iter().step_by(step)) {
+            playback.seek(**frame);
+            assert_eq!((playback.frame(), state_hash(playback.game())), (**frame, **hash));
+        }
     }
 }
 
@@ -22,10 +43,11 @@ fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
     world.weather(Weather { latency: Micros::from_millis(60), jitter: Micros::from_millis(30), loss: 30 });
     let recorder = || Recorder::new(&Stew::new(), info, RecorderConfig::default());
     let mut recorders = [recorder(), recorder(), recorder()];
+    let mut shown = [(); 3].map(|()| Shown::new());
     for _ in 0..400 {
         world.run(Micros::from_millis(50));
-        for (recorder, machine) in recorders.iter_mut().zip(&world.machines) {
-            keep_up(recorder, &machine.timeline);
+        for ((recorder, machine), shown) in recorders.iter_mut().zip(&world.machines).zip(&mut shown) {
+            keep_up(recorder, &machine.timeline, shown);
         }
     }
     world.settle().expect_rollbacks(50).expect_agreement();
@@ -42,8 +64,32 @@ fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
     let replay = Replay::<Stew>::read(&files[0], 0).expect("just written");
     assert_eq!((replay.last_frame(), replay.damage(), replay.verify()), (until, None, Ok(())));
     assert!(until > Frame::new(1_200), "{until}");
-    let mut playback = replay.play();
-    playback.seek(until);
-    let last = world.machines[0].timeline.confirmed_game().map(|(_, game)| game.mixed);
-    assert!(last.is_some() && state_hash(playback.game()) != state_hash(&Stew::new()));
+    shown.iter().for_each(|shown| expect_shown(&replay, shown, 200));
+}
+
+#[test]
+fn a_replay_shows_what_was_played_while_people_came_and_went() {
+    let mut company = Company::configured(4, 3, 6, config(4), 0);
+    let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 4 };
+    let config = RecorderConfig { key_interval_frames: 150, ..RecorderConfig::default() };
+    let mut recorder = Recorder::new(&Broth::of(0), info, config);
+    let mut shown = Shown::new();
+    let mut play = |company: &mut Company, millis: u64| {
+        for _ in 0..millis / 20 {
+            company.run_ms(20);
+            keep_up(&mut recorder, &company.machines[0].timeline, &mut shown);
+        }
+    };
+    play(&mut company, 1_500);
+    play(company.join(3), 2_000);
+    assert!(company.session(3).is_member(), "it joined:\n{}", company.describe());
+    play(company.leave(1), 2_000);
+    assert!(company.session(1).is_over(), "it left:\n{}", company.describe());
+    play(company.crash(1).crash(2), 6_000);
+    company.expect_together(&[0, 3]);
+    assert_eq!(company.session(0).roster().iter().filter(|row| row.is_open()).count(), 2, "one crashed");
+    let file = recorder.finish();
+    let replay = Replay::<Broth>::read(&file, 0).expect("just written");
+    assert_eq!((replay.damage(), replay.verify()), (None, Ok(())));
+    expect_shown(&replay, &shown, 200);
 }
