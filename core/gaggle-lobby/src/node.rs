@@ -323,9 +323,13 @@ impl Node {
         self.tally.messages += 1;
         let Some(known) = self.connections.get_mut(&connection) else { return };
         known.heard_at = now;
-        if let Err(wait) = known.messages.take(now, self.rules.rates.message) {
-            let refusal = too_fast(wait);
-            self.refuse(now, connection, id_of(text), refusal);
+        let rates = &self.rules.rates;
+        let taken = known
+            .messages
+            .take(now, rates.message)
+            .and_then(|()| self.limits.take_message(now, known.address, rates.message_per_address));
+        if let Err(wait) = taken {
+            self.refuse(now, connection, id_of(text), too_fast(wait));
             return;
         }
         self.answer_probe(now, connection);

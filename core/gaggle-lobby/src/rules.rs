@@ -55,6 +55,8 @@ pub struct Rules {
     pub connections_max: usize,
     /// Connections from one address (of IPv6, from one /64).
     pub connections_per_address_max: usize,
+    /// Connections of one person, in all tabs together. More than there are seats: a lost connection is not noticed at once.
+    pub connections_per_player_max: usize,
     /// Seats one person can have at the same time, in all tabs together.
     pub seats_per_player_max: usize,
     /// Longest settings of a room, in bytes.
@@ -79,6 +81,8 @@ pub struct Rates {
     pub connect: Rate,
     /// Any message on one connection.
     pub message: Rate,
+    /// Any message from one address, on all its connections together.
+    pub message_per_address: Rate,
     /// `find`, per person.
     pub find: Rate,
     /// `create`, per person.
@@ -208,6 +212,7 @@ impl Default for Rules {
             rooms_max: 50_000,
             connections_max: 18_000,
             connections_per_address_max: 200,
+            connections_per_player_max: 32,
             seats_per_player_max: 8,
             settings_bytes_max: 4_096,
             signal_bytes_max: 16_384,
@@ -224,6 +229,8 @@ impl Default for Rates {
         Rates {
             connect: Rate { burst: 200, every: Micros::from_millis(50) },
             message: Rate { burst: 2_000, every: Micros::from_millis(5) },
+            // As much as twenty connections may: more than two hundred people who play need.
+            message_per_address: Rate { burst: 40_000, every: Micros::new(250) },
             find: Rate::per_secs(5, 10),
             create: Rate::per_secs(5, 10),
             create_per_address: Rate { burst: 60, every: Micros::from_secs(1) },
@@ -251,6 +258,7 @@ impl Rates {
         Rates {
             connect: unlimited,
             message: unlimited,
+            message_per_address: unlimited,
             find: unlimited,
             create: unlimited,
             create_per_address: unlimited,

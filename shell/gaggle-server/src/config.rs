@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::rules::Rules;
+use gaggle_lobby::rules::{Rate, Rates, Rules};
 use thiserror::Error;
 
 use crate::ice;
@@ -174,6 +174,10 @@ settings! {
     connections_max: usize = Rules::default().connections_max;
     /// Connections from one address (of IPv6, from one /64).
     connections_per_address: usize = Rules::default().connections_per_address_max;
+    /// Connections of one person, in all tabs together.
+    connections_per_player: usize = Rules::default().connections_per_player_max;
+    /// Messages a second from one address (of IPv6, from one /64), on all its connections together; ten times as many at once: more where many play behind one router.
+    messages_per_address: usize = 4_000;
     /// Seats one person can have at the same time.
     seats_per_player: usize = Rules::default().seats_per_player_max;
     /// Limit how often things may be said; only for measurements switched off.
@@ -189,6 +193,9 @@ const OPERATOR_TOKEN_MIN: usize = 12;
 
 /// Less than a player of two at 60 Hz needs would be none; more than any machine forwards, no limit.
 const RELAY_RATES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
+
+/// One microsecond is the shortest there is between two messages.
+const MESSAGE_RATES: std::ops::RangeInclusive<usize> = 1..=1_000_000;
 
 /// How the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -325,6 +332,9 @@ impl Config {
                 "`relay_network_rate` cannot be less than `relay_member_rate`: one member is a network, too",
             );
         }
+        if !MESSAGE_RATES.contains(&self.messages_per_address) {
+            return conflict("`messages_per_address` is 1 to 1000000 a second");
+        }
         if self.operator_token.as_ref().is_some_and(|token| token.0.len() < OPERATOR_TOKEN_MIN) {
             return conflict("`operator_token` is too easily guessed: make it 12 characters or more");
         }
@@ -344,14 +354,18 @@ impl Config {
             rooms_max: self.rooms_max,
             connections_max: self.connections_max,
             connections_per_address_max: self.connections_per_address,
+            connections_per_player_max: self.connections_per_player,
             seats_per_player_max: self.seats_per_player,
             ..Rules::default()
         };
+        let messages = self.messages_per_address.clamp(*MESSAGE_RATES.start(), *MESSAGE_RATES.end()) as u32;
+        rules.rates.message_per_address =
+            Rate { burst: 10 * messages, every: Micros::new(1_000_000 / u64::from(messages)) };
         if !self.unlisted_games {
             rules.unlisted = None;
         }
         if !self.rate_limits {
-            rules.rates = gaggle_lobby::rules::Rates::unlimited();
+            rules.rates = Rates::unlimited();
         }
         rules
     }
@@ -465,6 +479,7 @@ mod tests {
                 &["--relay-network-rate", "many"],
                 "--relay-network-rate: `relay_network_rate` cannot be `many`: a whole number",
             ),
+            (&["--messages-per-address", "0"], "`messages_per_address` is 1 to 1000000 a second"),
             (
                 &["--ice", "stun.example"],
                 "`ice` has `stun.example`: it takes `stun:HOST:PORT` and `turn:HOST:PORT`",
@@ -499,6 +514,15 @@ mod tests {
         let checked = check(&["--check", "--grace", "7s"]).unwrap();
         assert!(matches!(checked, Command::Check(config) if config.grace.0 == Micros::from_secs(7)));
         assert!(check(&["--grace", "soon", "--check"]).is_err());
+    }
+
+    #[test]
+    fn who_sets_nothing_has_the_rules_as_they_are() {
+        let config = Config::default();
+        assert_eq!(config.rules(), Rules::default());
+        let rules = Config { messages_per_address: 500, ..config }.rules();
+        let slower = Rate { burst: 5_000, every: Micros::from_millis(2) };
+        assert_eq!(rules.rates, Rates { message_per_address: slower, ..Rates::default() });
     }
 
     #[test]

@@ -32,8 +32,8 @@ pub(super) enum Asked {
         link: Link,
         then: Option<Box<Envelope<ClientMessage>>>,
     },
-    /// A connection that wants to be in a room.
-    Enter { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link },
+    /// A connection that wants to be in a room. Who asked for a new one was counted for it before.
+    Enter { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link, is_counted: bool },
     /// A connection that leaves its room to look for people of its skill.
     Seek { connection: ConnectionId, id: Option<u64>, then: Box<(Newcomer, NewRoom)> },
     /// A member that does something. With the match it reported, if it did.
@@ -99,9 +99,12 @@ impl Node {
             Asked::TakeOver { connection, id, peer, link, then } => {
                 self.taken_over(now, connection, id, peer, link, then, reply);
             }
-            Asked::Enter { connection, id, peer, link } => {
+            Asked::Enter { connection, id, peer, link, is_counted } => {
                 match reply {
                     Reply::Seated { room, seated } => {
+                        if seated.created && !is_counted {
+                            self.count_created(now, connection);
+                        }
                         self.seat(now, connection, id, peer, link, *room, seated);
                     }
                     Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
@@ -197,6 +200,13 @@ impl Node {
         }
     }
 
+    /// Counts a room that had to be made for somebody who looked for one.
+    pub(super) fn count_created(&mut self, now: Micros, connection: ConnectionId) {
+        if let Some(known) = self.connections.get(&connection) {
+            self.limits.count_created(now, known.address, &self.rules);
+        }
+    }
+
     /// Puts somebody into the copy of a room and tells them. Gives back the signals that waited for them.
     #[expect(clippy::too_many_arguments, reason = "who, where and how")]
     pub(super) fn seat(
@@ -234,9 +244,6 @@ impl Node {
         };
         self.tally.rooms_created += u64::from(created);
         *(if returned { &mut self.tally.returned } else { &mut self.tally.seated }) += 1;
-        if created && let Some(known) = self.connections.get(&connection) {
-            self.limits.count_created(now, known.address, &self.rules);
-        }
         self.note(connection, Happening::Seated { created, returned });
         self.tell_seat(now, connection, id, view, created, returned);
         self.catch_up(now, room_id);

@@ -201,7 +201,7 @@ impl Node {
         let peer = newcomer.peer;
         self.ask_busy(
             connection,
-            Asked::Enter { connection, id, peer, link },
+            Asked::Enter { connection, id, peer, link, is_counted: false },
             Request::Find { newcomer, link, wish },
         );
         Ok(())
@@ -230,7 +230,7 @@ impl Node {
         let peer = newcomer.peer;
         self.ask_busy(
             connection,
-            Asked::Enter { connection, id, peer, link },
+            Asked::Enter { connection, id, peer, link, is_counted: true },
             Request::Create { newcomer, link, new },
         );
         Ok(())
@@ -266,7 +266,7 @@ impl Node {
         let newcomer = Newcomer { watch: join.watch, ..newcomer };
         let peer = newcomer.peer;
         let request = Request::Join { newcomer, link, by, build: join.build };
-        self.ask_busy(connection, Asked::Enter { connection, id, peer, link }, request);
+        self.ask_busy(connection, Asked::Enter { connection, id, peer, link, is_counted: false }, request);
         Ok(())
     }
 

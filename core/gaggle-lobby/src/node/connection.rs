@@ -259,7 +259,8 @@ impl Node {
         self.limits.disconnect(known.address);
         self.lists.remove(connection);
         if let Phase::Known(session) = known.phase {
-            let Session { peer, link, room, signals, .. } = *session;
+            let Session { player, peer, link, room, signals, .. } = *session;
+            self.limits.forget_identity(player);
             if self.by_peer.get(&peer) == Some(&connection) {
                 self.by_peer.remove(&peer);
             }

@@ -119,6 +119,7 @@ impl Node {
         let Some(known) = self.connections.get_mut(&connection) else { return };
         known.phase = Phase::Known(Box::new(session));
         known.busy = true;
+        self.limits.identify(player);
         self.greet(now, connection);
     }
 
@@ -151,15 +152,23 @@ impl Node {
     fn greet(&mut self, now: Micros, connection: ConnectionId) {
         let Some(session) = self.session(connection) else { return };
         let Stage::Greeting(greeting) = &session.stage else { return };
-        let (peer, resume) = (session.peer, greeting.resume);
+        let (peer, player, resume) = (session.peer, session.player, greeting.resume);
         let older = self.by_peer.get(&peer).copied().filter(|older| *older != connection);
-        let Some(older) = older else { return self.ask_for_seat(connection, Displace::Nobody) };
-        let older_session = self.session(older).map(|session| session.link.session);
-        if resume.is_some() && resume == older_session {
+        let older_session = older.and_then(|older| self.session(older)).map(|session| session.link.session);
+        if let Some(older) = older
+            && resume.is_some()
+            && resume == older_session
+        {
             self.carry_over(now, older, connection);
             self.ask_for_seat(connection, Displace::Nobody);
             return;
         }
+        let max = self.rules.connections_per_player_max;
+        if self.limits.connections_of(player) > max {
+            let text = format!("{max} connections with one key are enough");
+            return self.disconnect(now, connection, Refusal::new(RefusalCode::TooMany, text));
+        }
+        let Some(older) = older else { return self.ask_for_seat(connection, Displace::Nobody) };
         let until = now + self.rules.probe_within;
         self.wait_for_probe(connection, until);
         self.probe(now, older, Prober::Here(connection));

@@ -37,6 +37,8 @@ const SIGNAL_BYTES: usize = Doing::Report as usize + 1;
 pub(super) struct Limits {
     addresses: BTreeMap<u128, AddressMeters>,
     people: BTreeMap<PlayerId, [Meter; 9]>,
+    /// How many connections each person has.
+    connected: BTreeMap<PlayerId, usize>,
     forget_at: Option<Micros>,
 }
 
@@ -44,6 +46,7 @@ pub(super) struct Limits {
 struct AddressMeters {
     connections: usize,
     connect: Meter,
+    message: Meter,
     create: Meter,
     join: Meter,
     report: Meter,
@@ -68,6 +71,34 @@ impl Limits {
         if let Some(meters) = self.addresses.get_mut(&place(address)) {
             meters.connections = meters.connections.saturating_sub(1);
         }
+    }
+
+    /// Counts a connection of which it is known now whose it is.
+    pub(super) fn identify(&mut self, player: PlayerId) {
+        *self.connected.entry(player).or_default() += 1;
+    }
+
+    /// Gives back what [`Limits::identify`] counted.
+    pub(super) fn forget_identity(&mut self, player: PlayerId) {
+        match self.connected.get_mut(&player) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(self.connected.remove(&player)),
+        }
+    }
+
+    /// How many connections this person has.
+    pub(super) fn connections_of(&self, player: PlayerId) -> usize {
+        self.connected.get(&player).copied().unwrap_or(0)
+    }
+
+    /// Counts a message of any kind, or says how long to wait until one more is allowed.
+    pub(super) fn take_message(&mut self, now: Micros, address: IpAddr, rate: Rate) -> Result<(), Micros> {
+        if rate == Rate::UNLIMITED {
+            return Ok(());
+        }
+        // Who is connected is counted already.
+        let meters = self.addresses.get_mut(&place(address));
+        meters.map_or(Ok(()), |meters| meters.message.take(now, rate))
     }
 
     /// Counts something somebody does, if it is not too often.
@@ -95,13 +126,15 @@ impl Limits {
             let meters = self.people.entry(player).or_default();
             meters[doing as usize].take(now, rate).map_err(too_fast)?;
         }
+        // Signals, of which there are most, need no look at their address.
+        let (meter, rate): (fn(&mut AddressMeters) -> &mut Meter, Rate) = match doing {
+            Doing::Create => (|meters| &mut meters.create, rates.create_per_address),
+            Doing::Join => (|meters| &mut meters.join, rates.join_per_address),
+            Doing::Report => (|meters| &mut meters.report, rates.report_per_address),
+            _ => return Ok(()),
+        };
         let meters = self.addresses.entry(place(address)).or_default();
-        match doing {
-            Doing::Create => meters.create.take(now, rates.create_per_address).map_err(too_fast),
-            Doing::Join => meters.join.take(now, rates.join_per_address).map_err(too_fast),
-            Doing::Report => meters.report.take(now, rates.report_per_address).map_err(too_fast),
-            _ => Ok(()),
-        }
+        meter(meters).take(now, rate).map_err(too_fast)
     }
 
     /// Counts the bytes of a signal, if they are not too many.
@@ -144,7 +177,7 @@ impl Limits {
         self.people.retain(|_, meters| !meters.iter().all(|meter| meter.is_clear(now)));
         self.addresses.retain(|_, meters| {
             meters.connections > 0
-                || ![meters.connect, meters.create, meters.join, meters.report]
+                || ![meters.connect, meters.message, meters.create, meters.join, meters.report]
                     .iter()
                     .all(|m| m.is_clear(now))
         });

@@ -137,6 +137,9 @@ impl Node {
             }
             Reply::Seated { room, seated } => {
                 self.searches.remove(&connection);
+                if seated.created {
+                    self.count_created(now, connection);
+                }
                 self.seat(now, connection, id, peer, link, *room, seated);
             }
             Reply::Refused(refusal) => {

@@ -93,12 +93,16 @@ pub(crate) struct Start {
 impl Store {
     /// The log of all servers of this version with these rules: others could not take its entries in the same way.
     pub(crate) fn new(url: &str, prefix: &str, node: NodeId, rules: &Rules) -> RedisResult<Store> {
-        let mut shared = rules.clone();
         // What each process may have of its own.
-        let Rules { connections_max, connections_per_address_max, rates, .. } = Rules::default();
-        (shared.connections_max, shared.connections_per_address_max) =
-            (connections_max, connections_per_address_max);
-        shared.rates = rates;
+        let Rules { connections_max, connections_per_address_max, connections_per_player_max, rates, .. } =
+            Rules::default();
+        let shared = Rules {
+            connections_max,
+            connections_per_address_max,
+            connections_per_player_max,
+            rates,
+            ..rules.clone()
+        };
         let print = digest(&SHA256, format!("{shared:?}").as_bytes());
         let print: String = print.as_ref()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
         let prefix = format!("{{{prefix}:{}:{LOG_FORMAT}:{print}}}", env!("CARGO_PKG_VERSION"));
