@@ -27,7 +27,7 @@ use crate::results::MatchRecord;
 use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer, Room};
 use crate::rules::Rules;
 use crate::ticket::Claims;
-use crate::view::{Json, RoomEvent};
+use crate::view::{Json, RoomEvent, Verdict};
 use index::Index;
 use seekers::Seekers;
 
@@ -128,10 +128,18 @@ impl Directory {
         self.notices.pop_front()
     }
 
-    /// A match that is decided and has to be stored; say [`Request::Stored`] when it is. If that was not said before some node
-    /// was lost, it comes once more: that node may have been the one to store it.
+    /// A match that is decided and has to be stored; say [`Request::Stored`] when it is. Processes that share their rooms each
+    /// get it, in the same order, and keep the same books. If nobody has said so before some node was lost, it comes once more:
+    /// that node may have been the only one to store it.
     pub fn poll_record(&mut self) -> Option<MatchRecord> {
         self.records.pop_front()
+    }
+
+    /// Whether a match is decided and nobody has said yet that it is stored.
+    pub fn is_unstored(&self, room: RoomId, round: u32) -> bool {
+        let waits = |known: &Room| known.verdict(round) == Verdict::Pending;
+        self.unstored.iter().any(|record| (record.room, record.round) == (room, round))
+            || self.rooms.get(&room).is_some_and(waits)
     }
 
     /// Does what time alone brings about.

@@ -176,6 +176,10 @@ impl Hub {
     /// A match is stored.
     fn stored(self: &Arc<Hub>, room: RoomId, round: u32, outcome: Outcome) {
         self.call(|machines, now| {
+            // Whoever has the rooms stores what is decided in them. The first to say so is enough.
+            if !machines.directory.is_unstored(room, round) {
+                return;
+            }
             let Outcome { verdict, ratings } = outcome;
             let stored = Request::Stored { room, round, verdict: Some(verdict), ratings };
             match &mut machines.share {
@@ -368,7 +372,7 @@ impl Machines {
     /// bring everybody back to it.
     fn take_entry(&mut self, now: Micros, logged: &Logged, later: &mut Later) {
         let Some(share) = &mut self.share else { return };
-        let (ask, is_ours) = (share.take(now, logged), logged.writer == share.id());
+        let ask = share.take(now, logged);
         let reply = match Entry::from_text(&logged.text, logged.time) {
             Ok(entry) => self.directory.take_entry(logged.time, entry),
             Err(error) => {
@@ -376,12 +380,7 @@ impl Machines {
                 Reply::Refused(unavailable())
             }
         };
-        let count = later.records.len();
         self.pass_on_notices(now, later);
-        // Whoever wrote it stores what came of it.
-        if !is_ours {
-            later.records.truncate(count);
-        }
         if let Some(ask) = ask {
             self.node.handle_reply(now, ask, reply);
         }

@@ -65,16 +65,17 @@ impl Room {
     }
 
     /// Tells everybody that a match is stored, once, and what it counts as: a room that was made again may have decided anew
-    /// what had been stored before.
+    /// what had been stored before. Of several who have stored it the first counts.
     pub fn set_stored(&mut self, round: u32, verdict: Option<Verdict>, ratings: Vec<RatingChange>) {
+        if round <= self.state.stored_round {
+            return;
+        }
         let record = self.state.decided.iter_mut().find(|record| record.round == round);
         let Some(record) = record else { return };
         record.verdict = verdict.unwrap_or(record.verdict);
         let verdict = record.verdict;
-        if round > self.state.stored_round {
-            self.state.stored_round = round;
-            self.happen(ResultDecided { round, verdict, ratings });
-        }
+        self.state.stored_round = round;
+        self.happen(ResultDecided { round, verdict, ratings });
     }
 
     /// Decides, if everybody who plays has reported. Those whose connection is lost may come back to.

@@ -5,8 +5,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
+use gaggle_lobby::message::server::{OwnBest, TopList};
 use gaggle_lobby::rules::ModeRules;
-use gaggle_lobby::view::{LeaveReason, RoomEvent};
+use gaggle_lobby::view::{LeaveReason, RatingChange, RoomEvent};
 use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
 use gaggle_server::config::{Duration as Setting, Secret};
 
@@ -129,10 +130,6 @@ fn members_on_different_nodes_see_and_signal_each_other() {
 #[test]
 fn people_of_like_skill_are_found_across_nodes() {
     let redis = Redis::start();
-    let ranked = |config: &mut gaggle_server::Config| {
-        let rules = ModeRules { seats: 2, seats_min: 2, seats_max: 2, skill: true, ..ModeRules::default() };
-        config.games.add("gander".parse().unwrap(), "duel".parse().unwrap(), rules);
-    };
     let (first, second) = (redis.node(ranked), redis.node(ranked));
     let find = r#"{"type":"find","game":"gander","mode":"duel"}"#;
     let (mut nia, mut ada) = (first.guest(), second.guest());
@@ -150,6 +147,108 @@ fn people_of_like_skill_are_found_across_nodes() {
         _ => None,
     });
     assert_eq!(other, found.room.id);
+}
+
+#[test]
+fn results_and_ratings_are_the_same_whichever_node_one_asks() {
+    results_are_the_same_on(&[&Place::new(), &Place::new()]);
+}
+
+#[test]
+fn nodes_that_share_a_data_folder_count_each_match_once() {
+    let place = Place::new();
+    results_are_the_same_on(&[&place, &place]);
+}
+
+/// Two nodes with these data folders; a match through each of them.
+fn results_are_the_same_on(folders: &[&Place; 2]) {
+    let redis = Redis::start();
+    let nodes = folders.map(|folder| {
+        redis.node(|config| {
+            ranked(config);
+            config.data = folder.path().into();
+        })
+    });
+    let first = play_duel(&nodes[0], [70, 90]);
+    let second = play_duel(&nodes[1], [30, 80]);
+    let moves = |ratings: &[RatingChange]| ratings.iter().map(|r| (r.before, r.after)).collect::<Vec<_>>();
+    assert!(first[0].after < 1_500 && first[1].after > 1_500, "{first:?}");
+    let goes_on = first.iter().zip(&second).all(|(first, second)| first.after == second.before);
+    assert!(goes_on, "{:?} {:?}", moves(&first), moves(&second));
+    for node in &nodes {
+        let start = Instant::now();
+        while !get(node.address, "/metrics", "").1.contains("gaggle_matches_stored_total 2\n") {
+            assert!(start.elapsed() < PATIENCE, "a node has not stored both");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    let [here, there] = nodes.each_ref().map(standing);
+    assert_eq!(here, there);
+    let (mine, top, rating) = here;
+    assert_eq!((mine.matches.len(), mine.best.map(|best| best.score)), (2, Some(70)));
+    assert_eq!(top.entries.iter().map(|entry| entry.score).collect::<Vec<_>>(), [90, 70]);
+    assert_eq!((mine.rating, rating), (Some(second[0].after), second[0].after));
+    for folder in folders {
+        let database = rusqlite::Connection::open(folder.path().join("gaggle.sqlite")).unwrap();
+        let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count("SELECT count(*) FROM matches"), 2);
+        assert_eq!(count("SELECT max(matches) FROM ratings"), 2, "each match moved a rating once");
+    }
+}
+
+/// Two people play through this node and leave; how that moved their ratings.
+fn play_duel(node: &TestServer, scores: [i64; 2]) -> Vec<RatingChange> {
+    let (mut nia, mut ada) = (node.guest(), node.guest());
+    nia.hello(1);
+    ada.hello(2);
+    let made = nia.seat(r#"{"type":"create","game":"gander","mode":"duel","drop_in":true}"#);
+    let found = ada.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, made.room.code));
+    let report = format!(
+        r#"{{"type":"report","round":1,"scores":[{{"peer":"{}","slot":0,"score":{}}},{{"peer":"{}","slot":1,"score":{}}}]}}"#,
+        made.peer, scores[0], found.peer, scores[1]
+    );
+    nia.say(&report);
+    ada.say(&report);
+    let ratings = nia.hear_until(|message| match message {
+        ServerMessage::Change(change) => change.events.iter().find_map(|event| match event {
+            RoomEvent::ResultDecided(result) => Some(result.ratings.clone()),
+            _ => None,
+        }),
+        _ => None,
+    });
+    for guest in [&mut nia, &mut ada] {
+        guest.say(r#"{"type":"leave"}"#);
+        guest.hear_until(|message| matches!(message, ServerMessage::Removed(_)).then_some(()));
+    }
+    ratings
+}
+
+/// What this node tells somebody of their results, of everybody's, and by which rating it looks for others.
+fn standing(node: &TestServer) -> (OwnBest, TopList, i64) {
+    let mut nia = node.guest();
+    nia.hello(1);
+    nia.say(r#"{"type":"mine","game":"gander","mode":"duel"}"#);
+    let mine = nia.hear_until(|message| match message {
+        ServerMessage::OwnBest(mine) => Some(mine.clone()),
+        _ => None,
+    });
+    nia.say(r#"{"type":"top","game":"gander","mode":"duel"}"#);
+    let top = nia.hear_until(|message| match message {
+        ServerMessage::TopList(top) => Some(top.clone()),
+        _ => None,
+    });
+    nia.say(r#"{"type":"find","game":"gander","mode":"duel"}"#);
+    let rating = nia.hear_until(|message| match message {
+        ServerMessage::Searching(searching) => Some(searching.rating),
+        _ => None,
+    });
+    (mine, top, rating)
+}
+
+/// With a mode in which two of like skill are looked for.
+fn ranked(config: &mut gaggle_server::Config) {
+    let rules = ModeRules { seats: 2, seats_min: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+    config.games.add("gander".parse().unwrap(), "duel".parse().unwrap(), rules);
 }
 
 #[test]
