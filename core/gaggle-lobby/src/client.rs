@@ -416,8 +416,10 @@ impl Client {
         }
     }
 
-    /// Shows the open rooms of a game: see [`Client::listed`]. Goes on by itself after a reconnect.
+    /// Shows the open rooms of a game: see [`Client::listed`]. Goes on by itself after a reconnect. A list that was asked for
+    /// before and did not come yet does not come any more.
     pub fn list(&mut self, list: List) -> RequestId {
+        self.pending.forget_lists();
         self.listing = Some(list.clone());
         self.listed.clear();
         self.request(list)
@@ -425,6 +427,7 @@ impl Client {
 
     /// No more list.
     pub fn unlist(&mut self) -> RequestId {
+        self.pending.forget_lists();
         self.listing = None;
         self.listed.clear();
         self.request(Unlist {})

@@ -53,8 +53,11 @@ impl Client {
                 self.events.push_back(Event::Ticket);
             }
             ServerMessage::Rooms(rooms) => {
-                self.take_rooms(rooms.clone());
-                self.events.push_back(Event::Rooms);
+                // What was on its way when the list was given up is nothing to be shown.
+                if self.listing.is_some() {
+                    self.take_rooms(rooms.clone());
+                    self.events.push_back(Event::Rooms);
+                }
                 self.answer(id, rooms.into());
             }
             ServerMessage::Refused(refused) if self.report_refused(now, id, &refused.clone().into()) => {}

@@ -79,6 +79,11 @@ impl Pending {
         self.take_all(|request| matches!(request.message, ClientMessage::Leave(_)))
     }
 
+    /// Another list is wanted, or none: whoever asked again for these after a lost connection would be shown the wrong one.
+    pub(super) fn forget_lists(&mut self) {
+        self.take_all(|request| matches!(request.message, ClientMessage::List(_) | ClientMessage::Unlist(_)));
+    }
+
     fn take_all(&mut self, is_meant: fn(&Request) -> bool) -> Vec<RequestId> {
         let mut taken = Vec::new();
         self.requests.retain(|request| {

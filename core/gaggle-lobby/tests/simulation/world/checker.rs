@@ -2,19 +2,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 use gaggle_lobby::client::{Client, Event};
 use gaggle_lobby::directory::{Directory, Notice, Reply, Request};
+use gaggle_lobby::message::client::List;
+use gaggle_lobby::message::server::Listing;
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::{LeaveReason, RoomEvent};
-use gaggle_lobby::{MatchRecord, PlayerId, RoomId};
+use gaggle_lobby::{MatchRecord, PlayerId, RefusalCode, RoomId};
+
+/// Rooms in a list, at most.
+const LISTINGS_MAX: usize = 100;
+
+/// A place somebody was given, and since when nobody is in it.
+struct Place {
+    room: RoomId,
+    slots: SlotSet,
+    lost_at: Option<Micros>,
+}
 
 /// Books kept apart from the code they check.
 #[derive(Default)]
 pub(crate) struct Checker {
     room_of: BTreeMap<PeerId, RoomId>,
     members: BTreeMap<RoomId, BTreeSet<PeerId>>,
-    away_since: BTreeMap<PeerId, Micros>,
+    /// Places that are somebody's until they leave, are sent away, or are not back in time.
+    places: BTreeMap<PeerId, Place>,
+    /// What each client wants to see a list of.
+    lists: BTreeMap<usize, List>,
     /// Who each client believes to be in its room, from nothing but the events it was told.
     believed: BTreeMap<usize, BTreeSet<PeerId>>,
     believed_host: BTreeMap<usize, PeerId>,
@@ -22,19 +37,24 @@ pub(crate) struct Checker {
     pub(crate) rooms_created: u64,
     pub(crate) seats_given_up: u64,
     pub(crate) returns: u64,
+    /// Returns to a place that was kept.
+    pub(crate) kept: u64,
     pub(crate) host_changes: u64,
 }
 
 impl Checker {
-    pub(crate) fn before(&mut self, directory: &Directory, request: &Request) {
-        if let Request::Attach { origin, .. } = request
-            && let Some(room) = directory.room_of(origin.peer)
-        {
-            assert!(room.seat_of(origin.peer).is_some());
+    /// What must hold of an answer.
+    pub(crate) fn answered(
+        &mut self,
+        now: Micros,
+        directory: &Directory,
+        rules: &Rules,
+        request: &Request,
+        reply: &Reply,
+    ) {
+        if let Request::Attach { origin, .. } = request {
+            self.check_return(now, directory, rules, origin.peer, reply);
         }
-    }
-
-    pub(crate) fn after(&mut self, directory: &Directory, request: &Request, reply: &Reply) {
         if let Reply::Seated { room, seated } = reply {
             let peer = match request {
                 Request::Attach { origin, .. } => origin.peer,
@@ -66,6 +86,45 @@ impl Checker {
             }
             self.check_room(directory, room.view.id);
             assert_eq!(self.room_of.get(&peer), Some(&room.view.id));
+            let slots = room.view.member(peer).expect("who is seated is a member").slots();
+            self.take_place(peer, room.view.id, slots);
+        }
+    }
+
+    /// Somebody has a place. Who only watches has none to be kept: a room without players ends.
+    fn take_place(&mut self, peer: PeerId, room: RoomId, slots: SlotSet) {
+        if slots.is_empty() {
+            self.places.remove(&peer);
+        } else {
+            self.places.insert(peer, Place { room, slots, lost_at: None });
+        }
+    }
+
+    /// Whoever comes back while their place is kept has it, or hears that another connection of theirs does.
+    fn check_return(
+        &mut self,
+        now: Micros,
+        directory: &Directory,
+        rules: &Rules,
+        peer: PeerId,
+        reply: &Reply,
+    ) {
+        let Some(Place { room: id, slots, lost_at }) = self.places.get(&peer) else { return };
+        if lost_at.is_some_and(|lost_at| now >= lost_at + rules.grace) {
+            return;
+        }
+        match reply {
+            Reply::Seated { room, .. } => {
+                let given = room.view.member(peer).map(|member| (room.view.id, member.slots()));
+                assert_eq!(given, Some((*id, *slots)), "{peer:?} is back in another place");
+                self.kept += u64::from(lost_at.is_some());
+            }
+            Reply::Elsewhere { code, .. } => {
+                assert_eq!(directory.room(*id).map(|room| room.view().code), Some(*code));
+            }
+            // The node that asks is out of date, and will ask again.
+            Reply::Refused(refusal) if refusal.code == RefusalCode::Unavailable => {}
+            other => panic!("{peer:?} lost {slots:?} in {id:?}, left at {lost_at:?}, by {now:?}: {other:?}"),
         }
     }
 
@@ -73,17 +132,28 @@ impl Checker {
         let Notice::Changed { room, events, .. } = notice else { return };
         for event in events {
             match event {
+                RoomEvent::Joined(joined) => {
+                    self.take_place(joined.member.peer, *room, joined.member.slots());
+                }
+                // Who goes by their own wish is promised less.
+                RoomEvent::Away(away) if away.left => drop(self.places.remove(&away.peer)),
                 RoomEvent::Away(away) => {
-                    self.away_since.entry(away.peer).or_insert(now);
+                    if let Some(place) = self.places.get_mut(&away.peer) {
+                        place.lost_at.get_or_insert(now);
+                    }
                 }
                 RoomEvent::Returned(returned) => {
-                    self.away_since.remove(&returned.peer);
+                    if let Some(place) = self.places.get_mut(&returned.peer) {
+                        place.lost_at = None;
+                    }
                     self.returns += 1;
                 }
                 RoomEvent::Left(left) => {
-                    let since = self.away_since.remove(&left.peer);
+                    // Whoever left for another room has a place there already.
+                    let is_here = self.places.get(&left.peer).is_some_and(|place| place.room == *room);
+                    let place = is_here.then(|| self.places.remove(&left.peer)).flatten();
                     if left.reason == LeaveReason::Lost
-                        && let Some(since) = since
+                        && let Some(since) = place.and_then(|place| place.lost_at)
                     {
                         self.seats_given_up += 1;
                         assert!(
@@ -179,6 +249,20 @@ impl Checker {
     pub(crate) fn client_reloaded(&mut self, client: usize) {
         self.believed.remove(&client);
         self.believed_host.remove(&client);
+        self.lists.remove(&client);
+    }
+
+    /// A client wants to see this list from now on, or none.
+    pub(crate) fn listed(&mut self, client: usize, list: Option<List>) {
+        match list {
+            Some(list) => drop(self.lists.insert(client, list)),
+            None => drop(self.lists.remove(&client)),
+        }
+    }
+
+    /// How many clients see a list of rooms.
+    pub(crate) fn list_count(&self) -> usize {
+        self.lists.len()
     }
 
     /// A match is decided once, and names people once who played in it.
@@ -193,17 +277,40 @@ impl Checker {
     pub(crate) fn forget_rooms(&mut self) {
         self.room_of.clear();
         self.members.clear();
-        self.away_since.clear();
+        self.places.clear();
     }
 
-    /// After a time without trouble: nobody is away who did not come back, every client's copy is the directory's room, and what it believes from
-    /// events alone is who is there.
+    /// The list a client shows is of the rooms there are, and of as many as it can have.
+    fn check_list(&self, directory: &Directory, number: usize, client: &Client) {
+        let shown: BTreeMap<RoomId, &Listing> =
+            client.listed().map(|listing| (listing.id, listing)).collect();
+        let Some(List { game, mode, build, all }) = self.lists.get(&number) else {
+            assert!(shown.is_empty(), "client {number} shows a list it does not want");
+            return;
+        };
+        let rooms = directory.rooms().filter(|room| {
+            let view = room.view();
+            view.game == *game
+                && (mode.is_empty() || view.mode == *mode)
+                && (build.is_empty() || view.build == *build)
+        });
+        let listings = rooms.filter_map(|room| room.listing()).filter(|listing| *all || listing.open);
+        let truth: BTreeMap<RoomId, Listing> = listings.map(|listing| (listing.id, listing)).collect();
+        for (id, listing) in &shown {
+            assert_eq!(truth.get(id), Some(*listing), "client {number} shows a room as it is not");
+        }
+        assert_eq!(shown.len(), truth.len().min(LISTINGS_MAX), "client {number} does not show all rooms");
+    }
+
+    /// After a time without trouble: nobody is away who did not come back, every client's copy is the directory's room, what it believes from
+    /// events alone is who is there, and the list it shows is right.
     pub(crate) fn settled(&self, directory: &Directory, clients: &[(usize, &Client)]) {
         for room in directory.rooms() {
             let away = room.view().members.iter().find(|member| member.away);
             assert_eq!(away, None, "a ghost in {:?}", room.view());
         }
         for (number, client) in clients {
+            self.check_list(directory, *number, client);
             let Some((_, peer)) = client.identity() else { continue };
             let mut truth = directory.room_of(peer).map(|room| room.view().clone());
             if let (Some(truth), Some(seen)) = (&mut truth, client.room()) {

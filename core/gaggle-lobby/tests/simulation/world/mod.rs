@@ -82,6 +82,8 @@ pub(crate) struct World {
     pub(crate) prng: Prng,
     pub(crate) checker: Checker,
     pub(crate) steps: u64,
+    /// How often each node was ended.
+    pub(crate) crashes: Vec<u32>,
     rude: Vec<Rude>,
     pub(crate) rude_tally: RudeTally,
     rude_owners: BTreeMap<ConnectionId, usize>,
@@ -112,6 +114,7 @@ impl World {
             prng: Prng::new(seed),
             checker: Checker::default(),
             steps: 0,
+            crashes: vec![0; nodes],
             rude: Vec::new(),
             rude_tally: RudeTally::default(),
             rude_owners: BTreeMap::new(),
@@ -150,6 +153,7 @@ impl World {
     /// Ends a node without a word. Clients notice at once or only when nothing answers any more.
     pub(crate) fn crash_node(&mut self, slot: usize) {
         self.nodes[slot] = None;
+        self.crashes[slot] += 1;
         let clients: Vec<(ConnectionId, usize)> =
             self.owners.iter().filter(|(_, owner)| owner.1 == slot).map(|(c, owner)| (*c, owner.0)).collect();
         for (connection, client) in clients {
@@ -353,10 +357,9 @@ impl World {
     }
 
     fn ask_directory(&mut self, slot: usize, node: NodeId, ask: AskId, request: Request) {
-        self.checker.before(&self.directory, &request);
         let asked = request.clone();
         let reply = self.directory.handle_request(self.now, request);
-        self.checker.after(&self.directory, &asked, &reply);
+        self.checker.answered(self.now, &self.directory, &self.rules, &asked, &reply);
         self.twin.take(self.now, &Entry::Request(Box::new(asked)), Some(&reply));
         // In this order, as a directory inside the process would do it; the lanes may still differ in delay.
         self.drain_directory();
