@@ -1,4 +1,5 @@
-//! What others add to a server: files, numbers, WebSockets at other paths. A relay is made of the last two.
+//! What others add to a server: files, numbers, another storage, WebSockets at other paths. A relay is made of numbers and
+//! WebSockets.
 
 use std::fmt;
 use std::future::Future;
@@ -15,6 +16,7 @@ use hyper_util::rt::TokioIo;
 use crate::assets::{Assets, NoAssets};
 use crate::hub::Hub;
 use crate::metrics::MetricsSource;
+use crate::storage::Storage;
 
 /// A WebSocket on which the opening handshake is done: frames follow. Readable and writable as tokio has it.
 pub type UpgradedStream = TokioIo<Upgraded>;
@@ -38,8 +40,10 @@ pub trait Upgrade: fmt::Debug + Send + Sync {
 }
 
 /// What others add to a server.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Extensions {
+    /// Where results are kept, if not in the database of the data folder.
+    pub storage: Option<Box<dyn Storage>>,
     /// Files to serve under `/`. The setting `files` wins over it.
     pub assets: Arc<dyn Assets>,
     /// More numbers for `/metrics`.
@@ -52,7 +56,8 @@ pub struct Extensions {
 
 impl Default for Extensions {
     fn default() -> Extensions {
-        Extensions { assets: Arc::new(NoAssets), metrics: Vec::new(), upgrades: Vec::new(), relay: None }
+        let (metrics, upgrades) = (Vec::new(), Vec::new());
+        Extensions { storage: None, assets: Arc::new(NoAssets), metrics, upgrades, relay: None }
     }
 }
 

@@ -22,9 +22,10 @@ use tokio_rustls::server::TlsStream;
 use tracing::debug;
 use tungstenite::handshake::derive_accept_key;
 
-use crate::assets::Accepts;
-use crate::extensions::{Extensions, Upgrade};
+use crate::assets::{Accepts, Assets};
+use crate::extensions::Upgrade;
 use crate::hub::Hub;
+use crate::metrics::MetricsSource;
 use crate::socket::Socket;
 use crate::{metrics, operator};
 
@@ -45,7 +46,9 @@ pub(crate) struct Site {
     pub(crate) origins: Vec<String>,
     pub(crate) proxies: Vec<IpAddr>,
     pub(crate) operator_token: Option<String>,
-    pub(crate) extensions: Extensions,
+    pub(crate) assets: Arc<dyn Assets>,
+    pub(crate) sources: Vec<Arc<dyn MetricsSource>>,
+    pub(crate) upgrades: Vec<Arc<dyn Upgrade>>,
     /// False when the server is about to stop.
     pub(crate) is_ready: AtomicBool,
     pub(crate) next_connection: AtomicU64,
@@ -99,11 +102,11 @@ impl Site {
             "/metrics" => plain(StatusCode::UNAUTHORIZED, "the operator's token is needed"),
             "/operator" if self.operator_token.is_some() => page(operator::PAGE),
             "/operator/state" if operator::is_allowed(self.operator_token.as_deref(), request.headers()) => {
-                let state = operator::state(&self.hub, &self.extensions.metrics).to_string();
+                let state = operator::state(&self.hub, &self.sources).to_string();
                 with_type(StatusCode::OK, state.into(), "application/json")
             }
             "/operator/state" => plain(StatusCode::UNAUTHORIZED, "the operator's token is needed"),
-            path => match self.extensions.upgrades.iter().find(|upgrade| upgrade.path() == path) {
+            path => match self.upgrades.iter().find(|upgrade| upgrade.path() == path) {
                 Some(upgrade) => self.upgrade(upgrade.clone(), request, remote),
                 None => self.asset(&request),
             },
@@ -143,14 +146,14 @@ impl Site {
         metrics::counter(&mut out, "gaggle_matches_not_stored_total", about, snapshot.lost);
         let about = "How long it took to handle a message.";
         self.hub.handling.render(&mut out, "gaggle_message_handling_seconds", about);
-        self.extensions.metrics.iter().for_each(|source| source.render(&mut out));
+        self.sources.iter().for_each(|source| source.render(&mut out));
         with_type(StatusCode::OK, out.into(), "text/plain; version=0.0.4")
     }
 
     fn asset(&self, request: &Request<Incoming>) -> Answer {
         let accepts = request.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
         let accepts = Accepts::read(accepts.unwrap_or_default());
-        let Some(asset) = self.extensions.assets.get(request.uri().path(), accepts) else {
+        let Some(asset) = self.assets.get(request.uri().path(), accepts) else {
             return plain(StatusCode::NOT_FOUND, "there is nothing here");
         };
         let etag = asset.etag.and_then(|etag| HeaderValue::try_from(format!("\"{etag}\"")).ok());

@@ -93,7 +93,7 @@ impl Hub {
         config: NodeConfig,
         shared: Option<(Share, Start)>,
         tokens: Option<TokenVerifier>,
-        storage: impl Storage,
+        storage: Box<dyn Storage>,
     ) -> Arc<Hub> {
         let now = clock.now();
         let node = Node::new(now, rules.clone(), config);

@@ -31,7 +31,7 @@ use crate::identity::TokenVerifier;
 use crate::relay;
 use crate::shared::Share;
 use crate::shared::redis::Store;
-use crate::storage::SqliteStorage;
+use crate::storage::{SqliteStorage, Storage};
 use crate::tls;
 
 /// How often time is passed on to the machines. Nothing in them is finer.
@@ -130,15 +130,18 @@ impl Server {
         // One clock for whoever makes tickets and whoever is shown them.
         let clock = Clock::new();
         let (relay, stun) = relay::mount(&config, port, ticket_key, clock, &mut extensions)?;
-        let (hub, mut tasks) = start_hub(&config, clock, stun, extensions.relay.clone()).await?;
+        let Extensions { storage, assets, metrics, upgrades, relay: told } = extensions;
+        let (hub, mut tasks) = start_hub(&config, clock, stun, told, storage).await?;
         let lobby = Lobby { hub: hub.clone(), ticket_key };
-        extensions.upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
+        upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
             hub: hub.clone(),
             origins: config.origins.0.clone(),
             proxies: config.proxies.0.clone(),
             operator_token: config.operator_token.as_ref().map(|token| token.0.clone()),
-            extensions,
+            assets,
+            sources: metrics,
+            upgrades,
             is_ready: AtomicBool::new(true),
             next_connection: AtomicU64::new(1),
         });
@@ -208,6 +211,7 @@ async fn start_hub(
     clock: Clock,
     stun: Vec<String>,
     relay: Option<Relay>,
+    storage: Option<Box<dyn Storage>>,
 ) -> Result<(Arc<Hub>, Vec<JoinHandle<()>>), StartError> {
     let has_stun = config.ice.0.iter().any(|url| !is_turn(url));
     let own = stun.into_iter().filter(|_| !has_stun);
@@ -230,9 +234,10 @@ async fn start_hub(
         }
         _ => None,
     };
-    let path = config.data.join("gaggle.sqlite");
-    let storage = SqliteStorage::open(&path)
-        .map_err(|error| StartError::Data { path, error: io::Error::other(error.to_string()) })?;
+    let storage = match storage {
+        Some(storage) => storage,
+        None => open_storage(config)?,
+    };
     let rules = config.rules();
     let Some(url) = &config.redis else {
         return Ok((Hub::new(clock, rules, node, None, tokens, storage), Vec::new()));
@@ -249,6 +254,14 @@ async fn start_hub(
     let write = store.clone().write(parcels, contact.clone(), clock);
     let read = store.read(hub.clone(), rules, contact);
     Ok((hub, vec![tokio::spawn(write), tokio::spawn(read)]))
+}
+
+fn open_storage(config: &Config) -> Result<Box<dyn Storage>, StartError> {
+    let path = config.data.join("gaggle.sqlite");
+    match SqliteStorage::open(&path) {
+        Ok(storage) => Ok(Box::new(storage)),
+        Err(error) => Err(StartError::Data { path, error: io::Error::other(error.to_string()) }),
+    }
 }
 
 /// An address as it may be shown.

@@ -1,4 +1,5 @@
-//! What is kept for good: matches, best scores, ratings. Behind a trait; SQLite is the one that comes along.
+//! What is kept for good: matches, best scores, ratings. Behind a trait; SQLite is the one that comes along, another can be given
+//! in [`Extensions`](crate::Extensions).
 //!
 //! A thread of its own writes: everything that waits goes into one transaction, and only when that is on
 //! disk is anybody told. Questions are answered in between; most places in the queue are not for them, so that no
@@ -9,6 +10,7 @@ mod sqlite;
 
 pub use sqlite::SqliteStorage;
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -43,7 +45,7 @@ pub struct Outcome {
 }
 
 /// What is kept for good.
-pub trait Storage: Send + 'static {
+pub trait Storage: fmt::Debug + Send + 'static {
     /// Stores decided matches, all or none, each at most once however often it is given. When it returns they
     /// are safe. Gives back what each match counts as: the same however often it is given.
     ///
@@ -90,7 +92,7 @@ pub(crate) struct StorageThread {
 }
 
 impl StorageThread {
-    pub(crate) fn start(storage: impl Storage, listener: impl Listener) -> StorageThread {
+    pub(crate) fn start(storage: Box<dyn Storage>, listener: impl Listener) -> StorageThread {
         let (jobs, waiting) = sync_channel(WAITING_MAX);
         let questions = Arc::new(AtomicUsize::new(0));
         let asked = questions.clone();
@@ -133,7 +135,12 @@ impl Drop for StorageThread {
     }
 }
 
-fn work(mut storage: impl Storage, listener: &impl Listener, waiting: &Receiver<Job>, asked: &AtomicUsize) {
+fn work(
+    mut storage: Box<dyn Storage>,
+    listener: &impl Listener,
+    waiting: &Receiver<Job>,
+    asked: &AtomicUsize,
+) {
     while let Ok(first) = waiting.recv() {
         let mut records = Vec::new();
         let mut questions = Vec::new();
@@ -147,16 +154,16 @@ fn work(mut storage: impl Storage, listener: &impl Listener, waiting: &Receiver<
             next = if is_enough { None } else { waiting.try_recv().ok() };
         }
         if !records.is_empty() {
-            store(&mut storage, listener, &records);
+            store(&mut *storage, listener, &records);
         }
         for (ask, query) in questions {
-            listener.answered(ask, answer(&mut storage, query));
+            listener.answered(ask, answer(&mut *storage, query));
             asked.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
-fn store(storage: &mut impl Storage, listener: &impl Listener, records: &[MatchRecord]) {
+fn store(storage: &mut dyn Storage, listener: &impl Listener, records: &[MatchRecord]) {
     match storage.store(records) {
         Ok(outcomes) => {
             for (record, outcome) in records.iter().zip(outcomes) {
@@ -171,7 +178,7 @@ fn store(storage: &mut impl Storage, listener: &impl Listener, records: &[MatchR
     }
 }
 
-fn answer(storage: &mut impl Storage, query: Query) -> Result<ServerMessage, Refusal> {
+fn answer(storage: &mut dyn Storage, query: Query) -> Result<ServerMessage, Refusal> {
     let answer = match query {
         Query::Top { game, mode, verified, count } => {
             storage.top(&game, &mode, verified, count).map(ServerMessage::from)
@@ -196,7 +203,7 @@ mod tests {
     fn a_result_has_its_place_however_many_questions_wait() {
         let (open, gate) = channel();
         let (heard, hearing) = channel();
-        let thread = StorageThread::start(SlowStorage(gate), Heard(heard));
+        let thread = StorageThread::start(Box::new(SlowStorage(gate)), Heard(heard));
         let ask = |number: u64| {
             let (game, mode) = (Label::default(), Label::default());
             thread.ask(AskId(number), Query::Top { game, mode, verified: false, count: 10 })
@@ -216,7 +223,7 @@ mod tests {
     fn a_question_that_was_answered_makes_way_for_another() {
         let (_open, gate) = channel();
         let (heard, hearing) = channel();
-        let thread = StorageThread::start(SlowStorage(gate), Heard(heard));
+        let thread = StorageThread::start(Box::new(SlowStorage(gate)), Heard(heard));
         for number in 0..3 * QUESTIONS_MAX as u64 {
             let query = Query::Mine {
                 player: PlayerId::from_bytes([1; 16]),
@@ -229,6 +236,7 @@ mod tests {
     }
 
     /// Lists nothing until the other end of the channel is gone, and answers the rest at once.
+    #[derive(Debug)]
     struct SlowStorage(Receiver<()>);
 
     impl Storage for SlowStorage {

@@ -1,16 +1,19 @@
-//! What others add to a server: a WebSocket of their own, opened by the lobby's tickets.
+//! What others add to a server: a WebSocket of their own, opened by the lobby's tickets, and another storage.
 
 use std::future::Future;
 use std::net::{IpAddr, TcpStream};
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use gaggle_lobby::ServerMessage;
-use gaggle_lobby::message::server::Relay;
+use gaggle_lobby::message::server::{OwnBest, Relay, TopList};
+use gaggle_lobby::view::{RoomEvent, Verdict};
+use gaggle_lobby::{Label, MatchRecord, PlayerId, ServerMessage};
+use gaggle_server::storage::{Outcome, Storage, StorageError};
 use gaggle_server::{Extensions, Lobby, Upgrade, UpgradedStream};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::guest::{FIND, PATIENCE, TestServer};
+use crate::place::Place;
 
 /// Reads one short frame with a ticket in it and says whether it lets its holder in.
 #[derive(Debug, Default)]
@@ -95,4 +98,53 @@ fn a_ticket_of_the_lobby_opens_a_relay() {
     guest.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, seat.peer));
     guest.hear_until(|message| matches!(message, ServerMessage::NewTicket(_)).then_some(()));
     assert_eq!(show(&seat.ticket), "out");
+}
+
+/// Results on a list of somebody else's.
+#[derive(Debug, Clone, Default)]
+struct Slate(Arc<Mutex<Vec<MatchRecord>>>);
+
+impl Storage for Slate {
+    fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Outcome>, StorageError> {
+        self.0.lock().unwrap().extend(records.iter().cloned());
+        let outcome = |record: &MatchRecord| Outcome { verdict: record.verdict, ratings: Vec::new() };
+        Ok(records.iter().map(outcome).collect())
+    }
+
+    fn top(&mut self, game: &Label, mode: &Label, _: bool, _: u8) -> Result<TopList, StorageError> {
+        Ok(TopList { game: game.clone(), mode: mode.clone(), entries: Vec::new() })
+    }
+
+    fn mine(&mut self, _: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError> {
+        let rating = Some(self.0.lock().unwrap().len() as i64);
+        Ok(OwnBest { game: game.clone(), mode: mode.clone(), best: None, rating, matches: Vec::new() })
+    }
+}
+
+#[test]
+fn results_are_kept_where_the_program_around_the_server_wants_them() {
+    let (slate, place) = (Slate::default(), Place::new());
+    let extensions = Extensions { storage: Some(Box::new(slate.clone())), ..Extensions::default() };
+    let server = TestServer::with_extensions(|config| config.data = place.path().into(), extensions);
+    let mut guest = server.guest();
+    guest.hello(1);
+    let seat = guest.seat(r#"{"type":"create","game":"gander","drop_in":true}"#);
+    let scores = format!(r#"[{{"peer":"{}","slot":0,"score":70}}]"#, seat.peer);
+    guest.say(&format!(r#"{{"type":"report","round":1,"scores":{scores}}}"#));
+    let verdict = guest.hear_until(|message| match message {
+        ServerMessage::Change(change) => change.events.iter().find_map(|event| match event {
+            RoomEvent::ResultDecided(result) => Some(result.verdict),
+            _ => None,
+        }),
+        _ => None,
+    });
+    assert_eq!(verdict, Verdict::Unverified);
+    guest.say(r#"{"type":"mine","game":"gander"}"#);
+    let rating = guest.hear_until(|message| match message {
+        ServerMessage::OwnBest(mine) => Some(mine.rating),
+        _ => None,
+    });
+    assert_eq!(rating, Some(1));
+    assert_eq!(slate.0.lock().unwrap()[0].room, seat.room.id);
+    assert!(!place.path().join("gaggle.sqlite").exists(), "there is no second one");
 }
