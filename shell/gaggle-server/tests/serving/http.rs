@@ -55,7 +55,9 @@ fn the_operator_s_page_is_for_who_has_the_token() {
     let server = TestServer::with(|config| config.operator_token = Some(Secret("right".into())));
     let mut player = server.guest();
     player.say(r#"{"type":"hello","name":"<b>Nia</b>"}"#);
-    player.seat(crate::guest::FIND);
+    player.seat(r#"{"type":"find","game":"gander","mode":"team","build":"3f2a"}"#);
+    player.say(r#"{"type":"kick","peer":"00000000000000000000000000000000"}"#);
+    player.hear_until(|message| matches!(message, gaggle_lobby::ServerMessage::Refused(_)).then_some(()));
     let (status, page) = get(server.address, "/operator", "");
     assert!(status == 200 && page.contains("operator token"));
     for wrong in [
@@ -71,7 +73,22 @@ fn the_operator_s_page_is_for_who_has_the_token() {
     let state: serde_json::Value = serde_json::from_str(&state).unwrap();
     assert_eq!((&state["now"]["connections"], &state["now"]["rooms"]), (&1.into(), &1.into()));
     assert_eq!(state["now"]["relay members"], 0, "the relay is part of it");
-    assert_eq!(state["list"][0]["members"][0]["name"], "<b>Nia</b>");
+    assert_eq!(state["server"], gaggle_server::NAME);
+    for (name, count) in
+        [("messages", 3), ("welcomed", 1), ("seated", 1), ("rooms created", 1), ("returned", 0)]
+    {
+        assert_eq!(state["counts"][name], count, "{name}: {state}");
+    }
+    for name in ["signals", "matches stored", "matches not stored"] {
+        assert_eq!(state["counts"][name], 0, "{name}: {state}");
+    }
+    let refused = state["refused"].as_object().unwrap();
+    assert_eq!(refused.values().filter_map(serde_json::Value::as_u64).sum::<u64>(), 1, "{state}");
+    let room = &state["list"][0];
+    assert_eq!([&room["game"], &room["mode"], &room["build"]], ["gander", "team", "3f2a"]);
+    assert_eq!((&room["seats"], &room["status"]), (&4.into(), &"playing".into()));
+    assert_eq!(room["members"][0]["name"], "<b>Nia</b>");
+    assert_eq!((&room["members"][0]["slot"], &room["members"][0]["host"]), (&0.into(), &true.into()));
 }
 
 #[test]

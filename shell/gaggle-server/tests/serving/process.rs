@@ -12,6 +12,7 @@ use gaggle_lobby::view::{RoomEvent, Verdict};
 use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
 
 use crate::guest::{FIND, Guest, PATIENCE, hello};
+use crate::http::get;
 use crate::place::{Place, lasting_port};
 
 /// A server in a process of its own; killed when this is dropped.
@@ -75,6 +76,9 @@ fn told_to_stop_it_says_goodbye_and_ends_well() {
         _ => None,
     });
     assert_eq!(reconnect_ms, 3_600_000);
+    // Nobody new is sent here, and nobody takes it for dead.
+    assert_eq!(get(process.address, "/ready", ""), (503, "not ready: about to stop".into()));
+    assert_eq!(get(process.address, "/health", "").0, 200);
     // It would wait for an hour, but not for somebody who is gone.
     drop(guest);
     assert!(process.child.wait().unwrap().success());
@@ -125,7 +129,7 @@ fn who_cannot_store_results_is_not_ready_until_it_can() {
     let place = Place::new();
     let process = Process::start(place.path(), 0, &[]);
     let address = process.address;
-    let ready = || crate::http::get(address, "/ready", "");
+    let ready = || get(address, "/ready", "");
     let play = |number| {
         let (seats, results) = (Mutex::default(), Mutex::default());
         play_a_match(address, number, &seats, &results)
@@ -200,9 +204,9 @@ fn killed_in_a_storm_it_forgets_nothing_it_said() {
         });
         assert_eq!(count, 1, "the result of {room:?} for {key}");
     }
-    // The last who were seated find their seats again.
+    // Everybody who was seated finds their seat again.
     assert!(seats.len() >= 120);
-    for (number, room, slot, ticket) in seats.iter().rev().take(8) {
+    for (number, room, slot, ticket) in &seats {
         let mut guest = Guest::connect(process.address);
         guest.say(&hello(*number).replace('}', &format!(r#","ticket":"{ticket}"}}"#)));
         let seat = guest.hear_until(|message| match message {

@@ -1,7 +1,9 @@
 //! The lobby over TLS.
 
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::time::Instant;
 
 use gaggle_lobby::ServerMessage;
 use tokio_rustls::rustls::crypto::ring::default_provider;
@@ -9,6 +11,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::guest::{FIND, Guest, PATIENCE, TestServer};
+use crate::hostile::NOT_WAITED_FOR;
 use crate::place::Place;
 
 #[test]
@@ -44,6 +47,14 @@ fn strangers_meet_over_tls() {
     ada.hello(2);
     let found = ada.seat(FIND);
     assert_eq!(found.room.id, made.room.id);
+    // Who says nothing, or stops in the middle of the first word, is not waited for.
+    let start = Instant::now();
+    let lurkers = [&b""[..], &[0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00]].map(|said| {
+        let mut tcp = TcpStream::connect(server.address).unwrap();
+        tcp.set_read_timeout(Some(PATIENCE)).unwrap();
+        tcp.write_all(said).unwrap();
+        tcp
+    });
     // Longer than a TLS record and than what is read at once, both ways.
     let data = "x".repeat(16_000);
     for _ in 0..20 {
@@ -56,6 +67,12 @@ fn strangers_meet_over_tls() {
         });
         assert_eq!(signal, (n, 16_002));
     }
+    for mut lurker in lurkers {
+        lurker.read_to_end(&mut Vec::new()).unwrap();
+    }
+    assert!(start.elapsed() < NOT_WAITED_FOR, "{:?}", start.elapsed());
+    nia.say(r#"{"type":"touch"}"#);
+    nia.hear_until(|message| matches!(message, ServerMessage::Done(_)).then_some(()));
 }
 
 #[test]
