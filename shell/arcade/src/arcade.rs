@@ -18,6 +18,7 @@ use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
 use crate::cabinet::{Cabinet, Parts, Show, Start};
 use crate::cabinets::{Entry, NAMES};
+use crate::own_keys::OwnKeys;
 use crate::{
     CODE_LENGTH, Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Scrubber,
     Toasts, Touch,
@@ -79,6 +80,8 @@ pub struct Opening {
     pub name: Option<String>,
     /// The colour the player likes, as it was [kept](Keep).
     pub palette: Option<String>,
+    /// The keys the player chose, as they were [kept](Keep).
+    pub keys: Option<String>,
     /// The room this tab was in when it was closed or reloaded, as it was [kept](Keep).
     pub return_to: Option<String>,
 }
@@ -98,6 +101,7 @@ pub struct Arcade {
     pace: Pace,
     players: usize,
     controls: Controls,
+    keys: OwnKeys,
     touch: Touch,
     /// Pressed and not played yet.
     pressed: [Held; 2],
@@ -123,7 +127,7 @@ pub struct Arcade {
 impl Arcade {
     /// An arcade with this game on, on a small screen: see [`Arcade::resize`].
     pub fn new<O: Outside>(now: Micros, opening: Opening, entry: &Entry<O>, outside: O) -> Arcade {
-        let Opening { seed, calm, muted, params, key, seat, name, palette, return_to } = opening;
+        let Opening { seed, calm, muted, params, key, seat, name, palette, keys, return_to } = opening;
         let view = fit(640, 360, 1.0, entry.about.world);
         let client = ClientConfig { key, seat, name: name.clone(), ..ClientConfig::default() };
         let cabinet = (entry.open)(Parts { now, seed, view, client, outside });
@@ -141,6 +145,7 @@ impl Arcade {
             pace: Pace::new(FRAMES_PER_SECOND, now),
             players: 1,
             controls: Controls::default(),
+            keys: OwnKeys::read(keys.as_deref().unwrap_or_default()),
             touch: Touch::default(),
             pressed: [Held::default(); 2],
             hearing: Hearing::default(),
@@ -241,7 +246,16 @@ impl Arcade {
     /// A key went down: its place on the keyboard, and the text it makes. Whether it means anything here, so that the
     /// page should not scroll.
     pub fn key_down(&mut self, code: &str, text: &str) -> bool {
-        let fresh = self.controls.press(code);
+        let own = self.keys.stands_for(code);
+        let fresh = self.controls.press(own.unwrap_or(code));
+        if self.screen == Screen::Help && self.keys.asked().is_some() {
+            self.take_own_key(code, fresh);
+            return true;
+        }
+        // Whatever else it means, it was chosen for flying.
+        if own.is_some() && self.screen == Screen::Flying && !self.is_board_up() {
+            return true;
+        }
         if self.screen == Screen::Menu && self.type_into_menu(code, text) {
             return true;
         }
@@ -258,12 +272,20 @@ impl Arcade {
 
     /// A key is still down and says so once more, before [`Arcade::key_down`].
     pub fn key_repeats(&mut self, code: &str) {
-        self.controls.hold(code);
+        self.controls.hold(self.keys.stands_for(code).unwrap_or(code));
     }
 
     /// A key went up.
     pub fn key_up(&mut self, code: &str) {
-        self.controls.release(code);
+        self.controls.release(self.keys.stands_for(code).unwrap_or(code));
+    }
+
+    /// A key that was asked for.
+    fn take_own_key(&mut self, code: &str, fresh: bool) {
+        if fresh && self.keys.answer(code, self.cabinet.about().players_here) {
+            self.controls.release_all();
+            self.shelf.keep("keys", self.keys.kept(), Keeping::Lasting);
+        }
     }
 
     /// The page lost the keyboard: nothing is held, and a match alone waits.
@@ -480,6 +502,7 @@ impl Arcade {
             }
             "KeyC" if in_match => self.choose_after(ScoreChoice::CopyLink),
             "KeyT" if self.shelf.is_elsewhere => self.take_over(),
+            "KeyK" if self.screen == Screen::Help => self.keys.ask(),
             "KeyO" if matches!(self.screen, Screen::Menu | Screen::Replay) => self.shelf.wants_file = true,
             "KeyL" if self.screen == Screen::Replay => self.link_frame(),
             _ => return false,
@@ -633,6 +656,7 @@ impl Arcade {
         }
         self.behind = self.screen;
         self.shelf.help_page = 0;
+        self.keys.stop();
         self.cabinet.rewind(Show::Help(0));
         self.screen = Screen::Help;
     }

@@ -16,6 +16,7 @@ mod key_hints;
 mod menu;
 mod net_panel;
 mod notice;
+mod own_keys;
 mod params;
 mod pen;
 mod pictures;

@@ -115,6 +115,7 @@ pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
         seat: Some(own_seat(&window)),
         name: kept(&window, "name", Keeping::Lasting),
         palette: kept(&window, "palette", Keeping::Lasting),
+        keys: kept(&window, "keys", Keeping::Lasting),
         return_to: return_to.filter(|_| first),
     };
     let arcade = GAME.with_borrow(|game| {

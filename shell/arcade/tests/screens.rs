@@ -107,6 +107,32 @@ fn a_hidden_page_goes_on_when_it_is_seen_again() {
 }
 
 #[test]
+fn a_goose_is_flown_with_keys_of_ones_own() {
+    let mut arcade = open("?seed=7");
+    tap(&mut arcade, "KeyH");
+    tap(&mut arcade, "KeyK");
+    assert!(arcade.help_words().starts_with("Your key for left?"), "{}", arcade.help_words());
+    // Of these, some mean something else outside of a flight.
+    for code in ["KeyF", "KeyM", "KeyC", "KeyV", "KeyB", "Digit1", "Digit2", "Digit3", "Digit4", "Digit5"] {
+        tap(&mut arcade, code);
+    }
+    assert!(!arcade.help_words().starts_with("Your key"), "all are chosen");
+    let keep =
+        std::iter::from_fn(|| arcade.next_keep()).find(|keep| keep.name == "keys").expect("they are kept");
+    // The next page has them, too.
+    let opening = Opening { seed: 1, keys: keep.value, ..Opening::default() };
+    let mut arcade = Arcade::new(Micros::ZERO, opening, &cabinets::gander(), Nowhere::default());
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 3_000);
+    let (muted, before) = (arcade.muted(), game(&arcade).players[0].mover.x);
+    arcade.key_down("KeyM", "m");
+    run(&mut arcade, 3_000, 3_300);
+    arcade.key_up("KeyM");
+    assert_eq!(arcade.muted(), muted, "it was chosen for flying");
+    assert_ne!(game(&arcade).players[0].mover.x, before, "it leans to the right");
+}
+
+#[test]
 fn help_returns_to_where_it_was_asked_for_and_has_pages() {
     let mut arcade = open("");
     for (from, back) in [(Screen::Menu, Screen::Menu), (Screen::Flying, Screen::Paused)] {

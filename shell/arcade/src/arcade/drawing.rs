@@ -34,6 +34,12 @@ const ELSEWHERE: Notice<'_> = Notice {
     shade_percent: 0,
 };
 
+/// What is asked of whoever chooses keys.
+fn own_key(heading: &str) -> Notice<'_> {
+    let keys = &[("Esc", "keep those you have"), ("Backspace", "the usual keys")];
+    Notice { heading, keys, shade_percent: 60, ..Notice::default() }
+}
+
 /// A picture that stands still for longer than this says why.
 const STILL_SHOWN_AFTER: Micros = Micros::from_millis(400);
 /// How long it is written over whoever takes off which keys do what.
@@ -164,10 +170,14 @@ impl Arcade {
                 let (width, height) = (self.view.word_width(), self.view.word_height());
                 let line = match self.touch.used {
                     true => "Tap to turn the page, here to go back",
+                    false if width > 360 => "Arrows turn the page, K sets your own keys, Esc goes back",
                     false => "Arrows turn the page, Esc goes back",
                 };
                 let y = (height - 14) as f32;
                 over.word(line, (width / 2) as f32, y, palette::TEXT).centred().outlined(palette::INK);
+                if let Some(asked) = self.keys.asked() {
+                    own_key(&format!("Your key for {asked}?")).draw(over, self.view);
+                }
             }
             Screen::Replay => self.draw_scrub(over),
             Screen::Flying if self.is_joining_shown() => {
@@ -262,6 +272,9 @@ impl Arcade {
 
     /// How to play, in words.
     pub fn help_words(&self) -> String {
+        if let Some(asked) = self.keys.asked() {
+            return own_key(&format!("Your key for {asked}?")).words();
+        }
         if self.is_about_address() { ADDRESS.words() } else { self.cabinet.about().spoken_help.to_string() }
     }
 

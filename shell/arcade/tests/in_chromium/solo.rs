@@ -57,6 +57,11 @@ fn a_stranger_opens_the_page_and_flies() {
     tap(&page, "KeyH", "h");
     page.wait_for("document.getElementById('said').textContent.startsWith('How')", PATIENCE).unwrap();
     picture(&page, "help.png");
+    tap(&page, "KeyK", "k");
+    page.wait_for("document.getElementById('said').textContent.includes('Your key for left')", PATIENCE)
+        .unwrap();
+    picture(&page, "own-keys.png");
+    tap(&page, "Escape", "Escape");
     // The last page says what the address takes.
     tap(&page, "ArrowLeft", "ArrowLeft");
     page.wait_for("document.getElementById('said').textContent.includes('latency=100')", PATIENCE).unwrap();
