@@ -121,6 +121,17 @@ pub enum PathReason {
     Silent,
 }
 
+impl std::fmt::Display for PathReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            PathReason::First => "the first that opened",
+            PathReason::Better => "better than the one before",
+            PathReason::Closed => "the one before was closed",
+            PathReason::Silent => "nothing was heard on the one before",
+        })
+    }
+}
+
 /// What one way is asked, whether it works again, and the answer: kinds no link has (PROTOCOL.md, "Paths").
 const QUESTION: u8 = 0xf0;
 const ANSWER: u8 = 0xf1;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use gaggle_kit::{Frame, PeerId};
+use gaggle_link::{Path, PathReason};
 use gaggle_lobby::client::RequestId;
 use gaggle_lobby::view::LeaveReason;
 use gaggle_lobby::{Refusal, RoomCode, ServerMessage};
@@ -95,6 +96,17 @@ pub enum Event {
         /// What they are called.
         name: String,
     },
+    /// Another way leads to somebody now: see [`Person::path`](crate::Person::path). Links and the match go on.
+    PathChanged {
+        /// To whom.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+        /// The way from now on; none if there is none at the moment.
+        path: Option<Path>,
+        /// Why.
+        reason: PathReason,
+    },
     /// Somebody else is present longest now.
     LeadChanged {
         /// Who.
@@ -158,6 +170,10 @@ impl fmt::Display for Event {
             Event::Went { name, parting: Parting::Silence, .. } => write!(f, "lost contact with {name}"),
             Event::Interrupted { name, .. } => write!(f, "waiting for {name}"),
             Event::Resumed { name, .. } => write!(f, "{name} is back"),
+            Event::PathChanged { name, path: Some(path), reason, .. } => {
+                write!(f, "the way to {name} is now {path}: {reason}")
+            }
+            Event::PathChanged { name, path: None, .. } => write!(f, "looking for another way to {name}"),
             Event::LeadChanged { name, .. } => write!(f, "{name} is the host now"),
             Event::HistoryChanged => f.write_str("another part of the match went on"),
             Event::Desync { name, .. } => write!(f, "out of sync with {name}, repairing"),

@@ -35,7 +35,7 @@ pub use shared::SharedRoom;
 pub use world::World;
 
 pub use gaggle_kit::{self as kit, Angle, Fixed, Frame, Input, Micros, PeerId, Prng, Slot, SlotSet, State};
-pub use gaggle_link::{self as link, LinkStats, Path, SendError};
+pub use gaggle_link::{self as link, LinkStats, Path, PathReason, SendError};
 pub use gaggle_lobby::client::ClientConfig;
 pub use gaggle_lobby::view::LeaveReason;
 pub use gaggle_lobby::{self as lobby, Label, ParseLabelError, Refusal, RoomCode};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::sim::Conditions;
-use gaggle_link::{LinkStats, Links, LinksConfig, Path, PathConfig, Transport};
+use gaggle_link::{LinkStats, Links, LinksConfig, Path, PathChanged, PathConfig, Transport};
 use gaggle_lobby::client::{Socket, SocketEvent};
 use gaggle_lobby::message::server::IceServer;
 
@@ -124,13 +124,17 @@ impl<S: Socket> Outside for Online<S> {
 
     fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) {
         if let Some(links) = &mut self.links {
-            // Whoever sends what is no signal runs something else; there is nothing to be done about it.
+            // Whoever sends what is no signal runs something else; it is counted, and nothing else is to be done about it.
             let _ = links.handle_signal(now, from, text);
         }
     }
 
     fn next_signal(&mut self) -> Option<(PeerId, String)> {
         self.links.as_mut()?.next_signal()
+    }
+
+    fn next_path_change(&mut self) -> Option<PathChanged> {
+        self.links.as_mut()?.next_change()
     }
 
     fn path(&self, peer: PeerId) -> Option<Path> {

@@ -1,7 +1,7 @@
 //! What a room needs of the world: a socket to the lobby, and links to the others.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{LinkStats, Path, Transport};
+use gaggle_link::{LinkStats, Path, PathChanged, Transport};
 use gaggle_lobby::message::server::{IceServer, Relay};
 
 /// What the socket to the lobby brings.
@@ -80,6 +80,11 @@ pub trait Outside {
 
     /// What to hand to a member through the lobby.
     fn next_signal(&mut self) -> Option<(PeerId, String)>;
+
+    /// The next change of how links run, and why.
+    fn next_path_change(&mut self) -> Option<PathChanged> {
+        None
+    }
 
     /// How the link to a member runs.
     fn path(&self, peer: PeerId) -> Option<Path>;

@@ -153,6 +153,8 @@ impl<G: Game + Clone + 'static> Table<G> {
                 gaggle::Event::Refused(_) if matches!(self.room.config().wish, Wish::Code(_)) => {
                     self.room.seek(Wish::Find);
                 }
+                // Of all there is to say about somebody who comes this would be the last, and is the least.
+                gaggle::Event::PathChanged { .. } => continue,
                 _ => {}
             }
             self.said = event.to_string();

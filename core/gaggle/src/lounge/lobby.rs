@@ -1,6 +1,7 @@
 //! What the lobby says, and what follows from it.
 
 use gaggle_kit::{Micros, PeerId};
+use gaggle_link::PathChanged;
 use gaggle_lobby::client::{Client, Event as LobbyEvent, Output};
 use gaggle_lobby::message::client::{Create, Find, Ice, Join, Leave};
 use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
@@ -96,6 +97,9 @@ impl<S, O: Outside> Lounge<S, O> {
         }
         while let Some((peer, text)) = self.outside.next_signal() {
             client.signal(peer, Json::string(&text));
+        }
+        while let Some(PathChanged { peer, path, reason }) = self.outside.next_path_change() {
+            self.push(Event::PathChanged { peer, name: self.name(peer), path, reason });
         }
         self.carry_out();
     }

@@ -1,0 +1,174 @@
+//! Two who play with each other behind routers, each in a thread of its own.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use gaggle::link::{Path, PathReason};
+use gaggle::{Event, Game, Inputs, Room, RoomConfig, Slot, Stage, State};
+use gaggle_native::{Clock, online, random_seed};
+use gaggle_server::{BackgroundServer, Config};
+
+use crate::town::{Nat, SERVER, Town};
+
+const PATIENCE: Duration = Duration::from_secs(180);
+/// A way that lasts so long is no passing one: the direct way is tried again after five seconds.
+const HOLDS: Duration = Duration::from_secs(7);
+
+/// Everybody's presses, summed.
+#[derive(Clone, Debug, Default, State)]
+struct Counter {
+    presses: [u32; 2],
+}
+
+impl Game for Counter {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        for slot in 0..2 {
+            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
+        }
+    }
+}
+
+/// Somebody who plays in a home until told to stop.
+pub(crate) struct Player {
+    seen: Arc<Seen>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// Presses of the other that are final here.
+    presses: AtomicU32,
+    /// The slots of its own player.
+    slots: AtomicU64,
+    path: Mutex<Option<Path>>,
+    /// Which ways the room told of, and why they were taken.
+    told: Mutex<Vec<(Option<Path>, PathReason)>>,
+    stop: AtomicBool,
+}
+
+impl Player {
+    fn at(town: &Arc<Town>, nth: usize, server: String) -> Player {
+        let (seen, town) = (Arc::new(Seen::default()), Arc::clone(town));
+        let shared = Arc::clone(&seen);
+        let thread = std::thread::spawn(move || {
+            town.enter(&format!("home{nth}"));
+            play(&server, &shared);
+        });
+        Player { seen, thread: Some(thread) }
+    }
+
+    fn presses(&self) -> u32 {
+        self.seen.presses.load(Ordering::Relaxed)
+    }
+
+    /// Where it sits.
+    pub(crate) fn slots(&self) -> u64 {
+        self.seen.slots.load(Ordering::Relaxed)
+    }
+
+    fn path(&self) -> Option<Path> {
+        *self.seen.path.lock().unwrap()
+    }
+
+    fn told(&self) -> Vec<(Option<Path>, PathReason)> {
+        self.seen.told.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        self.seen.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn play(server: &str, seen: &Seen) {
+    let (clock, config) = (Clock::start(), RoomConfig::new("counter", 2).unwrap());
+    let outside = online(server).unwrap();
+    let mut room =
+        Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
+    while !seen.stop.load(Ordering::Relaxed) {
+        room.set_input(0, 1);
+        room.update(clock.now());
+        while let Some(event) = room.next_event() {
+            if let Event::PathChanged { path, reason, .. } = event {
+                seen.told.lock().unwrap().push((path, reason));
+            }
+        }
+        if let Some(own) = room.own_slots().iter().next().filter(|_| room.stage() == Stage::Together) {
+            let confirmed = room.confirmed_game().map_or([0; 2], |(_, game)| game.presses);
+            seen.slots.store(room.own_slots().bits(), Ordering::Relaxed);
+            seen.presses.store(confirmed[1 - usize::from(own.number())], Ordering::Relaxed);
+            *seen.path.lock().unwrap() = room.people().into_iter().find_map(|person| person.path);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Two who play with each other behind these routers; none if there can be no such routers here.
+pub(crate) struct Match {
+    pub(crate) players: [Player; 2],
+    _server: BackgroundServer,
+    pub(crate) town: Arc<Town>,
+}
+
+impl Match {
+    pub(crate) fn begin(name: &str, nats: [Nat; 2]) -> Option<Match> {
+        let town = match Town::build(name, nats) {
+            Ok(town) => Arc::new(town),
+            Err(why) => {
+                // Not by a macro, whose words are kept back for tests that fail: `cargo xtask test` shows this.
+                let _ = writeln!(std::io::stderr(), "not tried: address translation: {why}");
+                return None;
+            }
+        };
+        let data = std::env::temp_dir().join(format!("gaggle-nat-{name}-{}", std::process::id()));
+        let server = town.enter_for("sky", || {
+            let config = Config { listen: (SERVER, 0).into(), data, ..Config::default() };
+            BackgroundServer::start(config).unwrap()
+        });
+        let url = format!("ws://{}", server.address());
+        let players = [0, 1].map(|nth| Player::at(&town, nth, url.clone()));
+        Some(Match { players, _server: server, town })
+    }
+
+    /// Waits until each has heard so many more presses of the other, and tells how long that took.
+    pub(crate) fn hear_more(&self, what: &str, more: u32) -> Duration {
+        let (began, before) = (Instant::now(), self.players.each_ref().map(Player::presses));
+        while (0..2).any(|nth| self.players[nth].presses() < before[nth] + more) {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{what}: {before:?}, now {:?}",
+                self.players.each_ref().map(Player::presses)
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        began.elapsed()
+    }
+
+    /// Waits until both are connected so, and have been for a while: on a busy machine another way may come first, or the direct one
+    /// after the relay.
+    pub(crate) fn connect_by(&self, path: Path) {
+        let (began, paths) = (Instant::now(), || self.players.each_ref().map(Player::path));
+        let mut since = Instant::now();
+        while since.elapsed() < HOLDS {
+            if paths() != [Some(path); 2] {
+                since = Instant::now();
+            }
+            assert!(began.elapsed() < PATIENCE, "not {path:?}: {:?}", paths());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for told in self.players.each_ref().map(Player::told) {
+            let first = told.first().expect("the game was told of a way");
+            assert_eq!(first.1, PathReason::First, "{told:?}");
+            assert_eq!(told.last().expect("the same").0, Some(path), "{told:?}");
+        }
+    }
+}
