@@ -4,8 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use gaggle::link::Path;
-use gaggle::{Game, Inputs, Online, OnlineConfig, Room, RoomConfig, Slot, Stage, State};
+use gaggle::link::{Path, PathReason, sim::Conditions};
+use gaggle::{Event, Game, Inputs, Micros, Online, OnlineConfig, Room, RoomConfig, Slot, Stage, State};
 use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
@@ -27,38 +27,55 @@ impl Game for Counter {
 
 type Player = Room<Counter, Online<LobbySocket>>;
 
+/// There and back with [`far_away`].
+const ROUND_TRIP: Micros = Micros::from_millis(200);
+
+fn far_away() -> Conditions {
+    Conditions::from_settings([("latency", "200")]).unwrap()
+}
+
 fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player {
     let config = RoomConfig::new("counter", 2).unwrap();
-    let outside =
-        online_with(&format!("ws://{}", server.address()), OnlineConfig { only, ..OnlineConfig::default() })
-            .unwrap();
+    let ways = OnlineConfig { only, conditions: far_away() };
+    let outside = online_with(&format!("ws://{}", server.address()), ways).unwrap();
     Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
 }
 
-/// Lets two play together until each has seen the other press, and both are connected so.
+/// Lets two play together until each has seen the other press, both are connected so, and the network feels as bad as it should.
 fn meet(only: Option<Path>, by: Path) {
     let data = std::env::temp_dir().join(format!("gaggle-online-{}-{only:?}", std::process::id()));
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };
     let server = BackgroundServer::start(config).unwrap();
     let clock = Clock::start();
     let mut players = [open(&server, &clock, only), open(&server, &clock, only)];
-    let began = Instant::now();
+    let (began, mut told) = (Instant::now(), [const { Vec::new() }; 2]);
     loop {
-        assert!(began.elapsed() < Duration::from_secs(180), "{players:?}");
-        for player in &mut players {
+        assert!(began.elapsed() < Duration::from_secs(180), "{players:?}: {told:?}");
+        for (player, told) in players.iter_mut().zip(&mut told) {
             player.set_input(0, 1);
             player.update(clock.now());
+            while let Some(event) = player.next_event() {
+                if let Event::PathChanged { path, reason, .. } = event {
+                    told.push((path, reason));
+                }
+            }
         }
         std::thread::sleep(Duration::from_millis(2));
         let both = players.iter().all(|player| {
             player.stage() == Stage::Together && player.game().presses.iter().all(|presses| *presses > 10)
         });
         // A busy machine may take another way first, if it may.
-        let paths =
-            players.each_mut().map(|player| player.people().into_iter().find_map(|person| person.path));
-        if both && paths == [Some(by); 2] {
+        let others = players.each_mut().map(|player| player.people().into_iter().find(|one| !one.is_self));
+        let paths = others.each_ref().map(|other| other.as_ref()?.path);
+        let rtts = others.map(|other| other?.link?.rtt);
+        let are_told = told.iter().all(|told| told.last().is_some_and(|(path, _)| *path == Some(by)));
+        if both && paths == [Some(by); 2] && are_told && rtts.iter().all(Option::is_some) {
+            assert!(rtts.iter().all(|rtt| *rtt >= Some(ROUND_TRIP)), "{by:?}: {rtts:?}");
             break;
         }
+    }
+    for told in told {
+        assert_eq!(told[0].1, PathReason::First, "{told:?}");
     }
     drop(players);
     server.stop();
