@@ -337,6 +337,59 @@ fn losing_the_server_ends_nothing() {
     }
 }
 
+/// Two who have played for a while, something happens to the second, and ten seconds after it is over both are in one match again, in the
+/// seats they had and known to the lobby.
+fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Town)) {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.run_ms(2_000);
+    let seats = [0, 1].map(|house| town.room(house).own_slots());
+    let played = town.room(0).game().frame;
+    happens(&mut town);
+    let over = town.now();
+    let frame = (0..2).map(|house| town.room(house).game().frame).max().expect("two houses");
+    town.run_until(what, 10_000, |town| {
+        let is_back = |town: &mut Town, house: usize| {
+            town.is_together(house)
+                && town.room(house).own_slots() == seats[house]
+                // It is final that both play on.
+                && town.room(house).confirmed_game().is_some_and(|(_, game)| game.frame > frame && game.here == 3)
+                && town.room(house).lobby().is_some_and(|lobby| lobby.is_online() && lobby.room().is_some())
+        };
+        let histories = [0, 1].map(|house| town.room(house).session().history());
+        histories[0] == histories[1] && (0..2).all(|house| is_back(town, house))
+    });
+    println!("{what}: back after {} ms", town.now().since(over).as_millis());
+    expect_one_match(&mut town, &[0, 1]);
+    for house in 0..2 {
+        assert!(town.room(house).game().frame > played, "{what}: it is the match it was");
+    }
+    assert_eq!([0, 1].map(|house| town.room(house).own_slots()), seats, "{what}");
+}
+
+#[test]
+fn whatever_happened_seat_and_match_are_back_within_ten_seconds() {
+    for seconds in [1, 45] {
+        back_within_ten_seconds(&format!("the server was away for {seconds} s"), |town| {
+            town.set_lobby_up(false).run_ms(seconds * 1_000).set_lobby_up(true);
+        });
+        back_within_ten_seconds(&format!("nothing arrived for {seconds} s"), |town| {
+            town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);
+            town.weather(Conditions::latency_ms(40));
+        });
+        back_within_ten_seconds(&format!("a tab slept for {seconds} s"), |town| {
+            town.sleep(1, true).run_ms(seconds * 1_000).sleep(1, false);
+        });
+    }
+    back_within_ten_seconds("a page was killed and opened again", |town| {
+        town.crash(1).run_ms(3_000).open(1);
+    });
+    back_within_ten_seconds("a page was loaded again", |town| reload(town, 1, 300));
+    back_within_ten_seconds("the first of all was killed and opened again", |town| {
+        town.crash(0).run_ms(3_000).open(0);
+    });
+}
+
 #[test]
 fn without_a_server_one_plays_alone() {
     let mut town = Town::of(1);

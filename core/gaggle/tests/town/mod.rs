@@ -381,6 +381,8 @@ pub(crate) struct Town<R> {
     pub(crate) rooms: Vec<Option<R>>,
     /// What each house was told, in its present life.
     pub(crate) told: Vec<Vec<Event>>,
+    /// Houses where nothing happens, though everything is there.
+    asleep: BTreeSet<usize>,
     lives: u64,
 }
 
@@ -416,6 +418,7 @@ impl<R: Resident> Town<R> {
             ids,
             rooms: (0..houses).map(|_| None).collect(),
             told: vec![Vec::new(); houses],
+            asleep: BTreeSet::new(),
             lives: 0,
         }
     }
@@ -444,6 +447,16 @@ impl<R: Resident> Town<R> {
     pub(crate) fn crash(&mut self, house: usize) -> &mut Town<R> {
         self.rooms[house] = None;
         self.shared.borrow_mut().hang_up(house);
+        self
+    }
+
+    /// The system lets a house sleep, without a word to it, or wakes it up.
+    pub(crate) fn sleep(&mut self, house: usize, sleeps: bool) -> &mut Town<R> {
+        if sleeps {
+            self.asleep.insert(house)
+        } else {
+            self.asleep.remove(&house)
+        };
         self
     }
 
@@ -522,7 +535,7 @@ impl<R: Resident> Town<R> {
         }
         self.world.borrow().advance(FRAME);
         for (house, room) in self.rooms.iter_mut().enumerate() {
-            let Some(room) = room else { continue };
+            let Some(room) = room.as_mut().filter(|_| !self.asleep.contains(&house)) else { continue };
             room.play(now, house);
             while let Some(event) = room.next_told() {
                 self.told[house].push(event);
