@@ -1,10 +1,12 @@
 //! A way of moving datagrams of your own, here through queues in memory, and the contract it is held to.
 //!
 //! Anything that can move a datagram to a named peer becomes a transport for every engine by these five functions: a serial line,
-//! a platform's friends service, a test. `cargo run --example carrier_of_your_own` tries all points on it.
+//! a platform's friends service, a test. `cargo run -p gaggle-link --example carrier_of_your_own` tries all points on it, and
+//! `tests/carrier_of_your_own.rs` makes a test of each, which is all there is to testing one.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
+use std::process::ExitCode;
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
@@ -17,7 +19,7 @@ type Post = Rc<RefCell<BTreeMap<PeerId, VecDeque<(PeerId, Vec<u8>)>>>>;
 /// More than this waits for nobody: the link is told to try again.
 const WAITING_MAX: usize = 256;
 
-struct Queues {
+pub(crate) struct Queues {
     me: PeerId,
     post: Post,
     /// What the link has not been told yet: here everybody can be reached from the start.
@@ -64,7 +66,8 @@ impl Carrier for Queues {
 }
 
 /// Three peers and a clock: what the contract needs.
-struct Three {
+#[derive(Default)]
+pub(crate) struct Three {
     now: Micros,
 }
 
@@ -91,11 +94,16 @@ impl Stage for Three {
     }
 }
 
-fn main() {
+fn main() -> ExitCode {
+    let mut ended = ExitCode::SUCCESS;
     for point in Point::ALL {
-        match run(point, Three { now: Micros::ZERO }) {
+        match run(point, Three::default()) {
             Ok(()) => println!("kept    {point:?}"),
-            Err(failure) => println!("BROKEN  {point:?}: {failure}"),
+            Err(failure) => {
+                println!("BROKEN  {point:?}: {failure}");
+                ended = ExitCode::FAILURE;
+            }
         }
     }
+    ended
 }
