@@ -34,6 +34,11 @@ pub trait Direct: Way {
     /// The next signal to send, and to whom.
     fn next_signal(&mut self) -> Option<(PeerId, Signal)>;
 
+    /// Descriptions and addresses of peers that could not be used.
+    fn refused(&self) -> u64 {
+        0
+    }
+
     /// From now on these servers help: credentials count for a while only.
     fn set_servers(&mut self, servers: &[IceServer]) {
         let _ = servers;
@@ -87,6 +92,8 @@ pub struct Links {
     early: VecDeque<(PeerId, String)>,
     /// Members that were lost, and when to reach for them again.
     lost: Vec<(Micros, PeerId)>,
+    /// Texts of peers that were no signals.
+    refused: u64,
 }
 
 impl fmt::Debug for Links {
@@ -120,6 +127,7 @@ impl Links {
             members: FewSet::new(),
             early: VecDeque::new(),
             lost: Vec::new(),
+            refused: 0,
         }
     }
 
@@ -155,7 +163,7 @@ impl Links {
     /// # Errors
     /// If it is no signal: whoever sent it runs something else.
     pub fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
-        let signal = Signal::parse(text)?;
+        let signal = Signal::parse(text).inspect_err(|_| self.refused += 1)?;
         if !self.members.contains(&from) {
             if self.early.len() < EARLY_SIGNALS_MAX {
                 self.early.push_back((from, text.to_string()));
@@ -176,6 +184,11 @@ impl Links {
         }
         let (to, signal) = self.direct.as_mut()?.0.borrow_mut().next_signal()?;
         Some((to, signal.to_string()))
+    }
+
+    /// How often peers handed us what is no signal, or a description or address nothing can be done with.
+    pub fn signals_refused(&self) -> u64 {
+        self.refused + self.direct.as_ref().map_or(0, |direct| direct.0.borrow().refused())
     }
 
     /// From now on the relay is shown this ticket.

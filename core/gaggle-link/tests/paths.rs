@@ -181,6 +181,18 @@ fn a_relay_joins_after_three_seconds_and_a_socket_after_three_more() {
 }
 
 #[test]
+fn how_long_a_way_is_waited_for_is_a_setting() {
+    for after in [200, 700, 5_000] {
+        let config = PathConfig { fallback_after: ms(after), ..PathConfig::default() };
+        let mut rig = Rig::new(&config, [None, None, Some(100)]);
+        rig.run(ms(2 * after + 500));
+        let first = |nth: usize| rig.calls[nth].borrow().first().copied();
+        assert_eq!([first(1), first(2)], [Some(ms(after)), Some(ms(2 * after))], "{after} ms");
+        assert_eq!(rig.path(0), Some(Path::Socket));
+    }
+}
+
+#[test]
 fn a_direct_way_that_opens_late_takes_over_without_a_gap() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(8_000), Some(200), None]);
     rig.run(Micros::from_secs(7));

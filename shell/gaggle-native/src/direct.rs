@@ -36,6 +36,8 @@ pub struct DirectWay {
     told: VecDeque<CarrierEvent>,
     messages: VecDeque<(PeerId, u32, Vec<u8>)>,
     dropped: u64,
+    /// Descriptions and addresses of peers that could not be used.
+    refused: u64,
     finder: Finder,
     now: Micros,
 }
@@ -62,6 +64,7 @@ impl DirectWay {
             told: VecDeque::new(),
             messages: VecDeque::new(),
             dropped: 0,
+            refused: 0,
             finder: Finder::new(servers),
             now: Micros::ZERO,
         })
@@ -71,6 +74,7 @@ impl DirectWay {
     fn obey(&mut self) {
         let now = Instant::now();
         while let Some((peer, attempt, command)) = self.rendezvous.next_command() {
+            let is_theirs = !matches!(command, Command::Offer);
             let done = match command {
                 Command::Drop => {
                     self.drop_channel(peer, attempt, now);
@@ -83,14 +87,15 @@ impl DirectWay {
                     None => continue,
                 },
                 Command::Candidate(candidate) => {
-                    // A single bad address is no reason to give up.
-                    if let Some(held) = self.held(peer, attempt) {
-                        let _ = held.channel.add_remote(&candidate.candidate);
-                    }
+                    let held = self.held(peer, attempt);
+                    let added = held.map_or(Ok(()), |held| held.channel.add_remote(&candidate.candidate));
+                    // A single bad address is no reason to give up, and a name a browser hides its own behind is none.
+                    self.refused += u64::from(added.is_err() && !candidate.candidate.contains(".local"));
                     Ok(())
                 }
             };
             if done.is_err() {
+                self.refused += u64::from(is_theirs);
                 self.fail(peer, attempt);
             } else {
                 self.drain(peer, now);
@@ -247,6 +252,10 @@ impl Direct for DirectWay {
 
     fn next_signal(&mut self) -> Option<(PeerId, Signal)> {
         self.rendezvous.next_signal()
+    }
+
+    fn refused(&self) -> u64 {
+        self.refused
     }
 }
 

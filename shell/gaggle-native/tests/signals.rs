@@ -1,0 +1,83 @@
+//! Signals that are none, and descriptions and addresses nothing can be done with: counted, and nobody else notices.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::time::{Duration, Instant};
+
+use gaggle_kit::PeerId;
+use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
+use gaggle_native::{Clock, Servers, links};
+use gaggle_rtc::{Certificate, Role, RtcChannel};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+const LOW: PeerId = PeerId::from_u128(1);
+const HIGH: PeerId = PeerId::from_u128(2);
+/// Of two the one with the greater name offers: it may offer both.
+const HOSTILE: PeerId = PeerId::from_u128(3);
+
+/// Lets the two talk until each has heard the other so often.
+fn talk(clock: &Clock, pair: &mut [Links; 2], wanted: u32) {
+    let (began, mut heard) = (Instant::now(), [0; 2]);
+    while heard.iter().any(|heard| *heard < wanted) {
+        assert!(began.elapsed() < PATIENCE, "{heard:?}: {pair:?}");
+        for (nth, from, to) in [(0, LOW, HIGH), (1, HIGH, LOW)] {
+            let now = clock.now();
+            while let Some(event) = pair[nth].poll(now) {
+                heard[nth] += u32::from(matches!(event, Event::Message { .. }));
+            }
+            while let Some((whom, signal)) = pair[nth].next_signal() {
+                // Whoever is hostile answers nothing.
+                if whom == to {
+                    pair[1 - nth].handle_signal(now, from, &signal).unwrap();
+                }
+            }
+            let _ = pair[nth].send(now, to, Channel::Unreliable, b"honk");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn what_cannot_be_used_is_counted_and_whoever_is_honest_connects() {
+    let clock = Clock::start();
+    let mut pair = [LOW, HIGH].map(|me| {
+        let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
+        links(me, "", &Servers::default(), config, me.to_u128() as u64)
+    });
+    for (links, other) in pair.iter_mut().zip([HIGH, LOW]) {
+        links.peer_up(clock.now(), other);
+        links.peer_up(clock.now(), HOSTILE);
+    }
+    let mut channel = RtcChannel::new(Instant::now(), Role::Peer, &Certificate::generate().unwrap());
+    channel.add_host(([127, 0, 0, 1], 9).into()).unwrap();
+    let offer = channel.offer().unwrap();
+    let no_signals = ["", "nonsense", "offer", "offer zz\nv=0", "candidate 5", "\u{1f4a5} 5\n\u{1f4a5}"];
+    let too_long = format!("offer 5\n{}", "v".repeat(9_000));
+    let useless = [
+        "offer 5\nno description".to_string(),
+        format!("offer 6\n{}", offer.replace("ice-ufrag", "nothing")),
+        format!("offer 7\n{offer}"),
+        "candidate 7 0 0\nno address".to_string(),
+        "candidate 7 0 0\ncandidate:1 1 udp 1 999.0.0.1 99999 typ host".to_string(),
+    ];
+    for links in &mut pair {
+        for text in no_signals.into_iter().chain([too_long.as_str()]) {
+            assert!(links.handle_signal(clock.now(), HOSTILE, text).is_err(), "{text:?}");
+        }
+        for text in &useless {
+            links.handle_signal(clock.now(), HOSTILE, text).unwrap();
+        }
+        // The offer that is one was taken.
+        assert_eq!(links.signals_refused(), 7 + 4, "{links:?}");
+    }
+    talk(&clock, &mut pair, 50);
+    assert_eq!(pair[0].path(HIGH), Some(Path::Direct));
+    // Also in the middle of it.
+    for links in &mut pair {
+        for text in no_signals.into_iter().chain(["offer 8\nno description"]) {
+            let _ = links.handle_signal(clock.now(), HOSTILE, text);
+        }
+        assert!(links.signals_refused() > 11 + 5);
+    }
+    talk(&clock, &mut pair, 50);
+}
