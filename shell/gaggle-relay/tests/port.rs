@@ -208,6 +208,9 @@ struct Pair {
     clock: Clock,
     links: [Links; 2],
     ids: [PeerId; 2],
+    /// What the first has said so far, and what of it the second has heard.
+    said: usize,
+    heard: usize,
 }
 
 impl Pair {
@@ -220,7 +223,7 @@ impl Pair {
             let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
             links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
         });
-        let mut pair = Pair { clock, links, ids };
+        let mut pair = Pair { clock, links, ids, said: 0, heard: 0 };
         for nth in 0..2 {
             let now = pair.clock.now();
             pair.links[nth].peer_up(now, pair.ids[1 - nth]);
@@ -239,15 +242,23 @@ impl Pair {
                 }
                 while self.links[nth].next_signal().is_some() {}
             }
-            let _ = self.links[0].send(now, self.ids[1], Channel::Unreliable, b"honk");
+            let said = self.links[0].send(now, self.ids[1], Channel::Unreliable, b"honk");
+            self.said += usize::from(said.is_ok());
             std::thread::sleep(Duration::from_millis(2));
         }
+        self.heard += arrived;
         // What comes together is counted together.
         arrived.min(wanted)
     }
 
     fn path(&self) -> Option<Path> {
         self.links[1].path(self.ids[0])
+    }
+
+    /// Of what was said since then, nearly everything was heard.
+    fn expect_heard(&self, what: &str, (said, heard): (usize, usize)) {
+        let (said, heard) = (self.said - said, self.heard - heard);
+        assert!(said >= 200 && heard * 10 >= said * 9, "{what}: {heard} of {said}");
     }
 }
 
@@ -257,7 +268,7 @@ fn members_do_not_notice_a_flood_of_strangers() {
     let mut pair = Pair::at(&relay, &[Path::Relay]);
     assert_eq!(pair.poll_until(50, PATIENCE), 50);
     let address = relay.address();
-    let stop = AtomicBool::new(false);
+    let (stop, before) = (AtomicBool::new(false), (pair.said, pair.heard));
     let arrived = std::thread::scope(|scope| {
         scope.spawn(|| {
             let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -276,6 +287,7 @@ fn members_do_not_notice_a_flood_of_strangers() {
         arrived
     });
     assert!(arrived >= 200, "{arrived}");
+    pair.expect_heard("among strangers", before);
     assert_eq!(pair.path(), Some(Path::Relay));
     assert!(relay.server().totals().strays_unknown >= 1_000);
 }
@@ -315,6 +327,7 @@ fn members_who_send_all_they_can_do_not_stop_others() {
         let mut pair = Pair::at(&relay, &[path]);
         assert_eq!(pair.poll_until(50, PATIENCE), 50);
         let (stop, victims, before) = (AtomicBool::new(false), pair.ids, relay.server().totals());
+        let spoken = (pair.said, pair.heard);
         let channels = [0, 1].map(|_| Hostile::come_from(ELSEWHERE, &relay, &[0]));
         let talker = random_peer().unwrap();
         let words = prove_from(ELSEWHERE, &relay, talker);
@@ -340,6 +353,7 @@ fn members_who_send_all_they_can_do_not_stop_others() {
         let totals = relay.server().totals();
         assert!(totals.dropped_rate - before.dropped_rate >= 2_000, "it was a flood: {totals:?}");
         assert!(arrived >= 300, "{arrived} of {path}: {totals:?}");
+        pair.expect_heard(&path.to_string(), spoken);
         assert_eq!(pair.path(), Some(path));
     }
 }

@@ -1,0 +1,100 @@
+//! Two native programs who meet at the relay and find the direct way later: nothing is lost or doubled on the way from one to the other.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
+use std::time::{Duration, Instant};
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathChanged, PathConfig, PathReason, Transport};
+use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_relay::RelayConfig;
+use gaggle_relay::loopback::Loopback;
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+struct Pair {
+    clock: Clock,
+    ids: [PeerId; 2],
+    links: [Links; 2],
+    changes: [Vec<PathChanged>; 2],
+    /// Signals get through.
+    signals: bool,
+    /// What each has said so far, and what each has heard.
+    said: [u32; 2],
+    heard: [u32; 2],
+}
+
+impl Pair {
+    fn of(relay: &Loopback, paths: &PathConfig) -> Pair {
+        let clock = Clock::start();
+        let ids = [random_peer().unwrap(), random_peer().unwrap()];
+        let servers = Servers { stun: vec![], relay: Some(relay.url()) };
+        let mut links = ids.map(|me| {
+            let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
+            links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+        });
+        (0..2).for_each(|nth| links[nth].peer_up(clock.now(), ids[1 - nth]));
+        let (changes, said, heard) = Default::default();
+        Pair { clock, ids, links, changes, signals: false, said, heard }
+    }
+
+    /// Both count aloud, and hear the other count without a gap.
+    fn step(&mut self) {
+        for nth in 0..2 {
+            let (now, other) = (self.clock.now(), self.ids[1 - nth]);
+            while let Some(event) = self.links[nth].poll(now) {
+                match event {
+                    Event::Message { bytes, .. } => {
+                        assert_eq!(bytes, self.heard[nth].to_le_bytes(), "{:?}", self.changes);
+                        self.heard[nth] += 1;
+                    }
+                    Event::Left { reason, .. } => panic!("{reason:?}: {:?}", self.changes),
+                    Event::Joined { .. } => {}
+                }
+            }
+            while let Some((_, signal)) = self.links[nth].next_signal() {
+                if self.signals {
+                    self.links[1 - nth].handle_signal(now, self.ids[nth], &signal).unwrap();
+                }
+            }
+            while let Some(change) = self.links[nth].next_change() {
+                self.changes[nth].push(change);
+            }
+            let number = self.said[nth].to_le_bytes();
+            self.said[nth] +=
+                u32::from(self.links[nth].send(now, other, Channel::Reliable(1), &number).is_ok());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+
+    fn until(&mut self, what: &str, so: impl Fn(&Pair) -> bool) {
+        let began = Instant::now();
+        while !so(self) {
+            assert!(began.elapsed() < PATIENCE, "{what}: {:?}", self.changes);
+            self.step();
+        }
+    }
+
+    fn run_by(&self, path: Path) -> bool {
+        (0..2).all(|nth| self.links[nth].path(self.ids[1 - nth]) == Some(path))
+    }
+}
+
+#[test]
+fn the_direct_way_is_taken_later_and_nothing_is_lost_or_doubled() {
+    let relay = Loopback::start(RelayConfig::default()).unwrap();
+    // Another patience than the usual one.
+    let soon = Micros::from_millis(500);
+    let paths = PathConfig { fallback_after: soon, retry_after: soon, ..PathConfig::default() };
+    let mut pair = Pair::of(&relay, &paths);
+    pair.until("the relay", |pair| pair.run_by(Path::Relay) && pair.heard.iter().all(|heard| *heard > 50));
+    pair.signals = true;
+    pair.until("the direct way", |pair| pair.run_by(Path::Direct));
+    let heard = pair.heard;
+    pair.until("both go on", |pair| (0..2).all(|nth| pair.heard[nth] > heard[nth] + 200));
+    for changes in &pair.changes {
+        let better = |change: &&PathChanged| change.reason == PathReason::Better;
+        let last = changes.iter().rfind(better).map(|change| change.path);
+        assert_eq!(last, Some(Some(Path::Direct)), "{changes:?}");
+    }
+}
