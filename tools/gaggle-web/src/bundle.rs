@@ -124,11 +124,18 @@ pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
     let module = target.join(TARGET).join("page").join(format!("{name}.wasm"));
     let glue = name.replace('-', "_");
     make_glue(&module, &glue, out)?;
-    let own = folder.join("index.html");
-    let page = match std::fs::read_to_string(&own) {
-        Ok(page) => page,
-        Err(_) => PAGE.replace("NAME", &name).replace("MODULE", &glue),
-    };
+    match std::fs::copy(folder.join("index.html"), out.join("index.html")) {
+        Ok(_) => Ok(()),
+        Err(_) => write_page(&name, out),
+    }
+}
+
+/// Puts a page into `out` around the module of this name there, which makes its own canvas.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_page(name: &str, out: &Path) -> Result<(), String> {
+    let page = PAGE.replace("NAME", name).replace("MODULE", &name.replace('-', "_"));
     std::fs::write(out.join("index.html"), page).map_err(|error| format!("{}: {error}", out.display()))
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gaggle_web::bundle::{bundle_arcade, bundle_example, bundle_program};
+use gaggle_web::bundle::{bundle_arcade, bundle_example, bundle_program, write_page};
 use gaggle_web::pack::pack;
 
 fn main() -> ExitCode {
@@ -29,6 +29,7 @@ fn main() -> ExitCode {
 
 fn example(package: &str, name: &str, folder: &Path) -> Result<(), String> {
     bundle_example(&workspace(), package, name, folder)?;
+    write_page(name, folder)?;
     pack(folder)
 }
 

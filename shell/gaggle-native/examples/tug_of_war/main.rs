@@ -5,28 +5,19 @@
 //! cargo run -p gaggle-native --example tug_of_war
 //! ```
 //!
-//! Every Enter pulls; Ctrl+D leaves, and the other plays on. Start it again and you are in the match again.
+//! Every Enter pulls; Ctrl+D leaves, and the other plays on. Start it again and you are in the match again. The other may as well be a
+//! page: `shell/gaggle-browser/examples/tug_of_war_page.rs` is the same game there.
+
+mod game;
 
 use std::error::Error;
 use std::io::{Write, stdin, stdout};
 use std::{sync::mpsc, thread, time::Duration};
 
-use gaggle::{Game, Inputs, Micros, Room, RoomConfig, Slot, State};
+use gaggle::{Micros, Room, RoomConfig};
 use gaggle_native::{Clock, online, random_seed};
 
-#[derive(Clone, Default, State)]
-struct TugOfWar {
-    rope: i32,
-}
-
-impl Game for TugOfWar {
-    type Input = bool; // pulling, or not
-
-    fn tick(&mut self, inputs: &Inputs<'_, bool>) {
-        let pull = |nth| i32::from(inputs.get(Slot::at(nth)));
-        self.rope = (self.rope + pull(1) - pull(0)).clamp(-600, 600);
-    }
-}
+use game::TugOfWar;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());

@@ -1,0 +1,28 @@
+//! Tug of war in a page, with whoever plays it in another page or in a terminal:
+//!
+//! ```text
+//! cargo run -p gaggle-web -- example gaggle-browser tug_of_war_page target/page/tug_of_war
+//! cargo run -p gaggle-server -- --files target/page/tug_of_war
+//! cargo run -p gaggle-native --example tug_of_war
+//! ```
+//!
+//! The space bar pulls. `shell/gaggle-browser/tests/tug_of_war_in_chromium.rs` plays it.
+
+#[path = "../../gaggle-native/examples/tug_of_war/game.rs"]
+mod game;
+
+use gaggle::RoomConfig;
+use gaggle_browser::{PageRoom, Picture, play};
+
+use game::TugOfWar;
+
+fn draw(room: &PageRoom<TugOfWar>, picture: &Picture) {
+    picture.fill("tan", 15, 178, 610, 4);
+    picture.fill("white", 319, 160, 2, 40);
+    picture.fill("salmon", 315 + room.game().rope / 2, 170, 10, 20);
+}
+
+fn main() {
+    let config = RoomConfig::new("tug-of-war", 2).expect("a name of small letters").version("1");
+    play(config, TugOfWar::default(), |keys| keys.held("Space"), draw);
+}
