@@ -60,8 +60,10 @@ pub struct RelayLine {
     url: String,
     socket: Option<Socket>,
     said: Rc<RefCell<Words>>,
+    /// The number of the socket that is listened to, if there is one. What was said under any other is of no interest.
     sockets: u32,
     channel: Option<Connection>,
+    /// The same for channels.
     channels: u32,
     inbox: Rc<RefCell<Inbox>>,
 }
@@ -101,14 +103,13 @@ impl RelayLine {
     fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
         loop {
             let (number, said) = self.said.borrow_mut().said.pop_front()?;
-            // What an earlier socket said is of no interest.
-            if number != self.sockets || self.socket.is_none() {
+            if number != self.sockets {
                 continue;
             }
             return Some(match said {
                 Said::Opened => LineEvent::Opened,
                 Said::Closed => {
-                    self.socket = None;
+                    self.close();
                     LineEvent::Closed
                 }
                 Said::Frame(bytes) => {
@@ -121,9 +122,8 @@ impl RelayLine {
 
     fn poll_channel(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
         let mut inbox = self.inbox.borrow_mut();
-        let current = self.channel.as_ref().map(|channel| channel.attempt);
         while let Some((_, attempt, report)) = inbox.reports.pop_front() {
-            if Some(attempt) != current {
+            if attempt != self.channels {
                 continue;
             }
             match report {
@@ -133,7 +133,7 @@ impl RelayLine {
                 Report::Open => return Some(LineEvent::ChannelOpened),
                 Report::Failed => {
                     drop(inbox);
-                    self.channel = None;
+                    self.drop_channel();
                     return Some(LineEvent::ChannelClosed);
                 }
             }
@@ -141,7 +141,7 @@ impl RelayLine {
         while let Some((_, attempt, mut bytes)) = inbox.datagrams.pop_front() {
             std::mem::swap(frame, &mut bytes);
             inbox.spare.push(bytes);
-            if Some(attempt) == current {
+            if attempt == self.channels {
                 return Some(LineEvent::Frame(Leg::Channel));
             }
         }
@@ -161,6 +161,7 @@ impl Line for RelayLine {
 
     fn close(&mut self) {
         self.socket = None;
+        self.sockets += 1;
     }
 
     fn say(&mut self, frame: &[u8]) {
@@ -185,8 +186,9 @@ impl Line for RelayLine {
         // Whose it is does not matter: there is one channel at a time.
         let peer = PeerId::default();
         self.channel = Connection::new(peer, self.channels, &RtcConfiguration::new(), &self.inbox).ok();
-        if let Some(channel) = &self.channel {
-            channel.push(Task::Offer);
+        match &self.channel {
+            Some(channel) => channel.push(Task::Offer),
+            None => self.inbox.borrow_mut().reports.push_back((peer, self.channels, Report::Failed)),
         }
     }
 
@@ -198,6 +200,7 @@ impl Line for RelayLine {
 
     fn drop_channel(&mut self) {
         self.channel = None;
+        self.channels += 1;
     }
 
     fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {

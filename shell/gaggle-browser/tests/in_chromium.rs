@@ -14,9 +14,10 @@ use gaggle_web::files::FileServer;
 use serde_json::json;
 
 const PAGE: &str = "<!doctype html><meta charset=utf-8><title>contract</title><script type=module>
-import init, { points, try_point } from './contract_page.js';
+import init, { line_tells, points, try_point } from './contract_page.js';
 await init({ module_or_path: 'contract_page_bg.wasm' });
 window.points = points;
+window.lineTells = line_tells;
 window.tryAll = async (path, relay, passes) => {
   window.failures = null;
   // All points at once: each has peers of its own, and most of their time they wait.
@@ -35,6 +36,13 @@ fn every_way_of_a_page_keeps_the_contract() {
     let browser = Chromium::start().unwrap();
     let page = browser.open(&files.url("index.html")).unwrap();
     page.wait_for("window.ready", Duration::from_secs(120)).unwrap();
+    // What the browser refuses is told at once: nobody waits for it to open.
+    let refused = "(() => {
+      const before = window.RTCPeerConnection;
+      window.RTCPeerConnection = function () { throw new Error('not here'); };
+      try { return lineTells('ftp://nowhere'); } finally { window.RTCPeerConnection = before; }
+    })()";
+    assert_eq!(page.eval(refused).unwrap(), json!("[Closed, ChannelClosed]"));
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     try_all(&page, "direct", &relay);
     assert_eq!(relay.server().totals().connections, 0, "who needs no relay opens none");

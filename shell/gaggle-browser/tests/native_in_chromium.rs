@@ -26,6 +26,13 @@ Object.assign(window, guests);
 window.ready = true;
 </script>";
 
+/// Remembers every connection the page makes.
+const WATCHED: &str = "
+window.made = [];
+window.RTCPeerConnection = class extends RTCPeerConnection {
+  constructor(...how) { super(...how); window.made.push(this); }
+};";
+
 /// Links in the page, led from here: what they were told and what is known of them is as of the last look.
 struct Guest {
     nth: u32,
@@ -266,9 +273,12 @@ fn native_peers_and_a_page_keep_the_contract() {
     bundle_example(&workspace, "gaggle-browser", "contract_page", &out).unwrap();
     let files = FileServer::start(&out, &[("index.html", PAGE)]).unwrap();
     let browser = Chromium::start().unwrap();
-    let page = browser.open(&files.url("index.html")).unwrap();
+    let page = browser.open_after(WATCHED, &files.url("index.html")).unwrap();
     page.wait_for("window.ready", Duration::from_secs(120)).unwrap();
     // Most points let the first send and the second receive.
     try_all(&page, 0);
     try_all(&page, 1);
+    // Whoever lets go of links leaves nothing behind.
+    let left = "made.length < 10 ? 'few' : made.map((one) => one.connectionState).filter((state) => state !== 'closed')";
+    assert_eq!(page.eval(left).unwrap(), json!([]));
 }

@@ -10,9 +10,10 @@ pub mod guests;
 
 #[cfg(target_arch = "wasm32")]
 pub mod page {
-    use gaggle_browser::{Servers, links, now};
+    use gaggle_browser::{RelayLine, Servers, links, now};
     use gaggle_kit::PeerId;
     use gaggle_link::contract::{ForgivingClock, Neighbour, Point, Post, Progress, Trial};
+    use gaggle_link::relay::Line;
     use gaggle_link::{LinkConfig, LinksConfig, Path, PathConfig};
     use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
@@ -49,6 +50,16 @@ pub mod page {
     #[wasm_bindgen]
     pub fn points() -> usize {
         Point::ALL.len()
+    }
+
+    /// What a line to a relay tells at once, whatever becomes of it later.
+    #[wasm_bindgen]
+    pub fn line_tells(relay: &str) -> String {
+        let mut line = RelayLine::new(relay);
+        line.open(now());
+        line.offer(now());
+        let told = std::iter::from_fn(|| line.poll(now(), &mut Vec::new()));
+        format!("{:?}", told.collect::<Vec<_>>())
     }
 
     /// Tries one point over one path; an empty text if it is kept, else what went wrong.
