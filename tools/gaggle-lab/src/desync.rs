@@ -1,17 +1,17 @@
-//! Shows what a desync left: the fields in which a machine's state differed from the others', or, of a game that is not known
-//! here, the inputs, frames, hashes and where the bytes part.
+//! Shows what a desync left: both states, the inputs between, and the fields in which a machine's state differed from the
+//! others', or, of a game that is not known here, where the bytes part.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use gaggle_kit::StateHasher;
+use gaggle_kit::{Frame, Slot, StateHasher};
 use gaggle_timeline::{Bundle, BundleView};
 use gander::Gander;
 
 /// Lines shown; a state that has gone wrong differs everywhere soon.
 const LINES_MAX: usize = 40;
 
-/// What a desync left: of gander field by field, of any other game its frames, inputs and hashes
+/// What a desync left: its states, its inputs and what differs, of gander field by field, of any other game byte by byte
 #[derive(Args)]
 pub(crate) struct Options {
     /// A file with the bytes of `Bundle::encode`
@@ -27,18 +27,28 @@ pub(crate) fn show(options: &Options) -> Result<String, String> {
 
 fn describe(bytes: &[u8]) -> Result<String, String> {
     let bundle = Bundle::decode(bytes).map_err(|error| error.to_string())?;
-    let lines = match bundle.game_fingerprint {
+    let (of, apart) = match bundle.game_fingerprint {
         // Whatever it says of itself, it may still be a bundle of another version.
         gander::FINGERPRINT => match bundle.look::<Gander>() {
-            Ok(view) => fields(&bundle, &view),
-            Err(error) => raw(&bundle, &format!("it says it is of gander, but {error}")),
+            Ok(view) => ("it is of gander".to_owned(), fields(&bundle, &view)),
+            Err(error) => (format!("it says it is of gander, but {error}"), raw(&bundle)),
         },
         fingerprint => {
             let unknown = format!("it is of a game not known here (fingerprint {fingerprint:016x})");
-            raw(&bundle, &format!("{unknown}: `Bundle::look` in that game's own code names the fields"))
+            (format!("{unknown}: `Bundle::look` in that game's own code names the fields"), raw(&bundle))
         }
     };
-    Ok(lines.join("\n"))
+    let lines = [vec![of], states(&bundle), apart, inputs(&bundle)];
+    Ok(lines.concat().join("\n"))
+}
+
+fn states(bundle: &Bundle) -> Vec<String> {
+    let both = [("taken over, theirs", &bundle.theirs), ("given up, ours  ", &bundle.ours)];
+    let line = |(whose, (frame, state)): (&str, &(Frame, Vec<u8>))| {
+        let hash = StateHasher::of(state);
+        format!("{whose}: {frame}, {} bytes, hash {hash:016x}", state.len())
+    };
+    both.into_iter().map(line).collect()
 }
 
 /// What differs, by name.
@@ -48,27 +58,22 @@ fn fields(bundle: &Bundle, view: &BundleView) -> Vec<String> {
     listed(head, view.differences.iter().cloned())
 }
 
-/// What can be said without knowing the game.
-fn raw(bundle: &Bundle, why: &str) -> Vec<String> {
-    let mut lines = vec![why.to_owned()];
-    for (whose, (frame, state)) in
-        [("taken over, theirs", &bundle.theirs), ("given up, ours  ", &bundle.ours)]
-    {
-        let hash = StateHasher::of(state);
-        lines.push(format!("{whose}: {frame}, {} bytes, hash {hash:016x}", state.len()));
+/// What differs, as far as that can be said without knowing the game.
+fn raw(bundle: &Bundle) -> Vec<String> {
+    if bundle.theirs.0 != bundle.ours.0 {
+        return vec!["they are of different frames: only the game can bring one to the other's".to_owned()];
     }
     let (theirs, ours) = (&bundle.theirs.1, &bundle.ours.1);
-    if bundle.theirs.0 == bundle.ours.0 {
-        let differ = theirs.iter().zip(ours).enumerate().filter(|(_, (theirs, ours))| theirs != ours);
-        let bytes: Vec<String> =
-            differ.map(|(at, (theirs, ours))| format!("byte {at}: {theirs:02x} vs {ours:02x}")).collect();
-        lines.extend(listed(format!("{} bytes differ, theirs vs ours", bytes.len()), bytes.into_iter()));
-    } else {
-        lines.push("they are of different frames: only the game can bring one to the other's".to_owned());
-    }
+    let differ = theirs.iter().zip(ours).enumerate().filter(|(_, (theirs, ours))| theirs != ours);
+    let bytes: Vec<String> =
+        differ.map(|(at, (theirs, ours))| format!("byte {at}: {theirs:02x} vs {ours:02x}")).collect();
+    listed(format!("{} bytes differ, theirs vs ours", bytes.len()), bytes.into_iter())
+}
+
+fn inputs(bundle: &Bundle) -> Vec<String> {
     let size = bundle.input_bytes();
-    let inputs = bundle.rows().map(|(frame, present, bytes)| {
-        let of = |slot: gaggle_kit::Slot| {
+    let rows = bundle.rows().map(|(frame, present, bytes)| {
+        let of = |slot: Slot| {
             let place = slot.index() * size..(slot.index() + 1) * size;
             let hex: String =
                 bytes.get(place).unwrap_or_default().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -76,10 +81,9 @@ fn raw(bundle: &Bundle, why: &str) -> Vec<String> {
         };
         format!("{frame}: {}", present.iter().map(of).collect::<Vec<_>>().join(", "))
     });
-    let inputs: Vec<String> = inputs.collect();
-    let head = format!("inputs of {} frames between, {size} bytes each, by slot", inputs.len());
-    lines.extend(listed(head, inputs.into_iter()));
-    lines
+    let rows: Vec<String> = rows.collect();
+    let head = format!("inputs of {} frames between, {size} bytes each, by slot", rows.len());
+    listed(head, rows.into_iter())
 }
 
 fn listed(head: String, all: impl ExactSizeIterator<Item = String>) -> Vec<String> {
@@ -94,6 +98,10 @@ fn listed(head: String, all: impl ExactSizeIterator<Item = String>) -> Vec<Strin
 
 #[cfg(test)]
 mod tests {
+    use gaggle_kit::{Input, SlotSet, decode_state, encode_state};
+    use gaggle_timeline::{Game, Inputs};
+    use gander::{Pad, SEATS, Setup};
+
     use super::*;
 
     #[test]
@@ -102,37 +110,90 @@ mod tests {
         assert!(error.contains("no bundle"), "{error}");
     }
 
-    /// A bundle as PROTOCOL.md has it: two slots of two bytes, from frame 10 to `ours`.
-    fn bundle(ours: u32, fingerprint: u64) -> Vec<u8> {
+    /// A bundle as PROTOCOL.md has it: the same inputs in every frame from the first state to the second.
+    fn bundle(
+        fingerprint: u64,
+        input_bytes: u32,
+        states: [(u32, &[u8]); 2],
+        row: impl Fn(u32) -> Vec<u8>,
+    ) -> Vec<u8> {
         let mut bytes = b"gaggleD\x01".to_vec();
         bytes.extend(fingerprint.to_le_bytes());
-        bytes.push(2);
-        bytes.extend(2u32.to_le_bytes());
-        for (frame, state) in [(10u32, [1, 2, 3]), (ours, [1, 9, 3])] {
+        let [first, last] = states.map(|(frame, _)| frame);
+        bytes.push((row(first).len() / input_bytes as usize) as u8);
+        bytes.extend(input_bytes.to_le_bytes());
+        for (frame, state) in states {
             bytes.extend(frame.to_le_bytes());
             bytes.extend((state.len() as u64).to_le_bytes());
             bytes.extend(state);
         }
-        bytes.extend((ours - 10).to_le_bytes());
-        for nth in 11..=ours {
+        bytes.extend((last - first).to_le_bytes());
+        for frame in first + 1..=last {
             bytes.extend(0b11u64.to_le_bytes());
-            bytes.extend([0xab, nth as u8, 0, 0xcd]);
+            bytes.extend(row(frame));
         }
         bytes.extend(StateHasher::of(&bytes).to_le_bytes());
         bytes
     }
 
+    /// Two slots of two bytes, from frame 10 to `ours`.
+    fn small(ours: u32, fingerprint: u64) -> Vec<u8> {
+        bundle(fingerprint, 2, [(10, &[1, 2, 3]), (ours, &[1, 9, 3])], |nth| vec![0xab, nth as u8, 0, 0xcd])
+    }
+
     #[test]
     fn a_bundle_of_a_game_that_is_not_known_shows_frames_inputs_and_hashes() {
-        let shown = describe(&bundle(12, 0xfeed)).expect("it is a bundle");
+        let shown = describe(&small(12, 0xfeed)).expect("it is a bundle");
         for said in
             ["000000000000feed", "not known here", "3 bytes, hash", "ab0b", "ab0c", "00cd", "2 frames"]
         {
             assert!(shown.contains(said), "{said} is missing in\n{shown}");
         }
-        let shown = describe(&bundle(10, 0xfeed)).expect("it is a bundle");
+        let shown = describe(&small(10, 0xfeed)).expect("it is a bundle");
         assert!(shown.contains("1 bytes differ") && shown.contains("byte 1: 02 vs 09"), "{shown}");
-        let shown = describe(&bundle(10, gander::FINGERPRINT)).expect("it is a bundle");
+        let shown = describe(&small(10, gander::FINGERPRINT)).expect("it is a bundle");
         assert!(shown.contains("says it is of gander, but"), "{shown}");
+    }
+
+    #[test]
+    fn a_bundle_of_gander_shows_which_fields_differ_and_what_led_there() {
+        let pads = |frame: u32| [Pad { flap: frame.is_multiple_of(9), ..Pad::default() }; SEATS];
+        let mut game = Gander::new(Setup::default(), 7);
+        let play = |game: &mut Gander, frames: std::ops::RangeInclusive<u32>| {
+            for frame in frames {
+                game.tick(&Inputs::confirmed(Frame::new(frame), &pads(frame), SlotSet::first(2)));
+            }
+        };
+        play(&mut game, 1..=300);
+        let theirs = encode_state(&game);
+        // A bit that fell over, as a bad memory cell would let it.
+        let mut bytes = theirs.clone();
+        let wrong = (0..bytes.len()).rev().find_map(|at| {
+            bytes.clone_from(&theirs);
+            bytes[at] ^= 1;
+            decode_state::<Gander>(&bytes).ok()
+        });
+        let mut ours = wrong.expect("some bit may be either");
+        play(&mut ours, 301..=304);
+        play(&mut game, 301..=304);
+        let named = gaggle_kit::differences(&game, &ours);
+        assert!(!named.is_empty(), "they still differ");
+        let ours = encode_state(&ours);
+        let row = |frame: u32| {
+            let mut row = [0; SEATS];
+            pads(frame).iter().zip(row.chunks_mut(1)).for_each(|(pad, out)| pad.write(out));
+            row.to_vec()
+        };
+        let bundle = bundle(gander::FINGERPRINT, 1, [(300, &theirs), (304, &ours)], row);
+        let shown = describe(&bundle).expect("it is a bundle");
+        let count = format!("simulated from f300 to f304: {} fields differ, theirs vs ours", named.len());
+        let hashes = [&theirs, &ours].map(|state| format!("{:016x}", StateHasher::of(state)));
+        for said in
+            ["it is of gander", &count, &named[0], &hashes[0], &hashes[1], "inputs of 4 frames between"]
+        {
+            assert!(shown.contains(said), "{said} is missing in\n{shown}");
+        }
+        let frames = (301..=304).map(|frame| format!("{}: slot 0 ", Frame::new(frame)));
+        frames.for_each(|frame| assert!(shown.contains(&frame), "{frame} is missing in\n{shown}"));
     }
 }

@@ -1,5 +1,6 @@
 //! One bot of gander: a player with a seat in a server's room, who sees what is on its own screen and has a pad.
 
+use std::path::Path;
 use std::time::Instant;
 
 use gaggle::{Online, OnlineConfig, Room, RoomConfig, Stage, Wish};
@@ -12,6 +13,7 @@ use super::{Options, Player};
 
 /// A bot and its machine.
 pub(super) struct Flyer {
+    number: usize,
     clock: Clock,
     came: Instant,
     seed: u64,
@@ -42,7 +44,16 @@ impl Flyer {
         let game = Gander::new(Setup::default(), seed);
         let room = Room::open(clock.now(), config, outside, game, seed).map_err(|error| error.to_string())?;
         let (came, told) = (Instant::now(), Told::default());
-        Ok(Flyer { clock, came, seed, room, bot: None, told })
+        Ok(Flyer { number, clock, came, seed, room, bot: None, told })
+    }
+}
+
+/// Writes what a desync left, for `gaggle-lab desync`. Where it is, or why it is not there.
+fn keep(folder: &Path, name: &str, bundle: &[u8]) -> String {
+    let file = folder.join(format!("{name}.desync"));
+    match std::fs::write(&file, bundle) {
+        Ok(()) => file.display().to_string(),
+        Err(error) => format!("(not written: {}: {error})", file.display()),
     }
 }
 
@@ -67,6 +78,11 @@ impl Player for Flyer {
                 _ => {}
             }
         }
+        while let Some(bundle) = self.room.take_bundle() {
+            let name =
+                format!("gander-{}-bot{}-{}", std::process::id(), self.number, self.told.bundles.len());
+            self.told.bundles.push(keep(&std::env::temp_dir(), &name, &bundle.encode()));
+        }
     }
 
     fn told(&mut self) -> Told {
@@ -89,5 +105,20 @@ impl Player for Flyer {
     fn leave(&mut self) {
         self.room.leave();
         self.room.update(self.clock.now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_desync_left_is_written_where_it_says() {
+        let folder = std::env::temp_dir().join(format!("gaggle-bundles-{}", std::process::id()));
+        assert!(keep(&folder, "first", &[7]).contains("not written"), "there is no such folder");
+        std::fs::create_dir_all(&folder).expect("a folder for tests");
+        let file = keep(&folder, "first", &[7]);
+        assert_eq!(std::fs::read(&file).expect("it was written"), [7], "{file}");
+        let _ = std::fs::remove_dir_all(folder);
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Told {
     pub(super) rollbacks: u64,
     pub(super) stalled: u64,
     pub(super) desyncs: u64,
+    /// Files with what those left that were its own fault.
+    pub(super) bundles: Vec<String>,
     /// Updates of shared objects it heard.
     pub(super) updates: u64,
     pub(super) servers_lost: u64,
@@ -165,7 +167,9 @@ impl fmt::Display for Tally {
             self.sum(|one| one.desyncs),
             self.sum(|one| one.updates),
             self.sum(|one| one.servers_lost),
-        )
+        )?;
+        let mut bundles = self.latest.iter().flat_map(|one| &one.bundles);
+        bundles.try_for_each(|file| write!(f, "\nwhat a desync left, for `gaggle-lab desync`: {file}"))
     }
 }
 
@@ -196,6 +200,17 @@ mod tests {
         assert!(alike.verdict(None, true).is_ok());
         assert!(alike.verdict(Some(Path::Relay), true).unwrap_err().contains("another way"));
         assert!(pair([5, 6]).verdict(None, true).unwrap_err().contains("differ"));
+    }
+
+    #[test]
+    fn what_desyncs_left_is_named() {
+        let mut tally = pair([5, 5]);
+        assert!(!tally.to_string().contains("gaggle-lab desync"));
+        let mut told = tally.latest.clone();
+        told[1].bundles = vec!["/tmp/gander-1-bot1-0.desync".into()];
+        tally.take(&told);
+        let said = tally.to_string();
+        assert!(said.ends_with("for `gaggle-lab desync`: /tmp/gander-1-bot1-0.desync"), "{said}");
     }
 
     #[test]
