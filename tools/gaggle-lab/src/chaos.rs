@@ -7,6 +7,7 @@ mod company;
 mod machine;
 mod plan;
 mod presses;
+mod told;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -11,6 +11,7 @@ use gaggle_timeline::{Event, Exchange, Inputs, Pace, Row, Session, StreamId, Tic
 use super::broth::{self, Broth, Press};
 use super::chronicle::{self, Chronicle, Place, Seating};
 use super::presses::{Presses, held_by, page_of};
+use super::told::Told;
 
 /// A player changes its mind at most every so many ticks: two changes in one tick would count as one.
 const PRESS_TICKS_MIN: u64 = 4;
@@ -75,6 +76,7 @@ pub(super) struct Machine {
     pub(super) asleep_until: Micros,
     pub(super) tally: Tally,
     pub(super) events: VecDeque<Event>,
+    told: Told,
     ticks: u64,
     pressed_at: u64,
     advanced: bool,
@@ -117,6 +119,7 @@ impl Machine {
             asleep_until: Micros::ZERO,
             tally: Tally::default(),
             events: VecDeque::new(),
+            told: Told::default(),
             ticks: 0,
             pressed_at: 0,
             advanced: false,
@@ -247,7 +250,12 @@ impl Machine {
     }
 
     fn read_events(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
+        // A tick in which a stay begins may tell of the one before, too.
+        self.told.begin_stay(self.stay());
         while let Some(event) = self.timeline.session_mut().next_event() {
+            if !self.told.is_news(&event) {
+                return Err(format!("machine {index} is told twice: {event:?}"));
+            }
             match &event {
                 Event::Joined { peer, first, slots } => {
                     books.joins.insert((*peer, *first));
@@ -273,7 +281,15 @@ impl Machine {
             }
             self.events.push_back(event);
         }
+        if self.session().is_member() {
+            self.told.is_in();
+        }
         Ok(())
+    }
+
+    /// Tells one stay in a match from the next.
+    fn stay(&self) -> u64 {
+        u64::from(self.session().origin_frame().number()) << 32 | self.session().stats().states_taken
     }
 
     /// The second game follows what is confirmed, played with what players were seen to press. Whatever the machine holds
@@ -320,7 +336,7 @@ impl Machine {
     /// A state was taken over: it must be one that somebody confirmed.
     fn begin_stay(&mut self, index: usize, books: &Books) -> Result<(), String> {
         let session = self.timeline.session();
-        let stay = u64::from(session.origin_frame().number()) << 32 | session.stats().states_taken;
+        let stay = self.stay();
         if self.straight_of == Some(stay) {
             return Ok(());
         }
