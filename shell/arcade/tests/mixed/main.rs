@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::{Duration, Instant};
 
-use gaggle::link::Path;
+use gaggle::link::{Path, PathReason};
 use gaggle_server::{BackgroundServer, Config};
 use gaggle_web::bundle::bundle_arcade;
 use gaggle_web::chromium::{Chromium, Page};
@@ -20,6 +20,8 @@ use native::{Known, Native};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a tab sleeps after the others saw it go, if asked for.
 const LONG_SLEEP: Duration = Duration::from_secs(30);
+/// Frames of the match from when all four are there until the first one closes for good, if asked for: a minute.
+const LONG_MATCH: u64 = 3_600;
 /// How long they play undisturbed between two disturbances, if asked for: `GAGGLE_LONG=1`.
 const LONG_PAUSE: Duration = Duration::from_secs(8);
 
@@ -120,6 +122,12 @@ fn expect_agreement(what: &str, peers: &[Peer<'_>]) {
     }
 }
 
+/// The frame up to which everybody has told its states.
+fn latest(peers: &[Peer<'_>]) -> u64 {
+    let last = |peer: &Peer<'_>| peer.known().marks.last().map_or(0, |mark| mark.0);
+    peers.iter().map(last).min().unwrap_or(0)
+}
+
 /// Everybody's links run directly, but those to and from whoever hides behind the relay.
 fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
     let deadline = Instant::now() + PATIENCE;
@@ -138,6 +146,17 @@ fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+/// The rooms of native peers told which ways they take and why: to three others each, and to nobody but by the relay who hides.
+fn expect_told(plain: &Native, hidden: &Native) {
+    let [plain, hidden] = [plain, hidden].map(|native| native.known().told);
+    for told in [&plain, &hidden] {
+        assert!(told.iter().filter(|(_, reason)| *reason == PathReason::First).count() >= 3, "{told:?}");
+    }
+    let ways = |path| plain.iter().filter(|told| told.0 == Some(path)).count();
+    assert!(ways(Path::Direct) >= 2 && ways(Path::Relay) >= 1, "{plain:?}");
+    assert!(hidden.iter().all(|(path, _)| path.is_none_or(|path| path == Path::Relay)), "{hidden:?}");
 }
 
 /// A server with the arcade's page, and a browser.
@@ -180,8 +199,10 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     }
     until_together("all four", &all!());
     expect_paths("all four", &all!(), hidden.known().own);
+    expect_told(&plain, &hidden);
     expect_agreement("all four", &all!());
     let seats = all!().map(|peer| peer.known().own);
+    let began_at = latest(&all!());
     pause();
 
     // The hidden one leaves and comes back.
@@ -227,6 +248,11 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     first.page.wake().unwrap();
     until_together("the tab is awake", &all!());
     assert_eq!(all!().map(|peer| peer.known().own), seats, "who slept has the seat it had");
+    let deadline = Instant::now() + PATIENCE;
+    while is_long && latest(&all!()) < began_at + LONG_MATCH {
+        assert!(Instant::now() < deadline, "a minute is not over at {}, from {began_at}", latest(&all!()));
+        std::thread::sleep(Duration::from_millis(100));
+    }
     expect_paths("everybody is back", &all!(), hidden.known().own);
     expect_agreement("everybody is back", &all!());
     assert!(all!().iter().any(|peer| peer.known().rollbacks > 0), "nothing was ever guessed wrong");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use gaggle::link::Path;
+use gaggle::link::{Path, PathReason};
 use gaggle::{Event, Online, OnlineConfig, Room, RoomCode, RoomConfig, Stage, Wish};
 use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gander::bots::{Bot, Strength};
@@ -24,6 +24,8 @@ pub(crate) struct Known {
     /// Hashes of its latest final states.
     pub(crate) marks: Vec<(u64, String)>,
     pub(crate) rollbacks: u64,
+    /// Which ways its room told of, and why they were taken.
+    pub(crate) told: Vec<(Option<Path>, PathReason)>,
     /// By which the server knows it again.
     key: Option<String>,
 }
@@ -125,8 +127,10 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
         }
         room.update(clock.now());
         while let Some(event) = room.next_event() {
-            if let Event::Key(key) = event {
-                known.lock().unwrap().key = Some(key);
+            match event {
+                Event::Key(key) => known.lock().unwrap().key = Some(key),
+                Event::PathChanged { path, reason, .. } => known.lock().unwrap().told.push((path, reason)),
+                _ => {}
             }
         }
         tell(&mut room, &mut known.lock().unwrap());
