@@ -330,13 +330,17 @@ fn meet_over(path: &str) {
         return meet_fly_leave_and_return(path);
     }
     let hall = Hall::open(path);
-    let pages = [hall.page(&format!("?path={path}")), hall.page(&format!("?path={path}"))];
+    let query = format!("?path={path}&latency=200");
+    let pages = [hall.page(&query), hall.page(&query)];
     for page in &pages {
         tap(page, "Enter", "Enter");
         until(page, "a room", |known| known["stage"] == "together");
     }
     for page in &pages {
-        until(page, "both are in", |known| is_together(known, 2) && paths(known) == [path]);
+        // The network feels as bad as it should, whatever way it is.
+        until(page, "both are in", |known| {
+            is_together(known, 2) && paths(known) == [path] && known["people"][0]["rtt"].as_u64() >= Some(200)
+        });
         fly(page, 2);
     }
     expect_agreement(&[&pages[0], &pages[1]]);
