@@ -1,5 +1,6 @@
-//! Who means a relay ill: strangers at its UDP port with questions without end, checks with no password, greetings of DTLS and noise, or
-//! members of a room who send the others all they can.
+//! Who means a relay ill: strangers at its UDP port with questions without end, checks with no password, greetings of DTLS and noise;
+//! strangers at its other port with tickets they signed themselves; members who offer channel after channel, or who send the others
+//! all they can.
 
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -9,11 +10,14 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
+use gaggle_lobby::TicketSigner;
 use gaggle_native::random_peer;
+use gaggle_relay::loopback::claims;
 use gaggle_rtc::{Certificate, Out, Role, RtcChannel, stun};
 use tungstenite::{Message, WebSocket};
 
 use crate::RelayProcess;
+use crate::relay_process::Counts;
 
 /// Datagrams of strangers in every millisecond.
 const PER_MILLISECOND: usize = 5;
@@ -21,13 +25,34 @@ const PER_MILLISECOND: usize = 5;
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
 /// Frames a member tries to send before it looks at anything else.
 const AT_ONCE: usize = 64;
+/// Networks forgers come from in turn, because one alone may open few sockets a second.
+const FORGERS: u8 = 32;
+/// Members who offer channels, and what each says in every millisecond.
+const OFFERERS: usize = 8;
+const OFFERS_PER_MILLISECOND: usize = 2;
 
 /// Who attacks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     Strangers,
+    /// With tickets they signed themselves.
+    Forgers,
+    /// Members of the first room, from one network, who offer a channel again and again.
+    Offerers,
     /// Two by channel and one by socket, all from one network, in the first room.
     Members,
+}
+
+impl By {
+    /// What of it the relay counted as turned away.
+    pub(crate) fn repelled(self, counts: Counts) -> u64 {
+        match self {
+            By::Strangers => counts.strays,
+            By::Forgers => counts.forged,
+            By::Offerers => counts.offers,
+            By::Members => counts.dropped,
+        }
+    }
 }
 
 /// An attack, which ends when dropped.
@@ -46,6 +71,18 @@ impl Attack {
             By::Strangers => {
                 let told = Arc::clone(&stop);
                 threads.push(std::thread::spawn(move || throw(address, &told)));
+                &[]
+            }
+            By::Forgers => {
+                let (told, url) = (Arc::clone(&stop), relay.url().to_string());
+                threads.push(std::thread::spawn(move || forge(&url, address, &told)));
+                &[]
+            }
+            By::Offerers => {
+                let mut flooders: Vec<Flooder> =
+                    (0..OFFERERS).map(|_| Flooder::come(relay, address, &[])).collect();
+                let told = Arc::clone(&stop);
+                threads.push(std::thread::spawn(move || offer(&mut flooders, &told)));
                 &[]
             }
             By::Members => &[flood_channel, flood_channel, flood_socket],
@@ -82,6 +119,51 @@ fn throw(address: SocketAddr, told: &AtomicBool) {
     }
 }
 
+/// A socket from an address of this machine.
+fn connect(from: [u8; 4], address: SocketAddr, url: &str) -> Option<WebSocket<TcpStream>> {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).ok()?;
+    socket.bind(&SocketAddr::from((from, 0)).into()).ok()?;
+    socket.connect(&address.into()).ok()?;
+    Some(tungstenite::client(url, TcpStream::from(socket)).ok()?.0)
+}
+
+fn forge(url: &str, address: SocketAddr, told: &AtomicBool) {
+    let signer = TicketSigner::from_secret(&[66; 32]);
+    let ticket = signer.sign(&claims(0, random_peer().unwrap(), 1, u64::from(u32::MAX)));
+    let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
+    for nth in (0..FORGERS).cycle() {
+        if told.load(Ordering::Relaxed) {
+            return;
+        }
+        // Whoever is not even let in tries again from elsewhere.
+        if let Some(mut words) = connect([127, 0, 1, nth], address, url) {
+            let _ = words.send(Message::Binary(frame.clone().into()));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn offer(flooders: &mut [Flooder], told: &AtomicBool) {
+    let mut channel = RtcChannel::new(Instant::now(), Role::Peer, &Certificate::generate().unwrap());
+    channel.add_host(SocketAddr::from((ELSEWHERE, 9))).unwrap();
+    let description = channel.offer().unwrap();
+    let frame = RelayFrame::Offer { description: &description }.to_bytes();
+    for flooder in &*flooders {
+        flooder.words.get_ref().set_nonblocking(true).unwrap();
+    }
+    while !told.load(Ordering::Relaxed) {
+        for flooder in &mut *flooders {
+            for _ in 0..OFFERS_PER_MILLISECOND {
+                let _ = flooder.words.write(Message::Binary(frame.clone().into()));
+            }
+            let _ = flooder.words.flush();
+            // Who takes no answers is not listened to.
+            while flooder.words.read().is_ok() {}
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// A member, proven and open to its victims.
 struct Flooder {
     words: WebSocket<TcpStream>,
@@ -91,10 +173,7 @@ struct Flooder {
 
 impl Flooder {
     fn come(relay: &RelayProcess, address: SocketAddr, victims: &[PeerId]) -> Flooder {
-        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-        socket.bind(&SocketAddr::from((ELSEWHERE, 0)).into()).unwrap();
-        socket.connect(&address.into()).unwrap();
-        let (words, _) = tungstenite::client(relay.url(), TcpStream::from(socket)).unwrap();
+        let words = connect(ELSEWHERE, address, relay.url()).unwrap();
         // What it says was said at the beginning of all time, so that nobody counts it.
         let frame = |peer: &PeerId| RelayFrame::Data { peer: *peer, datagram: &[0; 1_000] }.to_bytes();
         let mut flooder = Flooder { words, frames: victims.iter().map(frame).collect() };

@@ -37,12 +37,16 @@ pub(crate) struct Load {
 pub(crate) struct Carried {
     pub(crate) said: u64,
     pub(crate) delivered: u64,
+    /// Of the attack, what the relay counted as turned away while it was measured.
+    pub(crate) repelled: u64,
     pub(crate) memory_growth_kb: f64,
-    /// What was forwarded and dropped by the relay while its CPU time was taken.
+    /// What was forwarded by the relay while its CPU time was taken.
     forwarded: u64,
     cpu: Duration,
     wall: Duration,
     latencies_us: Vec<u32>,
+    /// Of all rooms but the first, which is the one that is attacked if one is.
+    others: Heard,
     /// How long a look at everybody took, which is part of what messages take.
     rounds_us: Vec<u32>,
     members: u64,
@@ -62,6 +66,11 @@ impl Carried {
         percentile(&self.latencies_us, percent)
     }
 
+    /// The same of all rooms but the first.
+    pub(crate) fn percentile_of_others(&self, percent: usize) -> f64 {
+        percentile(&self.others.latencies_us, percent)
+    }
+
     /// How long a look at everybody took, in milliseconds.
     pub(crate) fn round_percentile(&self, percent: usize) -> f64 {
         percentile(&self.rounds_us, percent)
@@ -70,6 +79,11 @@ impl Carried {
     /// Deliveries that never came.
     pub(crate) fn lost(&self) -> u64 {
         (self.said * (self.members - 1)).saturating_sub(self.delivered)
+    }
+
+    /// The same in all rooms but the first.
+    pub(crate) fn lost_by_others(&self) -> u64 {
+        (self.others.said * (self.members - 1)).saturating_sub(self.others.latencies_us.len() as u64)
     }
 }
 
@@ -93,26 +107,33 @@ impl Load {
             while clock.now() < counts_from {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            let before = (relay.forwarded().0, relay.cpu(), relay.memory_kb(), Instant::now());
+            let before = (relay.counts(), relay.cpu(), relay.memory_kb(), Instant::now());
             std::thread::sleep(Duration::from_micros(end.since(clock.now()).get()));
+            let counts = relay.counts();
             let mut carried = Carried {
-                forwarded: relay.forwarded().0 - before.0,
+                forwarded: counts.forwarded - before.0.forwarded,
+                repelled: self.attacked.map_or(0, |by| by.repelled(counts) - by.repelled(before.0)),
                 cpu: relay.cpu() - before.1,
                 memory_growth_kb: relay.memory_kb() - before.2,
                 wall: before.3.elapsed(),
                 ..Carried::default()
             };
             for lane in talking {
-                let heard = lane.join().unwrap();
-                carried.said += heard.said;
-                carried.delivered += heard.latencies_us.len() as u64;
-                carried.latencies_us.extend(heard.latencies_us);
-                carried.rounds_us.extend(heard.rounds_us);
+                let [first, others] = lane.join().unwrap();
+                for heard in [&first, &others] {
+                    carried.said += heard.said;
+                    carried.delivered += heard.latencies_us.len() as u64;
+                    carried.latencies_us.extend(&heard.latencies_us);
+                    carried.rounds_us.extend(&heard.rounds_us);
+                }
+                carried.others.said += others.said;
+                carried.others.latencies_us.extend(others.latencies_us);
             }
             carried
         });
         carried.members = self.members as u64;
         carried.latencies_us.sort_unstable();
+        carried.others.latencies_us.sort_unstable();
         carried.rounds_us.sort_unstable();
         drop(attack);
         carried
@@ -153,6 +174,11 @@ fn percentile(sorted_us: &[u32], percent: usize) -> f64 {
     f64::from(sorted_us[(sorted_us.len() * percent / 100).min(sorted_us.len() - 1)]) / 1_000.0
 }
 
+/// 0 for members of the first room, 1 for all others: see [`Load::come`].
+fn is_other(member: PeerId) -> usize {
+    usize::from(member.to_u128() >> 64 > 0)
+}
+
 /// What the members of some rooms said and heard.
 #[derive(Default)]
 struct Heard {
@@ -161,15 +187,16 @@ struct Heard {
     rounds_us: Vec<u32>,
 }
 
-/// Lets some talk until the end, and listens a little longer.
+/// Lets some talk until the end, and listens a little longer. What those of the first room said and heard is apart from what all others
+/// did.
 fn talk(
     clock: &Clock,
     members: &mut [Member],
     due: &mut [Micros],
     counts_from: Micros,
     end: Micros,
-) -> Heard {
-    let mut heard = Heard::default();
+) -> [Heard; 2] {
+    let mut heard = [Heard::default(), Heard::default()];
     loop {
         let began = clock.now();
         if began >= end + STILL_UNDER_WAY {
@@ -181,7 +208,7 @@ fn talk(
                 let mut message = [0; MESSAGE_BYTES];
                 message[..8].copy_from_slice(&now.get().to_le_bytes());
                 member.say(now, &message);
-                heard.said += u64::from(now >= counts_from);
+                heard[is_other(member.id)].said += u64::from(now >= counts_from);
                 *due += EVERY;
             }
         }
@@ -191,12 +218,12 @@ fn talk(
                 assert_ne!(from, me, "nobody hears itself");
                 let said = Micros::new(u64::from_le_bytes(bytes[..8].try_into().unwrap()));
                 if said >= counts_from {
-                    heard.latencies_us.push(clock.now().since(said).get() as u32);
+                    heard[is_other(me)].latencies_us.push(clock.now().since(said).get() as u32);
                 }
             });
         }
         if began >= counts_from && began < end {
-            heard.rounds_us.push(clock.now().since(began).get() as u32);
+            heard[0].rounds_us.push(clock.now().since(began).get() as u32);
         }
         std::thread::sleep(ROUND_PAUSE);
     }

@@ -49,14 +49,24 @@ fn main() {
         }
     }
     if wanted("attack") {
-        for (name, attacked) in
-            [("quiet", None), ("attacked", Some(By::Strangers)), ("flooded", Some(By::Members))]
-        {
+        for (name, attacked) in [
+            ("quiet", None),
+            ("attacked", Some(By::Strangers)),
+            ("forged", Some(By::Forgers)),
+            ("offered", Some(By::Offerers)),
+            ("flooded", Some(By::Members)),
+        ] {
+            // A thread for each room: what a flooded one has to read keeps no other waiting.
             let carried =
-                Load { rooms: 4, members: 4, seconds: 8, lanes: 1, in_phase: false, attacked }.run(&clock);
-            say(&format!("{name}_p50_ms"), carried.percentile(50));
-            say(&format!("{name}_p99_ms"), carried.percentile(99));
-            say(&format!("{name}_lost"), carried.lost() as f64);
+                Load { rooms: 4, members: 4, seconds: 8, lanes: 4, in_phase: false, attacked }.run(&clock);
+            say(&format!("{name}_p50_ms"), carried.percentile_of_others(50));
+            say(&format!("{name}_p99_ms"), carried.percentile_of_others(99));
+            say(&format!("{name}_lost"), carried.lost_by_others() as f64);
+            say(&format!("{name}_all_p99_ms"), carried.percentile(99));
+            say(&format!("{name}_all_lost"), carried.lost() as f64);
+            say(&format!("{name}_repelled"), carried.repelled as f64);
+            say(&format!("{name}_round_p99_ms"), carried.round_percentile(99));
+            say(&format!("{name}_cpu_percent"), carried.cpu_percent());
         }
     }
     if wanted("back") {

@@ -11,7 +11,22 @@ use gaggle_relay::loopback::{Loopback, claims};
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// Is the relay: says where it is, and with every line it hears how many datagrams it forwarded and dropped.
+/// What a relay counted so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    /// Datagrams that went out.
+    pub(crate) forwarded: u64,
+    /// Datagrams of members dropped because there were too many of them.
+    pub(crate) dropped: u64,
+    /// Datagrams of strangers, and their questions.
+    pub(crate) strays: u64,
+    /// Connections turned away for a ticket nobody signed.
+    pub(crate) forged: u64,
+    /// Offers of channels turned away.
+    pub(crate) offers: u64,
+}
+
+/// Is the relay: says where it is, and with every line it hears what it counted.
 pub(crate) fn run(limits: &str) {
     let signer = TicketSigner::from_secret(&SECRET);
     let mut config = RelayConfig::default();
@@ -23,7 +38,9 @@ pub(crate) fn run(limits: &str) {
     for _ in std::io::stdin().lines() {
         let totals = relay.server().totals();
         let dropped = totals.dropped_slow + totals.dropped_rate;
-        println!("{} {dropped}", totals.forwarded);
+        let strays = totals.questions + totals.strays_refused + totals.strays_unknown;
+        let (forged, offers) = (totals.refused_ticket, totals.offers_refused);
+        println!("{} {dropped} {strays} {forged} {offers}", totals.forwarded);
     }
 }
 
@@ -59,13 +76,14 @@ impl RelayProcess {
         TicketSigner::from_secret(&SECRET).sign(&claims(room, peer, 1, now + 3_600))
     }
 
-    /// Datagrams forwarded so far, and dropped on purpose.
-    pub(crate) fn forwarded(&mut self) -> (u64, u64) {
+    /// What it counted so far.
+    pub(crate) fn counts(&mut self) -> Counts {
         writeln!(self.child.stdin.as_mut().unwrap(), "how many").unwrap();
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
-        let (forwarded, dropped) = line.trim().split_once(' ').unwrap();
-        (forwarded.parse().unwrap(), dropped.parse().unwrap())
+        let mut numbers = line.split_whitespace().map(|number| number.parse().unwrap());
+        let mut next = || numbers.next().unwrap();
+        Counts { forwarded: next(), dropped: next(), strays: next(), forged: next(), offers: next() }
     }
 
     /// CPU time used so far, to a nanosecond, of all threads.

@@ -1,0 +1,110 @@
+//! A server that ends and is started anew under a match that runs through its relay.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use gaggle::link::Path;
+use gaggle::{Event, Game, Inputs, OnlineConfig, Room, RoomConfig, Slot, SlotSet, Stage, State};
+use gaggle_native::{Clock, NativeRoom, online_with, random_seed};
+use gaggle_server::{BackgroundServer, Config};
+
+/// The server is away for so long.
+const AWAY: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Everybody's presses, summed.
+#[derive(Clone, Debug, Default, State)]
+struct Counter {
+    presses: [u32; 2],
+}
+
+impl Game for Counter {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        for slot in 0..2 {
+            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
+        }
+    }
+}
+
+struct Player {
+    room: NativeRoom<Counter>,
+    /// The server was found again.
+    is_back: bool,
+}
+
+impl Player {
+    fn open(server: SocketAddr, clock: &Clock) -> Player {
+        let config = RoomConfig::new("counter", 2).unwrap();
+        let ways = OnlineConfig { only: Some(Path::Relay), ..OnlineConfig::default() };
+        let outside = online_with(&format!("ws://{server}"), ways).unwrap();
+        let seed = random_seed().unwrap();
+        let room = Room::open(clock.now(), config, outside, Counter::default(), seed).unwrap();
+        Player { room, is_back: false }
+    }
+
+    /// What is final of the presses of whoever pressed less.
+    fn presses(&self) -> u32 {
+        let together = self.room.stage() == Stage::Together;
+        let confirmed = self.room.confirmed_game().filter(|_| together);
+        confirmed.and_then(|(_, game)| game.presses.into_iter().min()).unwrap_or(0)
+    }
+
+    fn slots(&self) -> SlotSet {
+        self.room.own_slots()
+    }
+}
+
+fn step(clock: &Clock, players: &mut [Player; 2]) {
+    for player in players {
+        player.room.set_input(0, 1);
+        player.room.update(clock.now());
+        while let Some(event) = player.room.next_event() {
+            player.is_back |= event == Event::ServerBack;
+        }
+    }
+    std::thread::sleep(Duration::from_millis(2));
+}
+
+fn until(what: &str, clock: &Clock, players: &mut [Player; 2], so: impl Fn(&Player) -> bool) {
+    let began = Instant::now();
+    while !players.iter().all(&so) {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        step(clock, players);
+    }
+}
+
+/// From when the server is there again until it has found both in their seats, and each has final presses of the other that were made
+/// since.
+pub(crate) fn server() -> Duration {
+    let data = std::env::temp_dir().join(format!("gaggle-back-{}", std::process::id()));
+    let start = |listen| BackgroundServer::start(Config { listen, data: data.clone(), ..Config::default() });
+    let server = start(([127, 0, 0, 1], 0).into()).unwrap();
+    let (address, clock) = (server.address(), Clock::start());
+    let mut players = [Player::open(address, &clock), Player::open(address, &clock)];
+    until("they meet", &clock, &mut players, |player| player.presses() > 60);
+    let seats = players.each_ref().map(Player::slots);
+
+    server.stop();
+    let stopped = Instant::now();
+    let server = loop {
+        step(&clock, &mut players);
+        if stopped.elapsed() > AWAY
+            && let Ok(server) = start(address)
+        {
+            break server;
+        }
+        assert!(stopped.elapsed() < PATIENCE, "the port is not free again");
+    };
+    let (up, before) = (Instant::now(), players.iter().map(Player::presses).max().unwrap_or(0));
+    // Nobody can have pressed so often before that it is not known yet: that is half a second.
+    until("they are back", &clock, &mut players, |player| player.is_back && player.presses() > before + 30);
+    let took = up.elapsed();
+    assert_eq!(players.each_ref().map(Player::slots), seats, "everybody has the seat they had");
+    assert_eq!(players[0].room.session().history(), players[1].room.session().history(), "one match");
+    drop(players);
+    server.stop();
+    let _ = std::fs::remove_dir_all(data);
+    took
+}
