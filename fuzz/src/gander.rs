@@ -70,7 +70,7 @@ fn screen() -> (Stage, Scene, Canvas) {
 
 fn tick(game: &mut Gander, frame: usize, pressed: u8, present: u8) {
     let pads: [Pad; SEATS] = std::array::from_fn(|seat| {
-        Pad::read(&[pressed.rotate_left(2 * seat as u32) & 7]).unwrap_or_default()
+        Pad::read(&[pressed.rotate_left(2 * seat as u32) & 15]).unwrap_or_default()
     });
     let present = SlotSet::from_bits(u64::from(present));
     game.tick(&Inputs::confirmed(Frame::new(frame as u32), &pads, present));

@@ -42,6 +42,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) max: Option<TokenStream>,
     pub(crate) skip: bool,
     pub(crate) one_shot: Option<OneShot>,
+    pub(crate) newcomer: bool,
 }
 
 /// What of a field is pressed rather than held.
@@ -73,8 +74,11 @@ impl FieldAttributes {
                         OneShot::All
                     });
                 }
+                Derive::Input if meta.path.is_ident("newcomer") => parsed.newcomer = true,
                 Derive::Input => {
-                    return Err(meta.error("on a field only `range = …` and `one_shot` have a meaning"));
+                    return Err(
+                        meta.error("on a field only `range = …`, `one_shot` and `newcomer` have a meaning")
+                    );
                 }
             }
             Ok(())

@@ -13,7 +13,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let tagged = is_enum(item);
     let (size, write) = (size(kit, &variants, tagged), write(kit, &variants, tagged));
     let read = read(kit, &variants, tagged, &item.ident.to_string());
-    let (merge, repeat) = (merge(kit, &variants), repeat(kit, &variants));
+    let (merge, repeat, newcomer) = (merge(kit, &variants), repeat(kit, &variants), newcomer(kit, &variants));
     let shape = shape(kit, &variants, tagged, &quote!(#kit::Input));
 
     let name = &item.ident;
@@ -29,6 +29,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
             #read
             #merge
             #repeat
+            #newcomer
         }
     })
 }
@@ -195,6 +196,27 @@ fn repeat(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
     });
     quote! {
         fn repeat(self) -> Self {
+            match self { #(#arms)* }
+        }
+    }
+}
+
+fn newcomer(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
+    let arms = variants.iter().map(|variant| {
+        let (path, pattern) = (&variant.path, variant.pattern_of("f", |field| !field.attributes.newcomer));
+        let fields = variant.fields.iter().map(|field| {
+            let (member, ty, variable) = (&field.member, &field.ty, field.variable("f"));
+            let said = if field.attributes.newcomer {
+                quote_spanned!(field.span()=> true)
+            } else {
+                quote_spanned!(field.span()=> <#ty as #kit::Input>::newcomer(#variable))
+            };
+            quote!(#member: #said,)
+        });
+        quote!(#pattern => #path { #(#fields)* },)
+    });
+    quote! {
+        fn newcomer(self) -> Self {
             match self { #(#arms)* }
         }
     }

@@ -63,6 +63,14 @@ pub trait Input: Copy + Eq + Default + 'static {
     fn repeat(self) -> Self {
         self
     }
+
+    /// The same input, from somebody who is new to the seat: what the game keeps in it is not theirs. A room says so with
+    /// the first inputs of whoever sits down where somebody else sat last; a game that keeps nothing in seats that
+    /// were left need not know. The default says nothing.
+    #[must_use]
+    fn newcomer(self) -> Self {
+        self
+    }
 }
 
 /// What `#[input(one_shot)]` can be written on: presses that count once.
@@ -162,6 +170,10 @@ macro_rules! array_inputs {
             fn repeat(self) -> Self {
                 self.map(T::repeat)
             }
+
+            fn newcomer(self) -> Self {
+                self.map(T::newcomer)
+            }
         }
 
         impl<T: OneShot> OneShot for [T; $count] {
@@ -204,6 +216,10 @@ macro_rules! tuple_inputs {
 
             fn repeat(self) -> Self {
                 ($($part::repeat(self.$index),)*)
+            }
+
+            fn newcomer(self) -> Self {
+                ($($part::newcomer(self.$index),)*)
             }
         }
     )*};

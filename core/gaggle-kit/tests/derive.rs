@@ -292,3 +292,31 @@ fn presses_count_once_and_held_buttons_follow_the_hand() {
     assert_eq!(Order::merge(Order::Fire { power: 1 }, Order::Fire { power: 2 }), Order::Fire { power: 2 });
     assert_eq!(Order::Go(1, 2).repeat(), Order::Go(1, 2));
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
+struct Hand {
+    #[input(newcomer)]
+    fresh: bool,
+    held: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
+enum Turn {
+    #[default]
+    Pass,
+    Play {
+        hands: [Hand; 2],
+        bid: (u8, Hand),
+    },
+}
+
+#[test]
+fn a_newcomer_is_said_to_be_one_wherever_the_input_has_a_word_for_it() {
+    let (hand, fresh) = (Hand { fresh: false, held: true }, Hand { fresh: true, held: true });
+    assert_eq!((hand.newcomer(), fresh.newcomer()), (fresh, fresh));
+    assert_eq!(fresh.repeat(), fresh, "as long as it is said");
+    assert_eq!(Hand::merge(fresh, hand), hand);
+    let play = |hand| Turn::Play { hands: [hand; 2], bid: (7, hand) };
+    assert_eq!((play(hand).newcomer(), Turn::Pass.newcomer()), (play(fresh), Turn::Pass));
+    assert_eq!((0x5a_u8.newcomer(), true.newcomer(), ().newcomer()), (0x5a, true, ()));
+}

@@ -33,7 +33,7 @@ pub use socket::{LobbyClient, Socket, SocketEvent};
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{FewMap, Micros, PeerId, Prng, Slot};
+use gaggle_kit::{FewMap, Micros, PeerId, Prng, Slot, SlotSet};
 
 use crate::id::{PlayerId, RoomCode, RoomId};
 use crate::message::client::{
@@ -189,6 +189,7 @@ enum State {
 #[derive(Debug, Clone)]
 struct OwnSeat {
     slot: Option<Slot>,
+    inherited: Vec<Slot>,
     room: RoomView,
     ice: Vec<IceServer>,
     relay: Option<Relay>,
@@ -349,6 +350,11 @@ impl Client {
     /// Our slot in that room; none if we only watch or are in no room.
     pub fn slot(&self) -> Option<Slot> {
         self.seat.as_ref().and_then(|seat| seat.slot)
+    }
+
+    /// Those of our slots that were somebody else's when we last sat down there: what a game keeps in them is not ours.
+    pub fn inherited(&self) -> SlotSet {
+        self.seat.iter().flat_map(|seat| seat.inherited.iter().copied()).collect()
     }
 
     /// Our ticket for that room.

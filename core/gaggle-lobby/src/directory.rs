@@ -247,7 +247,7 @@ impl Directory {
                 }
                 self.publish(id);
                 let mail = self.take_mail(peer, attached);
-                self.seated(id, SeatedReply { created: false, returned: true, attached, mail })
+                self.seated(id, SeatedReply::kept(attached, mail))
             }
             Err(current) => Reply::Elsewhere { link: current, code: room.view().code },
         }
@@ -265,6 +265,7 @@ impl Directory {
             let text = format!("the ticket brings no seat: {}", why.text);
             Reply::NoSeat { why: Some(Refusal::new(RefusalCode::BadTicket, text)) }
         };
+        let peer = newcomer.peer;
         // Tickets are kept by those who left, too: whoever collects them gets no more seats than anybody.
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
             return no_seat(&refusal);
@@ -302,9 +303,7 @@ impl Directory {
             self.rooms.insert(claims.room, room);
             self.publish(claims.room);
         }
-        let seated =
-            SeatedReply { created: false, returned: true, attached: Attached::Anew, mail: Vec::new() };
-        self.seated(claims.room, seated)
+        self.seated_anew(claims.room, peer, false, true)
     }
 
     fn find(&mut self, now: Micros, newcomer: Newcomer, link: Link, wish: Wish) -> Reply {
@@ -323,8 +322,7 @@ impl Directory {
             // Only somebody who was sent away is refused by an open room.
             if room.enter(now, &self.rules, newcomer.clone(), link).is_ok() {
                 self.publish(id);
-                let seated = SeatedReply::newcomer(false);
-                return self.seated(id, seated);
+                return self.seated_anew(id, newcomer.peer, false, false);
             }
         }
         if !wish.may_create {
@@ -354,10 +352,10 @@ impl Directory {
             Err(refusal) => return Reply::Refused(refusal),
         }
         self.leave_for_another(now, newcomer.peer);
-        let id = new.id;
+        let (id, peer) = (new.id, newcomer.peer);
         self.rooms.insert(id, Room::create(now, new, newcomer, link));
         self.publish(id);
-        self.seated(id, SeatedReply::newcomer(true))
+        self.seated_anew(id, peer, true, false)
     }
 
     /// Whether this room can be made, and the code it gets.
@@ -409,11 +407,12 @@ impl Directory {
         let Some(room) = self.rooms.get_mut(&id) else {
             return Reply::Refused(no_such_room());
         };
+        let peer = newcomer.peer;
         if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
             return Reply::Refused(refusal);
         }
         self.publish(id);
-        self.seated(id, SeatedReply::newcomer(false))
+        self.seated_anew(id, peer, false, false)
     }
 
     /// Whether a room will take somebody in once they have left the one they are in.
@@ -573,6 +572,13 @@ impl Directory {
     fn copy(&self, id: RoomId) -> Option<Box<Copy>> {
         let room = self.rooms.get(&id)?;
         Some(Box::new(Copy { view: room.view().clone(), links: room.links().collect() }))
+    }
+
+    /// For somebody who had no seat there a moment ago.
+    fn seated_anew(&self, id: RoomId, peer: PeerId, created: bool, returned: bool) -> Reply {
+        let inherited = self.rooms.get(&id).map(|room| room.inherited(peer)).unwrap_or_default();
+        let (attached, mail) = (Attached::Anew, Vec::new());
+        self.seated(id, SeatedReply { created, returned, inherited, attached, mail })
     }
 
     fn seated(&self, id: RoomId, seated: SeatedReply) -> Reply {

@@ -191,8 +191,10 @@ record! {
     pub struct Vacated {
         /// Which.
         slot: Slot,
-        /// Who.
+        /// Who, as a machine.
         peer: PeerId,
+        /// Who, as a person; none in what earlier builds kept.
+        player: Option<PlayerId>,
         /// When.
         at: Micros,
     }
@@ -414,9 +416,7 @@ impl Room {
     fn remove(&mut self, now: Micros, peer: PeerId, reason: LeaveReason) {
         self.set_link(peer, None);
         self.seats.remove(&peer);
-        let slots = self.view.member(peer).map_or(SlotSet::EMPTY, Member::slots);
-        self.state.vacated.retain(|vacated| !slots.contains(vacated.slot));
-        self.state.vacated.extend(slots.iter().map(|slot| Vacated { slot, peer, at: now }));
+        self.note_vacated(now, peer);
         self.happen(Left { peer, reason });
         if self.is_over() {
             self.close(now);

@@ -8,7 +8,7 @@ mod results;
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{FewMap, Micros, PeerId, Prng};
+use gaggle_kit::{FewMap, Micros, PeerId, Prng, SlotSet};
 use gaggle_link::{SendError, Transport};
 use gaggle_lobby::client::{Client, RequestId};
 use gaggle_lobby::message::client::{Leave, Profile};
@@ -56,6 +56,8 @@ pub(crate) struct Lounge<S, O> {
     /// When to ask for servers that help to find a way again, if their credentials end, and the question that is under way.
     ice_due: Option<Micros>,
     ice_asked: Option<RequestId>,
+    /// Those of our chairs that were somebody else's last, until we are in the match: what the game keeps there is not ours.
+    pub(crate) inherited: SlotSet,
     /// The last time we asked for a seat.
     seat_asked: Option<RequestId>,
     events: VecDeque<Event>,
@@ -85,6 +87,7 @@ impl<S, O: Outside> Lounge<S, O> {
             names: FewMap::new(),
             ice_due: None,
             ice_asked: None,
+            inherited: SlotSet::EMPTY,
             seat_asked: None,
             events: VecDeque::new(),
             now,

@@ -1,6 +1,6 @@
 //! One match as this machine runs it: the game, its session, its clock.
 
-use gaggle_kit::{Micros, Slot};
+use gaggle_kit::{Input, Micros, Slot, SlotSet};
 use gaggle_link::Transport;
 use gaggle_timeline::{Exchange, Game, Pace, Session, Tick, Timeline};
 
@@ -9,18 +9,28 @@ use crate::mailbox::Mailbox;
 
 /// Ticks made up for in one go.
 const MAKE_UP_AT_ONCE: u32 = 4;
+/// For so many ticks newcomers say that they are: longer than an input can be ahead of the frame from which they count.
+const NEWCOMER_TICKS: u32 = 30;
 
 /// A match that is running or about to.
 pub(crate) struct Play<G: Game> {
     pub(crate) timeline: Timeline<G>,
     exchange: Exchange,
     pace: Pace,
+    /// Slots whose players have sat down where somebody else sat last, and ticks for which they still say so.
+    newcomers: (SlotSet, u32),
 }
 
 impl<G: Game> Play<G> {
     pub(crate) fn new(now: Micros, session: Session<G::Input>, game: G) -> Play<G> {
         let pace = Pace::new(session.config().frames_per_second, now);
-        Play { timeline: Timeline::new(session, game), exchange: Exchange::default(), pace }
+        let newcomers = (SlotSet::EMPTY, 0);
+        Play { timeline: Timeline::new(session, game), exchange: Exchange::default(), pace, newcomers }
+    }
+
+    /// What is kept in these slots, if they are ours, is somebody else's: our players say so with what they do next.
+    pub(crate) fn inherit(&mut self, slots: SlotSet) {
+        self.newcomers = (slots, NEWCOMER_TICKS);
     }
 
     pub(crate) fn session(&self) -> &Session<G::Input> {
@@ -62,10 +72,18 @@ impl<G: Game> Play<G> {
             let mut own = self.session().local_slots().into_iter();
             std::array::from_fn(|_| own.next())
         };
+        let (inherited, ticks_left) = self.newcomers;
         for (slot, player) in slots.into_iter().flatten().zip(players) {
+            let input = player.take();
+            let is_newcomer = ticks_left > 0 && inherited.contains(slot);
+            let input = if is_newcomer { input.newcomer() } else { input };
             // Only fails for slots that are not local, and these are.
-            let _ = self.session_mut().set_input(slot, player.take());
+            let _ = self.session_mut().set_input(slot, input);
         }
-        self.timeline.tick(now)
+        let tick = self.timeline.tick(now);
+        if tick == Tick::Advanced {
+            self.newcomers.1 = ticks_left.saturating_sub(1);
+        }
+        tick
     }
 }

@@ -535,6 +535,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Makes what is on the screen the match of the room, into which others come.
     fn found(&mut self) {
         let Some(peer) = self.lounge.me() else { return };
+        // Nobody ever sat in a match of our own.
+        self.lounge.inherited = SlotSet::EMPTY;
         let lobby = self.lounge.client.as_ref();
         let born = lobby.map_or(0, |client| client.server_unix_seconds(self.lounge.now));
         self.start_over_as(peer, born);

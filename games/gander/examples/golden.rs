@@ -18,7 +18,8 @@ pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1115]
 
 static RESULT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
-/// One minute from wave 7, four seats, pads that change now and then, two who leave and come back.
+/// One minute from wave 7, four seats, pads that change now and then, two who leave and come back, and instead of one of
+/// them somebody else.
 pub(crate) fn fixed_minute() -> (u64, u64) {
     let mut game = Gander::new(Setup { mode: Mode::Versus, first_wave: 7, ..Setup::default() }, 1982);
     let mut random = Prng::new(2026);
@@ -26,10 +27,11 @@ pub(crate) fn fixed_minute() -> (u64, u64) {
     for frame in 1..=3600 {
         for pad in &mut pads {
             if random.chance(1, 5) {
-                *pad =
-                    Pad { left: random.chance(1, 3), right: random.chance(1, 3), flap: random.chance(1, 2) };
+                let (left, right, flap) = (random.chance(1, 3), random.chance(1, 3), random.chance(1, 2));
+                *pad = Pad { left, right, flap, fresh: false };
             }
         }
+        pads[3].fresh = (2100..2130).contains(&frame);
         let present = match frame % 1500 {
             300..600 => 0b0111,
             900..1100 => 0b1101,

@@ -332,8 +332,11 @@ impl Gander {
         for seat in 0..SEATS {
             let player = &mut self.players[seat];
             if player.seat == Seat::Waiting {
-                player.wait = player.wait.saturating_sub(1);
-                if player.wait == 0 {
+                let doubted = player.doubted();
+                if !doubted {
+                    player.wait = player.wait.saturating_sub(1);
+                }
+                if doubted || player.wait == 0 {
                     self.seat_knight(seat, ground);
                 }
             }

@@ -17,7 +17,7 @@ impl Game for Gander {
         // guess about him that turns out wrong costs no rollback.
         let pads = std::array::from_fn(|seat| {
             let player = &self.players[seat];
-            let heard = over || (player.riding() && !player.appearing());
+            let heard = over || (player.riding() && !player.appearing()) || player.doubted();
             if heard { inputs.get(Slot::at(seat)) } else { Pad::NONE }
         });
         self.step(&pads, present);

@@ -1,4 +1,4 @@
-//! What a player can do: lean left, lean right, flap.
+//! What a player can do: lean left, lean right, flap. And what a room says of him: whether he is new to his seat.
 
 use gaggle_kit::{DecodeError, Input};
 
@@ -12,21 +12,23 @@ pub struct Pad {
     pub right: bool,
     /// Wings down.
     pub flap: bool,
+    /// Whoever sits here is new to this seat: what is kept in it is not his. Rooms say so when he has just sat down.
+    pub fresh: bool,
 }
 
 impl Pad {
     /// Hands off.
-    pub const NONE: Pad = Pad { left: false, right: false, flap: false };
+    pub const NONE: Pad = Pad { left: false, right: false, flap: false, fresh: false };
     /// Lean left.
-    pub const LEFT: Pad = Pad { left: true, right: false, flap: false };
+    pub const LEFT: Pad = Pad { left: true, ..Pad::NONE };
     /// Lean right.
-    pub const RIGHT: Pad = Pad { left: false, right: true, flap: false };
+    pub const RIGHT: Pad = Pad { right: true, ..Pad::NONE };
     /// Flap.
-    pub const FLAP: Pad = Pad { left: false, right: false, flap: true };
+    pub const FLAP: Pad = Pad { flap: true, ..Pad::NONE };
 
     /// The pad that leans this way: −1, 0 or 1.
     pub const fn leaning(dir: i8) -> Pad {
-        Pad { left: dir < 0, right: dir > 0, flap: false }
+        Pad { left: dir < 0, right: dir > 0, ..Pad::NONE }
     }
 
     /// This pad, and the wings down or up.
@@ -51,20 +53,25 @@ impl Input for Pad {
     const SIZE: usize = 1;
 
     fn write(&self, out: &mut [u8]) {
-        out.copy_from_slice(&[u8::from(self.left) | u8::from(self.right) << 1 | u8::from(self.flap) << 2]);
+        let hands = u8::from(self.left) | u8::from(self.right) << 1 | u8::from(self.flap) << 2;
+        out.copy_from_slice(&[hands | u8::from(self.fresh) << 3]);
     }
 
     fn read(bytes: &[u8]) -> Result<Pad, DecodeError> {
         let bits = u8::read(bytes)?;
-        if bits > 7 {
-            return Err(DecodeError::OutOfRange { what: "pad", value: i64::from(bits), min: 0, max: 7 });
+        if bits > 15 {
+            return Err(DecodeError::OutOfRange { what: "pad", value: i64::from(bits), min: 0, max: 15 });
         }
-        Ok(Pad { left: bits & 1 != 0, right: bits & 2 != 0, flap: bits & 4 != 0 })
+        Ok(Pad { left: bits & 1 != 0, right: bits & 2 != 0, flap: bits & 4 != 0, fresh: bits & 8 != 0 })
     }
 
     /// A tap must not get lost between two samples; of the stick, the later position counts.
     fn merge(earlier: Pad, later: Pad) -> Pad {
         Pad { flap: earlier.flap || later.flap, ..later }
+    }
+
+    fn newcomer(self) -> Pad {
+        Pad { fresh: true, ..self }
     }
 }
 
@@ -82,10 +89,10 @@ mod tests {
                     assert_eq!(out, [bits]);
                 }
                 Err(error) => {
-                    assert!(bits > 7);
+                    assert!(bits > 15);
                     assert_eq!(
                         error,
-                        DecodeError::OutOfRange { what: "pad", value: i64::from(bits), min: 0, max: 7 }
+                        DecodeError::OutOfRange { what: "pad", value: i64::from(bits), min: 0, max: 15 }
                     );
                 }
             }

@@ -4,10 +4,13 @@
 use crate::Gander;
 use crate::cue::{Kind, Mark, NOBODY};
 use crate::flow::Phase;
-use crate::player::{Player, SEATS, Seat};
+use crate::pad::Pad;
+use crate::player::{Player, SEATS, Seat, WAIT_FRAMES};
 
 /// Frames an empty seat keeps what was won in it: half a minute.
 const KEPT_FRAMES: u16 = 1800;
+/// Frames in which whoever sits down there can say that it is not his: two seconds, more than any network needs.
+const DOUBT_FRAMES: u16 = 120;
 
 impl Player {
     /// Somebody who has just sat down.
@@ -20,8 +23,26 @@ impl Player {
         let Player { score, mounts, tally, .. } = *self;
         // Whoever had no goose left does not get one by going out and coming in again.
         let seat = if mounts > 0 { Seat::Waiting } else { Seat::Out };
-        let back = Player { seat, wait: 1, score, mounts, tally, ..Player::default() };
+        let wait = WAIT_FRAMES + DOUBT_FRAMES;
+        let back = Player { seat, wait, score, mounts, tally, ..Player::default() };
         (self.wait > 0).then_some(back)
+    }
+
+    /// One frame of a seat somebody sits in. If something was kept there it is his, unless he says in time that it is not:
+    /// then he is somebody who has just sat down. Once in a stay, and whoever has it all and says so only loses it.
+    fn settle(&mut self, fresh: bool, mounts: u8) {
+        if !self.doubted() {
+            return;
+        }
+        self.wait -= 1;
+        if fresh {
+            let Player { mover, safe, .. } = *self;
+            let new = Player::arriving(mounts);
+            *self =
+                if self.riding() { Player { seat: Seat::Riding, wait: 0, mover, safe, ..new } } else { new };
+        } else if !self.doubted() {
+            self.wait = u16::from(self.seat == Seat::Waiting);
+        }
     }
 
     /// One frame of an empty seat.
@@ -35,13 +56,13 @@ impl Player {
 
 impl Gander {
     /// Lets newcomers sit down and leavers fly off.
-    pub(crate) fn roll_call(&mut self, present: [bool; SEATS]) {
+    pub(crate) fn roll_call(&mut self, pads: &[Pad; SEATS], present: [bool; SEATS]) {
         for (seat, here) in present.into_iter().enumerate() {
             match (self.players[seat].present(), here) {
                 (false, true) => self.arrive(seat),
                 (true, false) => self.leave(seat),
                 (false, false) => self.players[seat].cool(),
-                (true, true) => {}
+                (true, true) => self.players[seat].settle(pads[seat].fresh, self.setup.mounts),
             }
         }
         if self.wave.phase != Phase::Empty && !present.contains(&true) {

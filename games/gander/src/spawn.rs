@@ -31,7 +31,6 @@ impl Gander {
         let (x, y) = (spot.x * PX, LEDGE[spot.ledge].top * PX);
         let player = &mut self.players[seat];
         player.seat = Seat::Riding;
-        player.wait = 0;
         player.safe = SAFE_FRAMES;
         player.mover = Mover::standing(x, y, spot.x > 200);
         self.mark(Mark { by: seat as u8, ..Mark::at(Kind::Appear, seat, x, y) });

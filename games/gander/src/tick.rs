@@ -18,7 +18,7 @@ impl Gander {
     /// One frame. `present` says who sits where, `pads` what they do; the pad of an empty seat is ignored.
     pub fn step(&mut self, pads: &[Pad; SEATS], present: [bool; SEATS]) {
         self.frame = self.frame.wrapping_add(1);
-        self.roll_call(present);
+        self.roll_call(pads, present);
         self.change_ground();
         let ground = self.ground();
         self.flow(pads, &ground);

@@ -292,6 +292,48 @@ fn two_at_one_keyboard_come_back_as_two() {
     assert_eq!(town.room(1).arcade.own(), own);
 }
 
+/// What a seat of the match has, as a house sees it: points, geese, falls.
+fn has(town: &mut Town<Guest>, house: usize, seat: usize) -> (u32, u8, u16) {
+    let player = &town.room(house).cabinet().game().players[seat];
+    (player.score, player.mounts, player.tally.falls)
+}
+
+#[test]
+fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_not() {
+    let mut town = Town::<Guest>::of(5);
+    let visit = |house| Visit { glances: 60, ..Guest::settings(house) };
+    for house in 0..4 {
+        town.open_with(house, visit(house));
+        town.run_until("it is in the match", 5_000, |town| town.is_together(house));
+        assert_eq!(town.room(house).arcade.own().iter().position(|own| *own), Some(house));
+    }
+    let fallen = |town: &mut Town<Guest>| (1..4).find(|seat| has(town, 0, *seat).2 > 0);
+    town.run_until("somebody has fallen", 120_000, |town| fallen(town).is_some());
+    let seat = fallen(&mut town).expect("somebody has");
+    // Goes home, and is gone.
+    let leave = |town: &mut Town<Guest>| {
+        for code in ["Escape", "Escape"] {
+            town.room(seat).arcade.key_down(code, "");
+            town.room(seat).arcade.key_up(code);
+        }
+        town.step();
+        town.crash(seat).run_ms(1_000);
+        let kept = has(town, 0, seat);
+        assert!(kept.0 > 0 && kept.1 < 5 && kept.2 > 0, "{kept:?}");
+        kept
+    };
+    for (house, is_back) in [(seat, true), (4, false)] {
+        let kept = leave(&mut town);
+        town.open_with(house, visit(house));
+        town.run_until("somebody has the seat", 5_000, |town| town.is_together(house)).run_ms(400);
+        assert_eq!(town.room(house).arcade.own().iter().position(|own| *own), Some(seat));
+        let expected = if is_back { kept } else { (0, 5, 0) };
+        for seen_by in [0, house] {
+            assert_eq!(has(&mut town, seen_by, seat), expected, "{house} as {seen_by} sees it");
+        }
+    }
+}
+
 #[test]
 fn who_likes_a_colour_has_it_where_it_is_free() {
     let mut town = Town::<Guest>::of(3);

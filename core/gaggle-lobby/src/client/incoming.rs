@@ -139,7 +139,7 @@ impl Client {
     }
 
     fn seated(&mut self, now: Micros, id: Option<u64>, seated: Seated) {
-        let Seated { created, returned, slot, ticket, expires, room, ice, relay, .. } = seated;
+        let Seated { created, returned, slot, inherited, ticket, expires, room, ice, relay, .. } = seated;
         let changes = match self.seat.take() {
             Some(before) if before.room.id == room.id => before.room.changes_to(&room),
             Some(before) => {
@@ -150,7 +150,7 @@ impl Client {
         };
         self.reports.keep_only(Some(room.id));
         self.reports.begin_again(now, &self.pending);
-        self.seat = Some(OwnSeat { slot, room, ice, relay });
+        self.seat = Some(OwnSeat { slot, inherited, room, ice, relay });
         self.set_ticket(now, ticket, expires);
         let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);
         let mut requests = if returned { self.pending.take_entering() } else { Vec::new() };

@@ -1,6 +1,6 @@
 //! What nodes ask a directory, what it answers, and what it tells them unasked.
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, Slot};
 
 use super::seekers::Skill;
 use crate::id::{NodeId, PlayerId, RoomCode, RoomId, SessionId};
@@ -203,6 +203,8 @@ pub struct SeatedReply {
     pub created: bool,
     /// They had the seat before.
     pub returned: bool,
+    /// Those of their seats that were somebody else's last.
+    pub inherited: Vec<Slot>,
     /// Whether signals go on where they stopped.
     pub attached: Attached,
     /// Signals that waited for them.
@@ -210,9 +212,9 @@ pub struct SeatedReply {
 }
 
 impl SeatedReply {
-    /// For somebody who was in no room before.
-    pub fn newcomer(created: bool) -> SeatedReply {
-        SeatedReply { created, returned: false, attached: Attached::Anew, mail: Vec::new() }
+    /// For somebody who has the seat already.
+    pub fn kept(attached: Attached, mail: Vec<Mail>) -> SeatedReply {
+        SeatedReply { created: false, returned: true, inherited: Vec::new(), attached, mail }
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gaggle_kit::{Micros, PeerId};
 
 use super::index::FindKey;
-use super::{Directory, Reply, SeatedReply};
+use super::{Directory, Reply};
 use crate::id::PlayerId;
 use crate::json::record;
 use crate::room::{Act, Link, NewRoom, Newcomer, Room};
@@ -93,7 +93,7 @@ impl Directory {
         if let Some(id) = self.index.room_of(newcomer.peer) {
             let seat = self.rooms.get(&id).and_then(|room| room.seat_of(newcomer.peer));
             if seat.is_some_and(|seat| seat.link == Some(link)) {
-                return self.seated(id, SeatedReply::newcomer(false));
+                return self.seated_anew(id, newcomer.peer, false, false);
             }
         }
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
@@ -123,6 +123,7 @@ impl Directory {
         }
         self.seekers.0.remove(&seeker.newcomer.peer);
         let Seeker { newcomer, link, new, .. } = seeker;
+        let founder = newcomer.peer;
         let reply = self.create(now, newcomer, link, new);
         let Reply::Seated { room, .. } = &reply else { return reply };
         let id = room.view.id;
@@ -134,7 +135,7 @@ impl Directory {
             }
         }
         self.publish(id);
-        self.seated(id, SeatedReply::newcomer(true))
+        self.seated_anew(id, founder, true, false)
     }
 
     /// Somebody looks no more. If a seat was found meanwhile it is given up, or kept for who lost the connection.

@@ -66,6 +66,8 @@ record! {
         peer: PeerId,
         /// Your slot; none if you only watch.
         slot: Option<Slot>,
+        /// Those of your slots that were somebody else's last: what a game keeps in them is not yours.
+        inherited: Vec<Slot>,
         /// Proves to peers and relays that you may be here.
         ticket: String,
         /// Until when the ticket counts, in Unix seconds.

@@ -1,6 +1,6 @@
 //! What to do when the directory answers: every question remembers who it was for.
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, Slot};
 
 use super::connection::Stage;
 use super::lists::ListKey;
@@ -219,7 +219,7 @@ impl Node {
         room: Copy,
         seated: SeatedReply,
     ) -> Vec<Mail> {
-        let SeatedReply { created, returned, mail, .. } = seated;
+        let SeatedReply { created, returned, inherited, mail, .. } = seated;
         let room_id = room.view.id;
         let is_current = self.session(connection).is_some_and(|session| session.link == link);
         if !is_current {
@@ -245,7 +245,7 @@ impl Node {
         self.tally.rooms_created += u64::from(created);
         *(if returned { &mut self.tally.returned } else { &mut self.tally.seated }) += 1;
         self.note(connection, Happening::Seated { created, returned });
-        self.tell_seat(now, connection, id, view, created, returned);
+        self.tell_seat(now, connection, id, view, (created, returned), inherited);
         self.catch_up(now, room_id);
         mail
     }
@@ -257,15 +257,15 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         room: RoomView,
-        created: bool,
-        returned: bool,
+        (created, returned): (bool, bool),
+        inherited: Vec<Slot>,
     ) {
         let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
         let Some(member) = room.member(peer) else { return };
         let (slot, player) = (member.slot, member.player);
         let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
         let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
-        let seated = Seated { created, returned, peer, slot, ticket, expires, room, ice, relay };
+        let seated = Seated { created, returned, peer, slot, inherited, ticket, expires, room, ice, relay };
         self.send(connection, id, seated);
     }
 

@@ -254,7 +254,7 @@ impl Node {
         // A page that was loaded again asks for its room before it hears that its seat was kept: nothing changes.
         if let Some(room) = self.own_place(connection, &by, &join).filter(|_| join.switch) {
             self.meter(now, connection, Doing::Join)?;
-            self.tell_seat(now, connection, id, room, false, true);
+            self.tell_seat(now, connection, id, room, (false, true), Vec::new());
             return Ok(());
         }
         let Some(Caller { link, newcomer, .. }) =

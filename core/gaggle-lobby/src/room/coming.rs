@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
-use super::{HostClaim, Link, NewRoom, Newcomer, Room, Seat};
+use super::{HostClaim, Link, NewRoom, Newcomer, Room, Seat, Vacated};
 use crate::id::{NodeId, SessionId};
 use crate::message::{Refusal, RefusalCode};
 use crate::players::Players;
@@ -17,6 +17,9 @@ use crate::view::{
 const CAST_MAX: usize = 128;
 /// More people than ever leave one match nobody can drop into.
 const LEFT_MAX: usize = 128;
+
+/// Whoever leaves sooner has most likely not come into the match.
+const PASSING: Micros = Micros::from_secs(2);
 
 /// Where a ticket says that the room is in its life.
 fn status_by(claims: &Claims) -> Status {
@@ -471,6 +474,33 @@ impl Room {
         let mut slots: Vec<Slot> = free.iter().collect();
         slots.sort_by_key(|slot| (*slot < first, *slot));
         free.contains(first).then(|| take(&slots, players)).flatten()
+    }
+
+    /// Notes whose seats become free. What a game keeps in them is theirs, unless they were gone again before they can have
+    /// come into its match: then it is still that of whoever was there before.
+    pub(super) fn note_vacated(&mut self, now: Micros, peer: PeerId) {
+        let Some(member) = self.view.member(peer) else { return };
+        let (slots, player) = (member.slots(), Some(member.player));
+        let part = self.state.cast.iter().find(|known| known.peer == peer);
+        let passed_by = part.is_some_and(|part| now.since(part.since) < PASSING);
+        let vacated = &mut self.state.vacated;
+        vacated.retain(|vacated| passed_by || !slots.contains(vacated.slot));
+        for slot in slots {
+            if vacated.iter().all(|vacated| vacated.slot != slot) {
+                vacated.push(Vacated { slot, peer, player, at: now });
+            }
+        }
+    }
+
+    /// Those of a member's seats that were somebody else's last: what a game keeps in them is not theirs.
+    pub(crate) fn inherited(&self, peer: PeerId) -> Vec<Slot> {
+        let Some(member) = self.view.member(peer) else { return Vec::new() };
+        let is_other = |vacated: &Vacated| {
+            vacated.peer != peer && vacated.player.is_none_or(|player| player != member.player)
+        };
+        let left_by_other =
+            |slot: &Slot| self.state.vacated.iter().any(|vacated| vacated.slot == *slot && is_other(vacated));
+        member.slots().iter().filter(left_by_other).collect()
     }
 
     /// The palette wished for, or the lowest nobody wears.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 
 mod attackers;
+mod heirs;
 mod limits;
 mod people;
 mod restarts;

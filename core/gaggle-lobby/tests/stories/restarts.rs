@@ -198,7 +198,7 @@ fn stay(server: &mut Server, connections: &[ConnectionId], secs: u64) {
     }
 }
 
-fn ticket(server: &mut Server, connection: ConnectionId) -> String {
+pub(crate) fn ticket(server: &mut Server, connection: ConnectionId) -> String {
     match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
         [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
         other => panic!("no ticket: {other:?}"),

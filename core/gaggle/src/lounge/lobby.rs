@@ -226,7 +226,7 @@ impl<S, O: Outside> Lounge<S, O> {
         let client = self.client.as_ref()?;
         let (room, (_, peer)) = (client.room()?, client.identity()?);
         let (seat, code, mode) = ((room.id, peer), room.code, room.mode.clone());
-        let fits = self.fits(room);
+        let (fits, inherited) = (self.fits(room), client.inherited());
         // Whoever the room was made for begins, also if others have followed before we heard of it.
         let joins = !created && is_somebody_else(room, peer);
         if self.seat == Some(seat) {
@@ -244,7 +244,7 @@ impl<S, O: Outside> Lounge<S, O> {
         if self.seat.is_some() {
             self.outside.close_links(self.now);
         }
-        self.seat = Some(seat);
+        (self.seat, self.inherited) = (Some(seat), inherited);
         self.learn_names();
         self.open_links();
         Some(if joins { Errand::Join } else { Errand::Found })

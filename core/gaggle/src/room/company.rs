@@ -123,7 +123,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             self.lounge.push(Event::Joining { percent });
         }
         if is_in {
-            if let Some(joining) = self.joining.take() {
+            if let Some(mut joining) = self.joining.take() {
+                // Said once: whoever stands up and sits down again later has sat there before.
+                joining.play.inherit(std::mem::take(&mut self.lounge.inherited));
                 self.show(joining.play);
                 self.together = true;
                 self.lounge.push(if watches { Event::Watching } else { Event::Together });

@@ -211,8 +211,12 @@ fn a_goose_never_ends_up_inside_rock() {
     for _ in 0..40_000 {
         for pad in &mut pads {
             if random.chance(1, 6) {
-                *pad =
-                    Pad { left: random.chance(1, 3), right: random.chance(1, 3), flap: random.chance(1, 2) };
+                *pad = Pad {
+                    left: random.chance(1, 3),
+                    right: random.chance(1, 3),
+                    flap: random.chance(1, 2),
+                    fresh: false,
+                };
             }
         }
         fen.pads = pads;

@@ -129,6 +129,118 @@ fn nobody_gets_a_goose_by_going_out_and_coming_in() {
     assert_eq!((fen.game.players[1].seat, fen.game.players[1].mounts), (Seat::Out, 0));
 }
 
+/// Somebody with points and few geese left a moment ago, and somebody sits down there.
+fn seat_again(pad: Pad, (score, mounts): (u32, u8)) -> Fen {
+    let mut fen = Fen::team(2);
+    let player = &mut fen.game.players[1];
+    (player.score, player.mounts, player.tally.eggs) = (score, mounts, 7);
+    player.seat = if mounts > 0 { Seat::Riding } else { Seat::Out };
+    fen.present[1] = false;
+    fen.step(600);
+    fen.present[1] = true;
+    // The room knows a few frames later that he is in.
+    fen.step(8);
+    fen.press(1, pad);
+    fen
+}
+
+const FRESH: Pad = Pad { fresh: true, ..Pad::NONE };
+
+#[test]
+fn whoever_is_new_to_a_seat_gets_nothing_that_is_kept_there() {
+    for kept in [(9000, 2), (9000, 0), (0, 5)] {
+        let mut fen = seat_again(FRESH, kept);
+        assert_eq!((fen.score(1), fen.game.players[1].mounts), kept);
+        let appeared_at = fen.game.players[1].mover;
+        fen.step(2);
+        let player = &fen.game.players[1];
+        assert_eq!((player.score, player.mounts, player.tally.eggs), (0, 5, 0), "{kept:?}");
+        assert!(player.riding() && player.safe > 0 && player.wait == 0, "{player:?}");
+        assert!(kept.1 == 0 || player.mover.x == appeared_at.x, "he appears once");
+    }
+}
+
+#[test]
+fn whoever_is_new_when_a_match_is_over_has_no_part_in_its_result() {
+    let mut fen = Fen::team(2);
+    fen.hold = false;
+    fen.game.players[1].score = 9000;
+    fen.present[1] = false;
+    fen.step(1);
+    finish(&mut fen, 0);
+    fen.step(1);
+    fen.present[1] = true;
+    fen.step(8);
+    assert_eq!((fen.game.wave.phase, fen.score(1)), (Phase::Over, 9000));
+    fen.press(1, FRESH).step(1);
+    assert_eq!((fen.game.wave.phase, fen.score(1), fen.game.players[1].mounts), (Phase::Over, 0, 5));
+}
+
+#[test]
+fn to_be_new_counts_once_however_long_it_is_said() {
+    let mut fen = seat_again(FRESH, (9000, 2));
+    fen.step(2);
+    (fen.game.players[1].score, fen.game.players[1].mounts) = (500, 4);
+    fen.step(300);
+    assert_eq!((fen.score(1), fen.game.players[1].mounts), (500, 4));
+    // Nor does it win anything after a fall, or for somebody who was never away.
+    fen.press(0, FRESH);
+    (fen.game.players[0].score, fen.game.players[0].mounts) = (700, 3);
+    for seat in 0..2 {
+        fen.game.players[seat].safe = 0;
+        fen.fly(seat, 90, 110);
+        let number = fen.rider(Class::Knave, 92, 100);
+        fen.step(1);
+        fen.game.riders[number].live = false;
+    }
+    fen.step(200);
+    assert_eq!([0, 1].map(|seat| fen.game.players[seat].mounts), [2, 3]);
+    assert!(fen.score(0) >= 700 && fen.score(1) >= 500);
+}
+
+#[test]
+fn two_seconds_after_he_came_back_nobody_can_be_somebody_else() {
+    let mut fen = seat_again(Pad::NONE, (9000, 2));
+    fen.step(120);
+    assert_eq!(fen.game.players[1].wait, 0);
+    fen.press(1, FRESH).step(10);
+    assert_eq!((fen.score(1), fen.game.players[1].mounts), (9000, 2));
+    // Whoever had no goose left gets none by saying it too late.
+    let mut fen = seat_again(Pad::NONE, (9000, 0));
+    fen.step(120);
+    fen.press(1, FRESH).step(10);
+    assert_eq!((fen.game.players[1].seat, fen.game.players[1].mounts), (Seat::Out, 0));
+}
+
+#[test]
+fn whoever_falls_at_once_after_he_came_back_waits_like_anybody() {
+    let mut fen = seat_again(Pad::NONE, (9000, 2));
+    fen.game.players[1].safe = 0;
+    fen.fly(1, 90, 110);
+    let number = fen.rider(Class::Knave, 92, 100);
+    fen.step(1);
+    fen.game.riders[number].live = false;
+    assert_eq!((fen.game.players[1].seat, fen.game.players[1].mounts), (Seat::Waiting, 1));
+    fen.press(1, FRESH).step(100);
+    assert_eq!((fen.game.players[1].seat, fen.game.players[1].mounts), (Seat::Waiting, 1));
+    fen.step(30);
+    assert!(fen.game.players[1].riding());
+}
+
+#[test]
+fn he_is_heard_while_he_may_say_that_he_is_new_and_does_nothing_else_meanwhile() {
+    let fen = seat_again(Pad::NONE, (9000, 2));
+    let tick = |pad: Pad| {
+        let mut game = fen.game;
+        let row = [Pad::NONE, pad, Pad::NONE, Pad::NONE];
+        game.tick(&Inputs::confirmed(Frame::new(1), &row, SlotSet::first(2)));
+        game
+    };
+    assert!(fen.game.players[1].appearing());
+    assert_eq!(tick(Pad::NONE), tick(Pad::LEFT.flapping(true)));
+    assert_eq!((tick(Pad::NONE).players[1].score, tick(FRESH).players[1].score), (9000, 0));
+}
+
 #[test]
 fn an_empty_fen_waits_and_the_next_guest_starts_a_new_match() {
     let mut fen = Fen::team(1);

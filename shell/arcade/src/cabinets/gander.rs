@@ -136,7 +136,7 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
     }
 
     fn hold(&mut self, player: usize, held: Held) {
-        let pad = Pad { left: held.left, right: held.right, flap: held.up || held.action };
+        let pad = Pad { left: held.left, right: held.right, flap: held.up || held.action, fresh: false };
         if player < self.players {
             self.room.set_input(player, pad);
         }

@@ -1,0 +1,145 @@
+//! Stories about seats that somebody left: games keep for a while what was won there, and whoever sits down hears whether
+//! it can be theirs.
+
+use gaggle_kit::Slot;
+use gaggle_lobby::RoomCode;
+use gaggle_lobby::message::server::Seated;
+use gaggle_lobby::node::ConnectionId;
+
+use crate::restarts::ticket;
+use crate::server::{FIND, LEAVE, STEP_OUT, Server, hello, join, seat, welcome};
+
+/// Four who have played for a while, and the code of their room.
+fn full_room() -> (Server, Vec<ConnectionId>, RoomCode) {
+    let mut server = Server::new();
+    let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
+    let code = server.room_of(players[0]).code;
+    server.wait_secs(5);
+    (server, players, code)
+}
+
+fn come(server: &mut Server, number: u32, code: RoomCode) -> (ConnectionId, Seated) {
+    let connection = server.guest(number);
+    let seated = seat(&server.say(connection, &join(code)));
+    (connection, seated)
+}
+
+fn leave(server: &mut Server, connection: ConnectionId) {
+    server.say(connection, LEAVE);
+    server.close(connection);
+}
+
+#[test]
+fn a_stranger_hears_that_the_seat_was_somebody_elses_and_who_comes_back_does_not() {
+    let (mut server, players, code) = full_room();
+    leave(&mut server, players[2]);
+    let (stranger, seated) = come(&mut server, 9, code);
+    assert_eq!((seated.slot, &seated.inherited[..]), (Some(Slot::at(2)), &[Slot::at(2)][..]));
+    // Played in for a while, it is the stranger's, and what was there before is nobody's any more.
+    server.wait_secs(5);
+    leave(&mut server, stranger);
+    let (owner, seated) = come(&mut server, 2, code);
+    assert_eq!(seated.inherited, [Slot::at(2)]);
+    server.wait_secs(5);
+    leave(&mut server, owner);
+    let (_, seated) = come(&mut server, 2, code);
+    assert_eq!((seated.slot, seated.returned, &seated.inherited[..]), (Some(Slot::at(2)), false, &[][..]));
+}
+
+#[test]
+fn a_seat_nobody_had_is_nobody_elses() {
+    let mut server = Server::new();
+    for number in 0..4 {
+        let guest = server.guest(number);
+        assert_eq!(seat(&server.say(guest, FIND)).inherited, []);
+    }
+}
+
+#[test]
+fn after_a_reload_a_crash_and_a_broken_connection_a_seat_is_ones_own() {
+    let (mut server, players, code) = full_room();
+    leave(&mut server, players[2]);
+    let (heir, seated) = come(&mut server, 9, code);
+    assert_eq!(seated.inherited, [Slot::at(2)]);
+    // Whatever happens to the heir from now on, what is kept is the heir's.
+    server.say(heir, STEP_OUT);
+    server.close(heir);
+    let reloaded = server.connect();
+    let seated = seat(&server.say(reloaded, &hello(9)));
+    assert_eq!((seated.returned, &seated.inherited[..]), (true, &[][..]));
+    let again = seat(&server.say(reloaded, &join(code).replace('}', r#","switch":true}"#)));
+    assert_eq!((again.returned, &again.inherited[..]), (true, &[][..]));
+    server.close(reloaded);
+    server.wait_secs(30);
+    let crashed = server.connect();
+    let heard = server.say(crashed, &hello(9));
+    assert_eq!(seat(&heard).inherited, []);
+    let resume = format!(r#","resume":"{}"}}"#, welcome(&heard).resume);
+    server.close(crashed);
+    let resumed = server.connect();
+    assert_eq!(seat(&server.say(resumed, &hello(9).replace('}', &resume))).inherited, []);
+}
+
+#[test]
+fn whoever_closes_a_tab_and_opens_another_is_still_the_same_person() {
+    let (mut server, players, code) = full_room();
+    leave(&mut server, players[2]);
+    let tab = server.connect();
+    server.say(tab, &hello(2).replace('}', r#","seat":"another-tab"}"#));
+    let seated = seat(&server.say(tab, &join(code)));
+    assert_eq!((seated.slot, &seated.inherited[..]), (Some(Slot::at(2)), &[][..]));
+}
+
+#[test]
+fn whoever_only_looks_in_does_not_take_what_is_kept_from_who_comes_back() {
+    let (mut server, players, code) = full_room();
+    leave(&mut server, players[2]);
+    server.wait_secs(3);
+    let (passer_by, seated) = come(&mut server, 9, code);
+    assert_eq!(seated.inherited, [Slot::at(2)]);
+    server.wait_secs(1);
+    leave(&mut server, passer_by);
+    let (_, seated) = come(&mut server, 2, code);
+    assert_eq!((seated.slot, &seated.inherited[..]), (Some(Slot::at(2)), &[][..]));
+}
+
+#[test]
+fn of_two_at_one_machine_each_hears_about_their_own_seat() {
+    const TWO: &str = r#","players":2}"#;
+    let mut server = Server::new();
+    let couch = server.guest(1);
+    let made = seat(&server.say(couch, &FIND.replace('}', TWO)));
+    let (single, _) = come(&mut server, 2, made.room.code);
+    let (_, last) = come(&mut server, 3, made.room.code);
+    assert_eq!(last.room.seats_free(), 0);
+    server.wait_secs(5);
+    leave(&mut server, couch);
+    let back = server.guest(1);
+    let both = join(made.room.code).replace('}', TWO);
+    assert_eq!(seat(&server.say(back, &both)).inherited, [], "both are theirs");
+    server.wait_secs(5);
+    leave(&mut server, back);
+    leave(&mut server, single);
+    // One of the two is taken by somebody who had the third: the couch gets its other one, and the third.
+    let (_, taken) = come(&mut server, 9, made.room.code);
+    assert_eq!((taken.slot, &taken.inherited[..]), (Some(Slot::at(0)), &[Slot::at(0)][..]));
+    let back = server.guest(1);
+    let seated = seat(&server.say(back, &both));
+    let slots = seated.room.member(seated.peer).map(|member| member.slots().bits());
+    assert_eq!((slots, &seated.inherited[..]), (Some(0b0110), &[Slot::at(2)][..]));
+}
+
+#[test]
+fn a_server_that_lost_its_memory_calls_no_seat_somebody_elses() {
+    let tickets: Vec<String> = {
+        let (mut server, players, _) = full_room();
+        players.iter().map(|player| ticket(&mut server, *player)).collect()
+    };
+    let mut server = Server::new();
+    for (number, ticket) in (0..).zip(&tickets) {
+        let connection = server.connect();
+        let text = hello(number).replace('}', &format!(r#","ticket":"{ticket}"}}"#));
+        let seated = seat(&server.say(connection, &text));
+        assert_eq!((seated.returned, &seated.inherited[..]), (true, &[][..]), "{number}");
+    }
+}

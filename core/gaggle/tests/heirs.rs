@@ -1,0 +1,226 @@
+//! Seats that somebody left, as stories: whoever is new to one says so, and whoever comes back never does.
+
+mod town;
+
+use gaggle::{Event, Game, Input, Inputs, Micros, Room, RoomConfig, Stage, State};
+use gaggle_kit::{Slot, SlotSet};
+use gaggle_link::sim::{Chance, Conditions};
+use town::{Doorstep, Resident};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Input)]
+struct Hand {
+    earn: bool,
+    #[input(newcomer)]
+    new: bool,
+}
+
+/// Everybody earns something in every frame, and seats keep what was earned in them, for ever.
+#[derive(Debug, Clone, PartialEq, Eq, State)]
+struct Purses {
+    here: u64,
+    purse: [u32; 4],
+    /// Frames in which somebody there said to be new.
+    new: [u32; 4],
+    /// Frames since somebody came there.
+    stay: [u32; 4],
+    /// Frames of a stay after which its first word of being new came.
+    late: [u32; 4],
+}
+
+impl Game for Purses {
+    type Input = Hand;
+
+    fn tick(&mut self, inputs: &Inputs<'_, Hand>) {
+        self.here = 0;
+        for nth in 0..4 {
+            self.stay[nth] = if inputs.present(Slot::at(nth)) { self.stay[nth] + 1 } else { 0 };
+            if inputs.present(Slot::at(nth)) {
+                let Hand { earn, new } = inputs.get(Slot::at(nth));
+                self.here |= 1 << nth;
+                if new && self.new[nth] == 0 {
+                    self.late[nth] = self.stay[nth];
+                }
+                self.new[nth] += u32::from(new);
+                self.purse[nth] = if new { 0 } else { self.purse[nth] + u32::from(earn) };
+            }
+        }
+    }
+}
+
+type House = Room<Purses, Doorstep>;
+type Town = town::Town<House>;
+
+impl Resident for House {
+    type Config = RoomConfig;
+
+    fn settings(house: usize) -> RoomConfig {
+        RoomConfig { client: town::client_config(house), ..RoomConfig::new("purses", 4).expect("a label") }
+    }
+
+    fn move_in(now: Micros, config: RoomConfig, doorstep: Doorstep, seed: u64) -> House {
+        let game = Purses { here: 0, purse: [0; 4], new: [0; 4], stay: [0; 4], late: [0; 4] };
+        Room::open(now, config, doorstep, game, seed).expect("settings that can be")
+    }
+
+    fn play(&mut self, now: Micros, _house: usize) {
+        for player in 0..self.config().local_players {
+            self.set_input(player, Hand { earn: true, new: false });
+        }
+        self.update(now);
+    }
+
+    fn next_told(&mut self) -> Option<Event> {
+        self.next_event()
+    }
+
+    fn where_it_is(&self) -> Stage {
+        self.stage()
+    }
+
+    fn describe(&mut self) -> String {
+        format!("{:?}, {:?}", self.game(), self.own_slots())
+    }
+}
+
+/// Comes, and is in the match.
+fn come(town: &mut Town, house: usize) {
+    town.open(house).run_until("it is in", 5_000, |town| town.is_together(house));
+}
+
+/// Houses in one match for a while, each in the slot of its number.
+fn together(houses: usize, all: usize) -> Town {
+    let mut town = Town::of(all);
+    for house in 0..houses {
+        come(&mut town, house);
+        assert_eq!(town.room(house).own_slots(), SlotSet::of(Slot::at(house)));
+    }
+    town.run_ms(5_000);
+    town
+}
+
+fn leave(town: &mut Town, house: usize) {
+    town.room(house).leave();
+    town.step();
+    town.crash(house).run_ms(1_000);
+}
+
+/// What everybody there has as confirmed after a while.
+fn purses(town: &mut Town, house: usize) -> Purses {
+    town.run_ms(1_500);
+    town.room(house).confirmed_game().map(|(_, game)| game.clone()).expect("confirmed")
+}
+
+#[test]
+fn a_stranger_in_the_only_free_seat_does_not_get_what_somebody_else_has_left_there() {
+    let mut town = together(4, 5);
+    leave(&mut town, 2);
+    let kept = purses(&mut town, 0).purse[2];
+    assert!(kept > 200);
+    come(&mut town, 4);
+    assert_eq!(town.room(4).own_slots(), SlotSet::of(Slot::at(2)));
+    for house in [0, 4] {
+        let Purses { purse, new, .. } = purses(&mut town, house);
+        assert!((1..200).contains(&purse[2]), "{kept}, and then {purse:?}");
+        assert!((1..60).contains(&new[2]) && new.iter().sum::<u32>() == new[2], "{new:?}");
+        assert!(purse[0] > 200 && purse[1] > 200 && purse[3] > 200, "{purse:?}");
+    }
+    // What the stranger earns is the stranger's.
+    let new = purses(&mut town, 0).new;
+    town.room(4).rest();
+    town.run_ms(3_000).room(4).wake();
+    town.run_until("it sits again", 3_000, |town| town.is_together(4));
+    reload(&mut town, 4);
+    assert_eq!(purses(&mut town, 0).new, new);
+}
+
+fn reload(town: &mut Town, house: usize) {
+    town.room(house).close();
+    town.step();
+    town.crash(house).run_ms(900);
+    come(town, house);
+}
+
+#[test]
+fn whoever_is_hidden_while_it_comes_in_says_later_that_it_is_new() {
+    let mut town = together(4, 5);
+    leave(&mut town, 2);
+    town.slow_links(800).open(4);
+    town.run_until("it is coming in", 1_000, |town| matches!(town.room(4).stage(), Stage::Joining { .. }));
+    town.room(4).rest();
+    town.run_ms(3_000).room(4).wake();
+    town.run_until("it is in", 5_000, |town| town.is_together(4));
+    let Purses { purse, new, .. } = purses(&mut town, 0);
+    assert!(new[2] > 0 && purse[2] < 200, "{new:?} {purse:?}");
+}
+
+#[test]
+fn however_bad_the_line_is_it_is_said_within_a_second_of_the_stay() {
+    for (ms, loss) in [(5, 0), (100, 10), (250, 5)] {
+        let mut town = together(4, 5);
+        leave(&mut town, 2);
+        let jitter = Micros::from_millis(ms / 5);
+        town.weather(Conditions { jitter, loss: Chance::percent(loss), ..Conditions::latency_ms(ms) });
+        town.open(4).run_until("it is in", 20_000, |town| town.is_together(4));
+        let Purses { new, late, .. } = purses(&mut town, 4);
+        assert!(new[2] > 0 && (1..60).contains(&late[2]), "{ms} ms: {new:?} {late:?}");
+    }
+}
+
+#[test]
+fn whoever_comes_back_has_what_was_kept() {
+    let mut town = together(4, 4);
+    let before = purses(&mut town, 0).purse[2];
+    let expect_kept = |town: &mut Town, how: &str| {
+        let Purses { here, purse, new, .. } = purses(town, 0);
+        assert_eq!((new, here), ([0; 4], 0b1111), "{how}");
+        assert!(purse[2] >= before, "{how}: {purse:?}");
+    };
+    leave(&mut town, 2);
+    come(&mut town, 2);
+    expect_kept(&mut town, "after leaving");
+    reload(&mut town, 2);
+    expect_kept(&mut town, "after a reload");
+    town.crash(2).run_ms(700);
+    come(&mut town, 2);
+    expect_kept(&mut town, "after a crash");
+    town.room(2).rest();
+    town.run_ms(3_000).room(2).wake();
+    town.run_until("it sits again", 3_000, |town| town.is_together(2));
+    expect_kept(&mut town, "after a rest");
+    town.set_lobby_up(false).run_ms(2_000).set_lobby_up(true).run_ms(20_000);
+    expect_kept(&mut town, "after a restart of the server");
+    reload(&mut town, 2);
+    expect_kept(&mut town, "after a reload that follows");
+}
+
+#[test]
+fn whoever_was_cut_off_is_not_new_when_the_line_is_back() {
+    let mut town = together(3, 3);
+    for seconds in [3, 12] {
+        town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);
+        town.weather(Conditions::latency_ms(40)).run_ms(10_000);
+        let Purses { here, new, .. } = purses(&mut town, 0);
+        assert_eq!((new, here), ([0; 4], 0b0111), "after {seconds} s\n{}", town.describe());
+    }
+}
+
+#[test]
+fn two_at_one_keyboard_come_back_to_both_seats_and_a_stranger_is_new_to_one() {
+    let mut town = Town::of(4);
+    let couch = |house| RoomConfig { local_players: 2, ..House::settings(house) };
+    town.open_with(0, couch(0)).run_ms(500);
+    come(&mut town, 1);
+    come(&mut town, 2);
+    town.run_ms(5_000);
+    leave(&mut town, 0);
+    town.open_with(0, couch(0)).run_until("they are back", 5_000, |town| town.is_together(0));
+    let Purses { here, purse, new, .. } = purses(&mut town, 1);
+    assert_eq!((new, here), ([0; 4], 0b1111));
+    assert!(purse[0] > 200 && purse[1] > 200, "{purse:?}");
+    leave(&mut town, 0);
+    come(&mut town, 3);
+    let Purses { purse, new, .. } = purses(&mut town, 1);
+    assert_eq!(town.room(3).own_slots(), SlotSet::of(Slot::at(0)));
+    assert!(new[0] > 0 && new[1..] == [0; 3], "{new:?}");
+    assert!(purse[0] < 200 && purse[1] > 200, "{purse:?}");
+}
