@@ -32,8 +32,8 @@ const DATAGRAM_BYTES_MAX: usize = 2_048;
 const KERNEL_BYTES: usize = 1 << 20;
 /// Datagrams taken in one look at the socket: what they bring leaves before more are taken, so that none waits for long.
 const DATAGRAMS_PER_TURN: usize = 64;
-/// Channels made in one turn: each costs as much as a hundred datagrams.
-const OFFERS_PER_TURN: usize = 2;
+/// Channels made in one turn: each costs as much as a hundred datagrams, and datagrams that came meanwhile wait no longer than that.
+const OFFERS_PER_TURN: usize = 1;
 /// A channel must open within this time.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
 /// Bytes of a question that say which channel asks; the others are drawn.
