@@ -53,6 +53,8 @@ impl Options {
 
 /// So many matches together must have shown everything.
 const MATCHES_JUDGED_MIN: u64 = 20;
+/// And so many minutes what happens all the time.
+const MINUTES_JUDGED_MIN: u64 = 10;
 
 /// One match, whatever becomes of it.
 fn play(plan: &Plan) -> Result<Shown, String> {
@@ -92,16 +94,18 @@ impl Together {
         self.stood_still += u64::from(shown.stood_still);
     }
 
-    /// A run that did not do what it claims proves nothing. A few seeds, or one that is looked at again, claim nothing.
+    /// A run that did not do what it claims proves nothing. One that is looked at again claims nothing, and a few show what
+    /// happens all the time, but not everything that is rare.
     fn too_little(&self, minutes: u64) -> Option<String> {
-        if self.matches < MATCHES_JUDGED_MIN {
-            return None;
-        }
         let (tally, all_minutes) = (&self.sum.tally, self.matches * minutes);
-        let demands = [
+        // Where a majority was lost for good nothing happens any more.
+        let went_on = (self.matches - self.stood_still) * minutes;
+        let always = [
             ("rollbacks per machine and second", tally.rollbacks, self.sum.peer_seconds),
-            ("joins a minute", self.sum.joins, all_minutes),
-            ("leaves a minute", self.sum.leaves, all_minutes),
+            ("joins a minute", self.sum.joins, went_on),
+            ("leaves a minute", self.sum.leaves, went_on),
+        ];
+        let in_many = [
             ("lead changes in half of the matches", self.with_lead_change * 2, self.matches),
             ("recoveries in a tenth of the matches", self.with_recovery * 10, self.matches),
             ("watchers who came, one in two minutes", self.sum.watchers_came * 2, all_minutes),
@@ -119,8 +123,10 @@ impl Together {
                 self.matches,
             ),
         ];
+        let always = always.into_iter().filter(|_| went_on >= MINUTES_JUDGED_MIN);
+        let in_many = in_many.into_iter().filter(|_| self.matches >= MATCHES_JUDGED_MIN);
+        let demands = always.chain(in_many);
         let missing = demands
-            .into_iter()
             .filter(|(_, found, wanted)| found < wanted)
             .map(|(what, found, wanted)| format!("too few {what}: {found} where at least {wanted} are due"));
         missing.reduce(|all, one| format!("{all}\n{one}"))
@@ -242,6 +248,19 @@ mod tests {
         let together = play_all(&options);
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
         assert_eq!(together.too_little(2), None);
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_happens_proves_nothing() {
+        let of = |matches, joins| {
+            let tally = machine::Tally { rollbacks: 5_000, ..machine::Tally::default() };
+            let sum = Shown { tally, joins, leaves: 30, peer_seconds: 4_000, ..Shown::default() };
+            Together { matches, sum, ..Together::default() }.too_little(2)
+        };
+        assert_eq!(of(4, 3), None, "eight minutes say nothing");
+        assert_eq!(of(5, 10), None, "ten say how often somebody comes, but not what is rare");
+        assert_eq!(of(5, 9).as_deref(), Some("too few joins a minute: 9 where at least 10 are due"));
+        assert!(of(20, 60).is_some_and(|missing| missing.contains("recoveries in a tenth")));
     }
 
     #[test]
