@@ -112,35 +112,58 @@ fn packets(report: &mut Report) {
     );
 }
 
-/// The CPU time of a player's frame while a hundred look on in a chain that begins with it, beside a chain that begins with
-/// the other player: all machines share one processor's caches, so they must be there either way.
-fn onlookers(report: &mut Report) {
-    let frame_us = |first_feeder: usize, seed: u64| {
-        let mut people = People::of(2 + ONLOOKERS, 2, 20, STATE_BYTES, seed);
-        people.run_ms(1_000);
-        for nth in 0..ONLOOKERS {
-            // Each is fed by one who came before it, the first by somebody who plays.
-            let feeder = if nth == 0 { first_feeder } else { 2 + (nth - 1) / 4 };
-            people.watch(2 + nth, &[feeder]);
-            people.run_ms(if nth < 6 { 600 } else { 30 });
-        }
-        people.run_ms(3_000);
-        let playing = people.session(0).confirmed_frame();
-        let shown = (0..ONLOOKERS).map(|nth| people.session(2 + nth).current_frame());
-        let behind_most = shown.map(|shown| playing.since(shown)).max().unwrap_or(0);
-        let (cpu, frames) = (people.cpu(0), people.stats(0).frames);
-        people.run_ms(6_000);
-        let cpu = (people.cpu(0) - cpu).as_secs_f64() * 1e6;
-        (cpu / (people.stats(0).frames - frames) as f64, f64::from(behind_most))
-    };
-    let (mut ratios, mut behind) = (Vec::new(), 0.0_f64);
-    for seed in 1..=5 {
-        let ((with, behind_most), (without, _)) = (frame_us(0, seed), frame_us(1, seed));
-        ratios.push(with / without);
-        behind = behind.max(behind_most);
+/// How those who look on are linked.
+#[derive(Clone, Copy)]
+enum Links {
+    /// Each with the one that feeds it and those it feeds.
+    Chain,
+    /// With the player, too, as a lobby links everybody: it feeds as many as it may, and tells all of them the time.
+    Everybody,
+}
+
+/// The CPU time of a player's frame in microseconds while a hundred look on who came by it or by the other player, and how many
+/// frames the last of them is behind.
+fn frame_with_onlookers(links: Links, by: usize, seed: u64) -> (f64, f64) {
+    let mut people = People::of(2 + ONLOOKERS, 2, 20, STATE_BYTES, seed);
+    people.run_ms(1_000);
+    for nth in 0..ONLOOKERS {
+        // Each is fed by one who came before it, the first by somebody who plays.
+        let via = match (links, nth) {
+            (_, 0) => vec![by],
+            (Links::Chain, _) => vec![2 + (nth - 1) / 4],
+            (Links::Everybody, _) => vec![by, 2 + (nth - 1) / 4],
+        };
+        people.watch(2 + nth, &via);
+        people.run_ms(if nth < 6 { 600 } else { 30 });
     }
-    report.row(
-        Row::new("100 look on in a chain: its feeder's frame", "×").gaggle(median(&ratios)).at_most(1.1),
-    );
-    report.row(Row::new("the last of them is behind by", "frames").gaggle(behind).at_most(120.0));
+    people.run_ms(3_000);
+    let playing = people.session(0).confirmed_frame();
+    let shown = (0..ONLOOKERS).map(|nth| people.session(2 + nth).current_frame());
+    let behind_most = shown.map(|shown| playing.since(shown)).max().unwrap_or(0);
+    let (cpu, frames) = (people.cpu(0), people.stats(0).frames);
+    people.run_ms(6_000);
+    let cpu = (people.cpu(0) - cpu).as_secs_f64() * 1e6;
+    (cpu / (people.stats(0).frames - frames) as f64, f64::from(behind_most))
+}
+
+/// A player's frame beside that of one by whom nobody came: all machines share one processor's caches, so those who look on
+/// must be there either way.
+fn onlookers(report: &mut Report) {
+    for links in [Links::Chain, Links::Everybody] {
+        let (mut ratios, mut behind) = (Vec::new(), 0.0_f64);
+        for seed in 1..=5 {
+            let (with, behind_most) = frame_with_onlookers(links, 0, seed);
+            let (without, _) = frame_with_onlookers(links, 1, seed);
+            ratios.push(with / without);
+            behind = behind.max(behind_most);
+        }
+        let ratio = median(&ratios);
+        report.row(match links {
+            Links::Chain => {
+                Row::new("100 look on in a chain: its feeder's frame", "×").gaggle(ratio).at_most(1.1)
+            }
+            Links::Everybody => Row::new("100 look on, all linked to a player: its frame", "×").gaggle(ratio),
+        });
+        report.row(Row::new("the last of them is behind by", "frames").gaggle(behind).at_most(120.0));
+    }
 }
