@@ -172,6 +172,15 @@ fn start() -> (BackgroundServer, Chromium) {
     (server, browser)
 }
 
+/// Waits until all are at this frame.
+fn until_frame(peers: &[Peer<'_>], frame: u64) {
+    let deadline = Instant::now() + PATIENCE;
+    while latest(peers) < frame {
+        assert!(Instant::now() < deadline, "frame {} and not {frame}", latest(peers));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
 #[test]
 fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each() {
     let is_long = std::env::var("GAGGLE_LONG").is_ok();
@@ -221,10 +230,8 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     second.page.reload().unwrap();
     until_together("the page is back", &all!());
     plain.kill();
-    until_together(
-        "the native peer was killed",
-        &[Peer::Page(&first), Peer::Page(&second), Peer::Native(&hidden)],
-    );
+    let others = [Peer::Page(&first), Peer::Page(&second), Peer::Native(&hidden)];
+    until_together("the native peer was killed", &others);
     pause();
     plain.come_back();
     until_together("the native peer is back", &all!());
@@ -248,10 +255,8 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     first.page.wake().unwrap();
     until_together("the tab is awake", &all!());
     assert_eq!(all!().map(|peer| peer.known().own), seats, "who slept has the seat it had");
-    let deadline = Instant::now() + PATIENCE;
-    while is_long && latest(&all!()) < began_at + LONG_MATCH {
-        assert!(Instant::now() < deadline, "a minute is not over at {}, from {began_at}", latest(&all!()));
-        std::thread::sleep(Duration::from_millis(100));
+    if is_long {
+        until_frame(&all!(), began_at + LONG_MATCH);
     }
     expect_paths("everybody is back", &all!(), hidden.known().own);
     expect_agreement("everybody is back", &all!());
@@ -259,10 +264,8 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
 
     // The page that was there first closes, and says goodbye; then a native peer leaves.
     first.page.close().unwrap();
-    until_together(
-        "the first page left",
-        &[Peer::Page(&second), Peer::Native(&plain), Peer::Native(&hidden)],
-    );
+    let others = [Peer::Page(&second), Peer::Native(&plain), Peer::Native(&hidden)];
+    until_together("the first page left", &others);
     pause();
     plain.leave();
     let last = [Peer::Page(&second), Peer::Native(&hidden)];
