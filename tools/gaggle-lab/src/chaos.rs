@@ -250,6 +250,14 @@ mod tests {
         assert_eq!(together.too_little(2), None);
     }
 
+    /// In this one somebody who looks on asks one feeder after the other, and was told each time that nothing has come yet.
+    #[test]
+    fn whoever_asks_somebody_else_is_told_once_that_it_begins() {
+        let options = Options { seeds: (315, 316), peers: None, minutes: 2, majority: false };
+        let together = play_all(&options);
+        assert!(together.failures.is_empty(), "{:#?}", together.failures);
+    }
+
     #[test]
     fn a_run_in_which_nothing_happens_proves_nothing() {
         let of = |matches, joins| {

@@ -92,7 +92,8 @@ impl Joining {
     /// Starts over: whatever was under way is of no use.
     pub(super) fn seek(&mut self) {
         self.settle();
-        self.percent_told = None;
+        // Who asks somebody else has not come any further: that is no news.
+        self.percent_told = self.percent_told.filter(|told| *told == 0);
     }
 
     fn settle(&mut self) {
@@ -624,6 +625,7 @@ impl<I: Input> Session<I> {
 
     fn tell_progress(&mut self) {
         if self.membership.mode() == Mode::Member {
+            self.joining.percent_told = None;
             return;
         }
         let percent = match &self.joining.stage {
