@@ -2,28 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
+mod counter;
+
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason, sim::Conditions};
-use gaggle::{Event, Game, Inputs, Micros, Online, OnlineConfig, Room, RoomConfig, Slot, Stage, State};
+use gaggle::{Event, Micros, Online, OnlineConfig, Room, RoomConfig, Stage};
 use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
-/// Everybody's presses, summed.
-#[derive(Clone, Debug, Default, State)]
-struct Counter {
-    presses: [u32; 2],
-}
-
-impl Game for Counter {
-    type Input = u8;
-
-    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
-        for slot in 0..2 {
-            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
-        }
-    }
-}
+use counter::Counter;
 
 type Player = Room<Counter, Online<LobbySocket>>;
 

@@ -3,32 +3,20 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
+mod counter;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::{Event, Game, Inputs, Online, OnlineConfig, Room, RoomConfig, Slot, SlotSet, Stage, State};
+use gaggle::{Event, Online, OnlineConfig, Room, RoomConfig, SlotSet, Stage};
 use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
+use counter::Counter;
+
 const PATIENCE: Duration = Duration::from_secs(180);
-
-/// Everybody's presses, summed.
-#[derive(Clone, Debug, Default, State)]
-struct Counter {
-    presses: [u32; 2],
-}
-
-impl Game for Counter {
-    type Input = u8;
-
-    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
-        for slot in 0..2 {
-            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
-        }
-    }
-}
 
 /// Somebody who keeps pressing.
 struct Player {

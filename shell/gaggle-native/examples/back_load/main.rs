@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should stop")]
 
+#[path = "../../tests/counter/mod.rs"]
+mod counter;
 #[cfg(target_os = "linux")]
 #[path = "../../tests/nat/players.rs"]
 #[allow(dead_code, reason = "tests ask for more")]

@@ -4,29 +4,15 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::{Event, Game, Inputs, OnlineConfig, Room, RoomConfig, Slot, SlotSet, Stage, State};
+use gaggle::{Event, OnlineConfig, Room, RoomConfig, SlotSet, Stage};
 use gaggle_native::{Clock, NativeRoom, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
+
+use crate::counter::Counter;
 
 /// The server is away for so long.
 const AWAY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Everybody's presses, summed.
-#[derive(Clone, Debug, Default, State)]
-struct Counter {
-    presses: [u32; 2],
-}
-
-impl Game for Counter {
-    type Input = u8;
-
-    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
-        for slot in 0..2 {
-            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
-        }
-    }
-}
 
 struct Player {
     room: NativeRoom<Counter>,

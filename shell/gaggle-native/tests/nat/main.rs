@@ -6,6 +6,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
+#[path = "../counter/mod.rs"]
+mod counter;
 mod players;
 mod town;
 

@@ -7,31 +7,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason};
-use gaggle::{Event, Game, Inputs, Room, RoomConfig, Slot, Stage, State};
+use gaggle::{Event, Room, RoomConfig, Stage};
 use gaggle_native::{Clock, online, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
+use crate::counter::Counter;
 use crate::town::{Nat, SERVER, Town};
 
 const PATIENCE: Duration = Duration::from_secs(180);
 /// A way that lasts so long is no passing one: the direct way is tried again after five seconds.
 const HOLDS: Duration = Duration::from_secs(7);
-
-/// Everybody's presses, summed.
-#[derive(Clone, Debug, Default, State)]
-struct Counter {
-    presses: [u32; 2],
-}
-
-impl Game for Counter {
-    type Input = u8;
-
-    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
-        for slot in 0..2 {
-            self.presses[slot] += u32::from(inputs.get(Slot::at(slot)));
-        }
-    }
-}
 
 /// Somebody who plays in a home until told to stop.
 pub(crate) struct Player {
