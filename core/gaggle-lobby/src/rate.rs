@@ -33,9 +33,9 @@ impl Meter {
         Ok(())
     }
 
-    /// Whether one more would be allowed.
-    pub(crate) fn has_left(mut self, now: Micros, rate: Rate) -> bool {
-        self.take(now, rate).is_ok()
+    /// Takes back one that was counted and came to nothing.
+    pub(crate) fn give_back(&mut self, rate: Rate) {
+        self.clear_at = Micros::new(self.clear_at.get().saturating_sub(rate.every.get()));
     }
 
     /// Whether it would make no difference to forget this meter.
@@ -61,6 +61,21 @@ mod tests {
         assert_eq!(meter.take(now + Micros::from_secs(2), rate), Ok(()));
         assert!(!meter.is_clear(now + Micros::from_secs(11)));
         assert!(meter.is_clear(now + Micros::from_secs(12)));
+    }
+
+    #[test]
+    fn what_came_to_nothing_is_as_if_it_had_not_been_tried() {
+        let (rate, now) = (Rate::per_secs(2, 10), Micros::from_secs(100));
+        let mut meter = Meter::default();
+        assert_eq!(meter.take(now, rate), Ok(()));
+        let before = meter;
+        assert_eq!(meter.take(now, rate), Ok(()));
+        assert!(meter.take(now, rate).is_err());
+        meter.give_back(rate);
+        assert_eq!(meter, before);
+        // However late, and however often, there is never more than the burst.
+        (0..10).for_each(|_| meter.give_back(rate));
+        assert_eq!([(); 3].map(|()| meter.take(now, rate).is_ok()), [true, true, false]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use gaggle_kit::{Micros, PeerId, Slot};
 
 use super::connection::Stage;
+use super::limits::RoomAside;
 use super::lists::ListKey;
 use super::signals::Signals;
 use super::{ConnectionId, Happening, Node, RefusalCode};
@@ -32,8 +33,8 @@ pub(super) enum Asked {
         link: Link,
         then: Option<Box<Envelope<ClientMessage>>>,
     },
-    /// A connection that wants to be in a room. Who asked for a new one was counted for it before.
-    Enter { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link, is_counted: bool },
+    /// A connection that wants to be in a room, with the room that may have to be made for it if it did not ask for a new one.
+    Enter { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link, aside: Option<RoomAside> },
     /// A connection that leaves its room to look for people of its skill.
     Seek { connection: ConnectionId, id: Option<u64>, then: Box<(Newcomer, NewRoom)> },
     /// A member that does something. With the match it reported, if it did.
@@ -45,7 +46,7 @@ pub(super) enum Asked {
     /// A list.
     List(ListKey),
     /// A connection that looks for people of its skill.
-    Search { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link },
+    Search { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link, aside: Option<RoomAside> },
     /// Storage was asked for the rating of somebody who begins to.
     Rating { connection: ConnectionId },
     /// Storage was asked.
@@ -64,11 +65,23 @@ impl Asked {
                 | Asked::Search { .. }
         )
     }
+
+    /// The room that was counted in case one had to be made.
+    fn take_aside(&mut self) -> Option<RoomAside> {
+        match self {
+            Asked::Enter { aside, .. } | Asked::Search { aside, .. } => aside.take(),
+            _ => None,
+        }
+    }
 }
 
 impl Node {
     pub(super) fn take_reply(&mut self, now: Micros, ask: super::AskId, reply: Reply) {
-        let Some(asked) = self.asked.remove(&ask) else { return };
+        let Some(mut asked) = self.asked.remove(&ask) else { return };
+        let has_made_room = matches!(&reply, Reply::Seated { seated, .. } if seated.created);
+        if let Some(aside) = asked.take_aside().filter(|_| !has_made_room) {
+            self.limits.give_room_back(aside, &self.rules);
+        }
         let may_bring_room = asked.may_bring_room();
         self.take_answer(now, asked, reply);
         if may_bring_room {
@@ -79,7 +92,7 @@ impl Node {
     fn take_answer(&mut self, now: Micros, asked: Asked, reply: Reply) {
         match asked {
             Asked::Nothing | Asked::Query { .. } | Asked::Rating { .. } => {}
-            Asked::Search { connection, id, peer, link } => {
+            Asked::Search { connection, id, peer, link, .. } => {
                 self.searched(now, connection, id, peer, link, reply);
             }
             Asked::Lease => self.leased(now, &reply),
@@ -99,12 +112,9 @@ impl Node {
             Asked::TakeOver { connection, id, peer, link, then } => {
                 self.taken_over(now, connection, id, peer, link, then, reply);
             }
-            Asked::Enter { connection, id, peer, link, is_counted } => {
+            Asked::Enter { connection, id, peer, link, .. } => {
                 match reply {
                     Reply::Seated { room, seated } => {
-                        if seated.created && !is_counted {
-                            self.count_created(now, connection);
-                        }
                         self.seat(now, connection, id, peer, link, *room, seated);
                     }
                     Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
@@ -197,13 +207,6 @@ impl Node {
                 }
                 self.welcome(now, connection, SeatState::None, None);
             }
-        }
-    }
-
-    /// Counts a room that had to be made for somebody who looked for one.
-    pub(super) fn count_created(&mut self, now: Micros, connection: ConnectionId) {
-        if let Some(known) = self.connections.get(&connection) {
-            self.limits.count_created(now, known.address, &self.rules);
         }
     }
 

@@ -196,12 +196,12 @@ impl Node {
             self.begin_search(now, connection, id, &newcomer, new);
             return Ok(());
         }
-        let may_create = self.limits.may_create(now, address, &self.rules);
-        let wish = Wish { new, may_create, skill: None };
+        let aside = self.limits.set_room_aside(now, address, &self.rules);
+        let wish = Wish { new, may_create: aside.is_some(), skill: None };
         let peer = newcomer.peer;
         self.ask_busy(
             connection,
-            Asked::Enter { connection, id, peer, link, is_counted: false },
+            Asked::Enter { connection, id, peer, link, aside },
             Request::Find { newcomer, link, wish },
         );
         Ok(())
@@ -230,7 +230,7 @@ impl Node {
         let peer = newcomer.peer;
         self.ask_busy(
             connection,
-            Asked::Enter { connection, id, peer, link, is_counted: true },
+            Asked::Enter { connection, id, peer, link, aside: None },
             Request::Create { newcomer, link, new },
         );
         Ok(())
@@ -266,7 +266,7 @@ impl Node {
         let newcomer = Newcomer { watch: join.watch, ..newcomer };
         let peer = newcomer.peer;
         let request = Request::Join { newcomer, link, by, build: join.build };
-        self.ask_busy(connection, Asked::Enter { connection, id, peer, link, is_counted: false }, request);
+        self.ask_busy(connection, Asked::Enter { connection, id, peer, link, aside: None }, request);
         Ok(())
     }
 

@@ -42,6 +42,10 @@ pub(super) struct Limits {
     forget_at: Option<Micros>,
 }
 
+/// A room that was counted for an address and may turn out not to be needed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct RoomAside(u128);
+
 #[derive(Debug, Default)]
 struct AddressMeters {
     connections: usize,
@@ -153,16 +157,23 @@ impl Limits {
         meters[SIGNAL_BYTES].take_many(now, rate, bytes).map_err(too_fast)
     }
 
-    /// Whether one more room may be made from this address.
-    pub(super) fn may_create(&self, now: Micros, address: IpAddr, rules: &Rules) -> bool {
-        let meters = self.addresses.get(&place(address));
-        meters.is_none_or(|meters| meters.create.has_left(now, rules.rates.create_per_address))
+    /// Counts a room that somebody who looks for one may need, if one more may be made from their address. It is counted before the
+    /// directory is asked: many may look at once, and its answers take their time.
+    pub(super) fn set_room_aside(
+        &mut self,
+        now: Micros,
+        address: IpAddr,
+        rules: &Rules,
+    ) -> Option<RoomAside> {
+        let meters = self.addresses.entry(place(address)).or_default();
+        meters.create.take(now, rules.rates.create_per_address).ok().map(|()| RoomAside(place(address)))
     }
 
-    /// Counts a room that `find` had to make.
-    pub(super) fn count_created(&mut self, now: Micros, address: IpAddr, rules: &Rules) {
-        let meters = self.addresses.entry(place(address)).or_default();
-        let _ = meters.create.take(now, rules.rates.create_per_address);
+    /// It was not needed.
+    pub(super) fn give_room_back(&mut self, RoomAside(place): RoomAside, rules: &Rules) {
+        if let Some(meters) = self.addresses.get_mut(&place) {
+            meters.create.give_back(rules.rates.create_per_address);
+        }
     }
 
     pub(super) fn due(&self) -> Option<Micros> {

@@ -93,15 +93,18 @@ impl Node {
         let range = self.search_range(now, connection);
         let patience = self.rules.search.patience;
         let Some(address) = self.connections.get(&connection).map(|known| known.address) else { return };
-        let may_create = self.limits.may_create(now, address, &self.rules);
+        if !self.searches.contains_key(&connection) {
+            return;
+        }
+        let aside = self.limits.set_room_aside(now, address, &self.rules);
         let Some(search) = self.searches.get_mut(&connection) else { return };
         search.ask_at = None;
         let (palette, players) = (search.palette, search.players);
         let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch: false };
         let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
         let (new, id) = (search.new.clone(), search.id);
-        let wish = Wish { new, may_create, skill: Some(skill) };
-        self.ask(Asked::Search { connection, id, peer, link }, Request::Find { newcomer, link, wish });
+        let wish = Wish { new, may_create: aside.is_some(), skill: Some(skill) };
+        self.ask(Asked::Search { connection, id, peer, link, aside }, Request::Find { newcomer, link, wish });
     }
 
     fn search_range(&self, now: Micros, connection: ConnectionId) -> u32 {
@@ -137,9 +140,6 @@ impl Node {
             }
             Reply::Seated { room, seated } => {
                 self.searches.remove(&connection);
-                if seated.created {
-                    self.count_created(now, connection);
-                }
                 self.seat(now, connection, id, peer, link, *room, seated);
             }
             Reply::Refused(refusal) => {

@@ -422,6 +422,36 @@ fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
 }
 
 #[test]
+fn many_who_look_at_once_make_no_more_rooms_from_one_address_than_may_be_made() {
+    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    rules.rates.create_per_address = Rate::per_secs(3, 3_000);
+    let mut server = Server::with_rules(rules);
+    server.held = Some(VecDeque::new());
+    let look = |server: &mut Server, number: u32, build: u32| {
+        let connection = server.connect_from("10.9.9.9");
+        server.say(connection, &hello(number));
+        let find = format!(r#"{{"type":"find","game":"gander","mode":"team","build":"{build}"}}"#);
+        assert!(server.say(connection, &find).is_empty(), "the directory takes its time");
+        connection
+    };
+    // Three of one build need one room, and give back what was set aside for the other two.
+    let first: Vec<_> = (0..3).map(|number| look(&mut server, number, 0)).collect();
+    first.iter().for_each(|_| server.answer_held());
+    first.iter().for_each(|who| drop(seat(&server.hear(*who))));
+    assert_eq!(server.directory.room_count(), 1);
+    // Whoever is gone before the answer has made a room all the same.
+    let others: Vec<_> = (1..20).map(|number| look(&mut server, 100 + number, number)).collect();
+    server.close(others[0]);
+    others.iter().for_each(|_| server.answer_held());
+    assert_eq!(server.directory.room_count(), 3);
+    seat(&server.hear(others[1]));
+    assert!(others[2..].iter().all(|who| code(&server.hear(*who)) == RefusalCode::TooFast));
+    let late = look(&mut server, 999, 99);
+    server.answer_held();
+    assert_eq!(code(&server.hear(late)), RefusalCode::TooFast);
+}
+
+#[test]
 fn rooms_that_everybody_left_are_forgotten_however_busy_it_is() {
     let mut server = Server::new();
     server.held = Some(VecDeque::new());

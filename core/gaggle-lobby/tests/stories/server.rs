@@ -185,7 +185,7 @@ impl Server {
             Output::Ask { ask, request } => {
                 self.asked.push((*request).clone());
                 match &mut self.held {
-                    Some(held) if matches!(*request, Request::Create { .. }) => {
+                    Some(held) if matches!(*request, Request::Create { .. } | Request::Find { .. }) => {
                         held.push_back((ask, *request));
                     }
                     _ => self.answer(ask, *request),
