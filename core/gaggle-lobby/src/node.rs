@@ -332,7 +332,9 @@ impl Node {
             self.refuse(now, connection, id_of(text), too_fast(wait));
             return;
         }
-        self.answer_probe(now, connection);
+        if !known.probed_by.is_empty() {
+            self.answer_probe(now, connection);
+        }
         match Envelope::<ClientMessage>::decode(text) {
             Ok(envelope) => self.handle_message(now, connection, envelope, text.len()),
             Err(error) => self.refuse(now, connection, id_of(text), error.into()),

@@ -154,6 +154,18 @@ impl<'a> Object<'a> {
         })
     }
 
+    /// The string in a field that must be there, borrowed where it can be; empty if it is not, see [`Object::finish`].
+    pub(crate) fn word(&self, field: &'static str) -> Cow<'a, str> {
+        let word = match self.get(field) {
+            Some(raw) => raw.string().ok_or(MessageError::Invalid { field, expected: "a string" }),
+            None => Err(MessageError::Missing { field }),
+        };
+        word.unwrap_or_else(|error| {
+            self.fail(error);
+            Cow::Borrowed("")
+        })
+    }
+
     /// Notes what is wrong, unless something was wrong before.
     pub(crate) fn fail(&self, error: MessageError) {
         self.error.set(self.error.get().or(Some(error)));

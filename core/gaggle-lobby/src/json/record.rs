@@ -115,8 +115,8 @@ macro_rules! tagged {
 
         impl $crate::json::Record for $name {
             fn read_fields(object: &$crate::json::Object<'_>) -> $name {
-                let kind: String = object.read($tag);
-                match kind.as_str() {
+                let kind = object.word($tag);
+                match &*kind {
                     $first_word => $name::$first($crate::json::Record::read_fields(object)),
                     $($word => $name::$variant($crate::json::Record::read_fields(object)),)*
                     _ => {

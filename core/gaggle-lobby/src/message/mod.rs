@@ -41,9 +41,12 @@ impl Envelope<ClientMessage> {
 
     /// The text to send.
     pub fn encode(&self) -> String {
-        encode(self.message.kind(), self.id, &self.message)
+        encode(self.message.kind(), self.id, &self.message, USUAL_BYTES)
     }
 }
+
+/// What most messages have at most.
+const USUAL_BYTES: usize = 256;
 
 impl Envelope<ServerMessage> {
     /// Reads what a server sent.
@@ -56,7 +59,12 @@ impl Envelope<ServerMessage> {
 
     /// The text to send.
     pub fn encode(&self) -> String {
-        encode(self.message.kind(), self.id, &self.message)
+        self.encode_about(USUAL_BYTES)
+    }
+
+    /// The same, for a text that is known to have about so many bytes: it need not be moved while it grows.
+    pub(crate) fn encode_about(&self, bytes: usize) -> String {
+        encode(self.message.kind(), self.id, &self.message, bytes)
     }
 }
 
@@ -74,8 +82,8 @@ fn decode<M: Record>(text: &str) -> Result<Envelope<M>, MessageError> {
     object.finish(envelope)
 }
 
-fn encode<M: Record>(kind: &str, id: Option<u64>, message: &M) -> String {
-    let mut out = String::with_capacity(256);
+fn encode<M: Record>(kind: &str, id: Option<u64>, message: &M, bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes);
     let mut object = ObjectWriter::new(&mut out);
     object.word("type", kind);
     object.field("id", &id);

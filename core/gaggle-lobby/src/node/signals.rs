@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, PeerId};
 
+use super::connection::{Connection, Phase};
 use super::limits::Doing;
 use super::{ConnectionId, Node, NodeMessage, Output, too_fast};
 use crate::directory::{Mail, Request};
@@ -16,6 +17,7 @@ use crate::message::client::Signal;
 use crate::message::server::Signalled;
 use crate::message::{Envelope, Refusal, RefusalCode, ServerMessage};
 use crate::rate::Meter;
+use crate::room::Link;
 use crate::rules::Rate;
 use crate::view::Json;
 
@@ -25,6 +27,8 @@ const REMEMBER_MAX: usize = 64;
 const REMEMBER_BYTES_MAX: usize = 65_536;
 /// What a signal costs beside its data.
 const SIGNAL_OVERHEAD: usize = 64;
+/// What stands around its data on the way to its receiver, at most about so many bytes.
+const AROUND: usize = 96;
 /// Receivers one sender is metered for. More than are in a room: some may be gone.
 const METERS_MAX: usize = 128;
 
@@ -124,38 +128,25 @@ impl Signals {
     }
 }
 
+/// Where a signal that may be passed on goes.
+struct Way {
+    from: PeerId,
+    room: RoomId,
+    /// The connection of its receiver, if that is here.
+    local: Option<ConnectionId>,
+    /// Where its receiver is connected otherwise, if anywhere.
+    link: Option<Link>,
+}
+
 impl Node {
     pub(super) fn signal(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, signal: Signal) {
-        let Signal { to, n, seen, data } = signal;
-        let max = self.rules.signal_bytes_max;
-        if data.as_str().len() > max {
-            let text = format!("a signal has at most {max} bytes");
-            return self.refuse(now, connection, id, Refusal::new(RefusalCode::TooLarge, text));
-        }
-        let bytes = (data.as_str().len() + SIGNAL_OVERHEAD) as u32;
-        let metered = self
-            .meter(now, connection, Doing::Signal)
-            .and_then(|()| self.meter_signal(now, connection, to, bytes));
-        if let Err(refusal) = metered {
-            return self.refuse(now, connection, id, refusal);
-        }
-        let Some(session) = self.session_mut(connection) else { return };
-        let (from, Some(room)) = (session.peer, session.room) else {
-            let text = "signals go between members of a room";
-            return self.refuse(now, connection, id, Refusal::new(RefusalCode::NotInRoom, text));
-        };
-        session.signals.forget(seen.unwrap_or(0));
-        if !session.signals.take(n) {
-            return;
-        }
-        let copy = self.rooms.get(&room).filter(|copy| to != from && copy.view.member(to).is_some());
-        let Some(copy) = copy else {
-            let text = "there is no such other member in your room";
-            return self.refuse(now, connection, id, Refusal::new(RefusalCode::NoSuchMember, text));
+        let Way { from, room, local, link } = match self.way_of(now, connection, &signal) {
+            Ok(Some(way)) => way,
+            Ok(None) => return,
+            Err(refusal) => return self.refuse(now, connection, id, refusal),
         };
         self.tally.signals += 1;
-        let local = copy.local(to);
-        let link = copy.links.get(&to).copied();
+        let Signal { to, data, .. } = signal;
         match (local, link) {
             (Some(target), _) => self.send_signal(now, target, from, data),
             (None, Some(link)) if link.node != self.id => {
@@ -169,22 +160,47 @@ impl Node {
         }
     }
 
-    fn meter_signal(
+    /// Whether and where a signal is passed on; nowhere if it was before. There are more signals than of anything else that is
+    /// said, so that everything is looked up once.
+    fn way_of(
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        to: PeerId,
-        bytes: u32,
-    ) -> Result<(), Refusal> {
-        let Some(session) = self.session(connection) else { return Ok(()) };
-        let (player, room) = (session.player, session.room.and_then(|room| self.rooms.get(&room)));
-        let is_member = room.is_some_and(|copy| copy.view.member(to).is_some());
-        self.limits.take_signal(now, player, bytes, &self.rules)?;
-        let rate = self.rules.rates.signal_bytes_to_one;
-        match self.session_mut(connection).filter(|_| is_member) {
-            Some(session) => session.signals.meter(now, to, rate, bytes),
-            None => Ok(()),
+        signal: &Signal,
+    ) -> Result<Option<Way>, Refusal> {
+        let Node { rules, limits, rooms, connections, .. } = self;
+        let Signal { to, n, seen, data } = signal;
+        let max = rules.signal_bytes_max;
+        if data.as_str().len() > max {
+            let text = format!("a signal has at most {max} bytes");
+            return Err(Refusal::new(RefusalCode::TooLarge, text));
         }
+        let Some(Connection { address, phase: Phase::Known(session), .. }) = connections.get_mut(&connection)
+        else {
+            return Ok(None);
+        };
+        let bytes = (data.as_str().len() + SIGNAL_OVERHEAD) as u32;
+        let from = session.peer;
+        let copy = session.room.and_then(|room| rooms.get(&room));
+        let to_member = copy.filter(|copy| copy.view.member(*to).is_some());
+        limits.take(now, Doing::Signal, session.player, *address, rules)?;
+        limits.take_signal(now, session.player, bytes, rules)?;
+        if to_member.is_some() {
+            session.signals.meter(now, *to, rules.rates.signal_bytes_to_one, bytes)?;
+        }
+        let Some(room) = session.room else {
+            let text = "signals go between members of a room";
+            return Err(Refusal::new(RefusalCode::NotInRoom, text));
+        };
+        session.signals.forget(seen.unwrap_or(0));
+        if !session.signals.take(*n) {
+            return Ok(None);
+        }
+        let Some(copy) = to_member.filter(|_| *to != from) else {
+            let text = "there is no such other member in your room";
+            return Err(Refusal::new(RefusalCode::NoSuchMember, text));
+        };
+        Ok(Some(Way { from, room, local: copy.local(*to), link: copy.links.get(to).copied() }))
     }
 
     /// A signal from elsewhere for somebody connected here.
@@ -205,10 +221,10 @@ impl Node {
 
     pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: Json) {
         let Some(session) = self.session_mut(target) else { return };
-        let n = session.signals.number();
+        let (n, data_bytes) = (session.signals.number(), data.as_str().len());
         // It is written before it is remembered, so that nothing has to be copied for that.
         let said = Envelope { id: None, message: ServerMessage::from(Signalled { from, n, data }) };
-        let text = said.encode().into();
+        let text = said.encode_about(data_bytes + AROUND).into();
         if let ServerMessage::Signalled(Signalled { data, .. }) = said.message {
             session.signals.remember(now, from, data);
         }
