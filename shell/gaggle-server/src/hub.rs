@@ -404,7 +404,7 @@ impl Machines {
     fn take(&mut self, now: Micros, output: Output, later: &mut Later) {
         match output {
             Output::Send { connection, text } => {
-                self.with_socket(connection, later, |socket| socket.queue(&text));
+                self.with_socket(connection, later, |socket| socket.queue(text));
             }
             Output::Ping { connection } => self.with_socket(connection, later, Socket::queue_ping),
             Output::Close { connection, code } => {

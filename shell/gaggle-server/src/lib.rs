@@ -22,6 +22,7 @@ pub mod config;
 mod doorkeeper;
 mod embedded;
 mod extensions;
+mod frames;
 mod http;
 mod hub;
 mod ice;

@@ -1,12 +1,13 @@
 //! One WebSocket: frames in and out of a TCP stream, plain or TLS, without a task waiting for every write.
 //!
-//! Whoever has something to say writes it into the socket's buffer and flushes it at once from its own
-//! thread; only what the kernel does not take waits for the socket's own task. So a message that passes
-//! from one client to another costs one wake-up, not two.
+//! Whoever has something to say leaves it with the socket and flushes it at once from its own thread; only what the
+//! kernel does not take waits for the socket's own task. So a message that passes from one client to another costs one
+//! wake-up, not two. What comes is only ever seen by that task: a message is heard where the kernel put it.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -18,24 +19,16 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_rustls::rustls::ServerConnection;
-use tungstenite::error::{CapacityError, ProtocolError};
-use tungstenite::protocol::frame::CloseFrame;
-use tungstenite::protocol::frame::coding::CloseCode;
-use tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
-use tungstenite::{Bytes, Error, Message, Utf8Bytes};
 
+use crate::frames::{Frame, Heard, Incoming, Outgoing, Wrong};
 use crate::hub::Hub;
 
 /// What is taken from the kernel at once, into a buffer all sockets of a thread share.
 const READ_AT_ONCE: usize = 16_384;
-/// What a socket keeps for itself to put frames together: a description of a session fits. It grows for longer ones.
-const FRAME_BUFFER: usize = 2_048;
-/// What may come without a message in it: one that is as long as can be, in the smallest pieces there are.
-const PIECES_BYTES_MAX: usize = 8 * MESSAGE_BYTES_MAX;
-/// The longest ping or pong, which is no part of a message.
-const CONTROL_BYTES_MAX: usize = 131;
 /// What a client may leave unread before it is given up as too slow.
 const WRITE_BUFFER_MAX: usize = 262_144;
+/// Whose unread words are as many gets no answers to pings.
+const PONG_BUFFER_MAX: usize = 1_024;
 /// How long the other side may take to finish a connection we ended.
 const LINGER: Duration = Duration::from_secs(2);
 /// What of its unread words is taken for that. Who floods us need not hear why it was shown out.
@@ -45,31 +38,18 @@ const LINGER_BYTES: usize = 1 << 20;
 pub(crate) struct Socket {
     id: ConnectionId,
     out: OwnedWriteHalf,
+    is_sealed: bool,
+    /// We ended it.
+    ended: AtomicBool,
     state: Mutex<State>,
 }
 
 struct State {
-    frames: WebSocketContext,
+    outgoing: Outgoing,
     tls: Option<Box<ServerConnection>>,
     /// The kernel did not take everything: the socket's task has to go on.
     blocked: bool,
-    /// We ended it.
-    ended: bool,
-    /// What came since the last message.
-    pieces: usize,
     waker: Option<Waker>,
-}
-
-/// What was read.
-enum Incoming {
-    Text(Utf8Bytes),
-    Pong,
-    /// Nothing more at the moment.
-    Nothing,
-    /// The other side is gone.
-    Gone,
-    /// The other side broke the rules.
-    Bad(Refusal),
 }
 
 impl Socket {
@@ -78,25 +58,23 @@ impl Socket {
         id: ConnectionId,
         stream: TcpStream,
         tls: Option<ServerConnection>,
-        read: Vec<u8>,
+        mut read: Vec<u8>,
         address: std::net::IpAddr,
         hub: Arc<Hub>,
     ) {
-        let config = WebSocketConfig::default()
-            .read_buffer_size(FRAME_BUFFER)
-            .write_buffer_size(WRITE_BUFFER_MAX / 2)
-            .max_write_buffer_size(WRITE_BUFFER_MAX)
-            .max_message_size(Some(MESSAGE_BYTES_MAX))
-            .max_frame_size(Some(MESSAGE_BYTES_MAX));
-        let frames = WebSocketContext::from_partially_read(read, Role::Server, Some(config));
-        let state =
-            State { frames, tls: tls.map(Box::new), blocked: false, ended: false, pieces: 0, waker: None };
         let (mut input, out) = stream.into_split();
-        let socket = Arc::new(Socket { id, out, state: Mutex::new(state) });
+        let is_sealed = tls.is_some();
+        let state =
+            State { outgoing: Outgoing::default(), tls: tls.map(Box::new), blocked: false, waker: None };
+        let state = Mutex::new(state);
+        let socket = Arc::new(Socket { id, out, is_sealed, ended: AtomicBool::new(false), state });
         hub.connected(&socket, address);
+        let mut incoming = Incoming::new(MESSAGE_BYTES_MAX);
         // What came together with the handshake is there without the kernel saying so.
-        if socket.take(&hub, &mut &[][..]) {
-            std::future::poll_fn(|context| socket.poll(context, &mut input, &hub)).await;
+        if socket.hear(&hub, &mut incoming, &mut read) && socket.take(&hub, &mut incoming, &mut []) {
+            drop(read);
+            let go_on = |context: &mut Context<'_>| socket.poll(context, &mut input, &mut incoming, &hub);
+            std::future::poll_fn(go_on).await;
         }
         hub.closed(id);
         // Unread bytes would make the kernel throw away what we said last.
@@ -107,44 +85,43 @@ impl Socket {
         self.id
     }
 
-    /// Puts a message into the buffer; [`Socket::flush`] sends it. False if the client is too slow.
-    pub(crate) fn queue(&self, text: &str) -> bool {
-        self.queue_message(Message::Text(Utf8Bytes::from(text)))
+    /// Leaves a message with the socket; [`Socket::flush`] sends it. False if the client is too slow.
+    pub(crate) fn queue(&self, text: Arc<str>) -> bool {
+        self.queue_frame(Frame::Text(text))
     }
 
-    /// Puts a ping into the buffer.
+    /// The same with a ping.
     pub(crate) fn queue_ping(&self) -> bool {
-        self.queue_message(Message::Ping(Bytes::new()))
+        self.queue_frame(Frame::Ping)
     }
 
-    fn queue_message(&self, message: Message) -> bool {
+    fn queue_frame(&self, frame: Frame) -> bool {
         let mut state = self.lock();
-        if state.ended {
+        if self.has_ended() {
             return true;
         }
-        let State { frames, tls, .. } = &mut *state;
-        match frames.write(&mut Pipe::new(&mut &[][..], &self.out, tls), message) {
-            Err(Error::WriteBufferFull(_)) => false,
-            // Whatever else is wrong with the connection, its task finds out by reading.
-            _ => true,
-        }
+        state.outgoing.push(frame);
+        state.outgoing.bytes() <= WRITE_BUFFER_MAX
     }
 
     /// Ends the connection after what is in the buffer.
     pub(crate) fn queue_end(&self, code: RefusalCode) {
-        let mut state = self.lock();
-        if state.ended {
-            return;
-        }
-        state.ended = true;
-        let reason = CloseFrame { code: close_code(code), reason: code.as_str().into() };
-        let State { frames, tls, .. } = &mut *state;
-        // If it cannot be sent now it is in the buffer.
-        let _ = frames.close(&mut Pipe::new(&mut &[][..], &self.out, tls), Some(reason));
-        state.wake();
+        self.end(Frame::Close(Some(close_code(code)), code.as_str()));
     }
 
-    /// Sends what is in the buffer, as far as the kernel takes it.
+    fn end(&self, goodbye: Frame) {
+        let mut state = self.lock();
+        if !self.ended.swap(true, Ordering::AcqRel) {
+            state.outgoing.push(goodbye);
+            state.wake();
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Sends what waits, as far as the kernel takes it.
     pub(crate) fn flush(&self) {
         let mut state = self.lock();
         let was_blocked = state.blocked;
@@ -155,102 +132,98 @@ impl Socket {
     }
 
     /// Goes on with reading and writing; ready when it is over.
-    fn poll(&self, context: &mut Context<'_>, input: &mut OwnedReadHalf, hub: &Arc<Hub>) -> Poll<()> {
+    fn poll(
+        &self,
+        context: &mut Context<'_>,
+        input: &mut OwnedReadHalf,
+        incoming: &mut Incoming,
+        hub: &Arc<Hub>,
+    ) -> Poll<()> {
         thread_local! {
             static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_AT_ONCE]);
         }
-        loop {
-            let (blocked, ended) = {
-                let mut state = self.lock();
-                if state.waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
-                    state.waker = Some(context.waker().clone());
-                }
-                (state.blocked, state.ended)
-            };
-            if ended {
-                return Poll::Ready(());
-            }
-            if blocked && self.out.as_ref().poll_write_ready(context).is_ready() {
-                self.flush();
-                continue;
-            }
-            let is_over = BUFFER.with_borrow_mut(|buffer| {
+        while self.expect(context.waker()) && self.out.as_ref().poll_write_ready(context).is_ready() {
+            self.flush();
+        }
+        while !self.has_ended() {
+            let goes_on = BUFFER.with_borrow_mut(|buffer| {
                 let mut read = ReadBuf::new(buffer);
-                match Pin::new(&mut *input).poll_read(context, &mut read) {
-                    Poll::Pending => None,
-                    Poll::Ready(Err(_)) => Some(true),
-                    Poll::Ready(Ok(())) if read.filled().is_empty() => Some(true),
-                    Poll::Ready(Ok(())) => Some(!self.take(hub, &mut read.filled())),
-                }
+                let Poll::Ready(came) = Pin::new(&mut *input).poll_read(context, &mut read) else {
+                    return None;
+                };
+                let bytes = read.filled_mut();
+                Some(came.is_ok() && !bytes.is_empty() && self.take(hub, incoming, bytes))
             });
-            match is_over {
-                Some(true) => return Poll::Ready(()),
-                Some(false) => {}
+            match goes_on {
+                Some(true) => {}
+                Some(false) => break,
                 None => return Poll::Pending,
             }
         }
+        Poll::Ready(())
     }
 
-    /// Passes on what is in these bytes. False when it is over.
-    fn take(&self, hub: &Arc<Hub>, bytes: &mut &[u8]) -> bool {
-        self.lock().pieces += bytes.len();
+    /// Whoever waits is to be woken when there is something to do. True if the kernel has not taken everything.
+    fn expect(&self, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        if state.waker.as_ref().is_none_or(|known| !known.will_wake(waker)) {
+            state.waker = Some(waker.clone());
+        }
+        state.blocked
+    }
+
+    /// Takes what came from the kernel. False when it is over.
+    fn take(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
+        if !self.is_sealed {
+            return self.hear(hub, incoming, bytes);
+        }
+        let (mut sealed, mut plain) = (&*bytes, vec![0; READ_AT_ONCE]);
         loop {
-            match self.read(bytes) {
-                Incoming::Text(text) => hub.text(self.id, &text),
-                Incoming::Pong => hub.pong(self.id),
-                Incoming::Nothing => return true,
-                Incoming::Gone => return false,
-                Incoming::Bad(refusal) => {
-                    hub.misbehaved(self.id, refusal);
-                    return false;
-                }
+            let opened = match &mut self.lock().tls {
+                Some(tls) => open(tls, &mut sealed, &mut plain),
+                None => return false,
+            };
+            match opened {
+                Ok(count @ 1..) if self.hear(hub, incoming, &mut plain[..count]) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                _ => return false,
             }
         }
     }
 
-    fn read(&self, bytes: &mut &[u8]) -> Incoming {
-        let mut state = self.lock();
-        if state.ended {
-            return Incoming::Nothing;
-        }
-        loop {
-            let State { frames, tls, .. } = &mut *state;
-            return match frames.read(&mut Pipe::new(bytes, &self.out, tls)) {
-                Ok(Message::Text(text)) => {
-                    state.pieces = 0;
-                    Incoming::Text(text)
+    /// Passes on what is said in these bytes. False when it is over.
+    fn hear(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
+        let heard = incoming.take(bytes, |heard| {
+            match heard {
+                Heard::Text(text) => hub.text(self.id, text),
+                Heard::Pong => hub.pong(self.id),
+                // As much a sign of life as an answer to ours.
+                Heard::Ping(bytes) => {
+                    self.answer_ping(bytes);
+                    hub.pong(self.id);
                 }
-                // A ping is answered by the library, and as much a sign of life as an answer to ours.
-                Ok(message @ (Message::Pong(_) | Message::Ping(_))) => {
-                    state.pieces = state.pieces.saturating_sub(CONTROL_BYTES_MAX);
-                    if message.is_ping() {
-                        state.flush(&self.out);
-                    }
-                    Incoming::Pong
+                Heard::Close(code) => {
+                    self.end(Frame::Close(code, ""));
+                    return false;
                 }
-                Ok(Message::Binary(_)) => {
-                    Incoming::Bad(Refusal::new(RefusalCode::BadMessage, "messages are texts, not binary"))
-                }
-                Ok(Message::Close(_) | Message::Frame(_)) => continue,
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if state.pieces <= PIECES_BYTES_MAX {
-                        return Incoming::Nothing;
-                    }
-                    Incoming::Bad(Refusal::new(RefusalCode::TooLarge, "a message in too many pieces"))
-                }
-                Err(Error::Capacity(CapacityError::MessageTooLong { max_size, .. })) => {
-                    let text = format!("a message has at most {max_size} bytes");
-                    Incoming::Bad(Refusal::new(RefusalCode::TooLarge, text))
-                }
-                Err(Error::Utf8(_)) => {
-                    Incoming::Bad(Refusal::new(RefusalCode::BadMessage, "a text must be UTF-8"))
-                }
-                Err(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => Incoming::Gone,
-                Err(Error::Protocol(error)) => {
-                    Incoming::Bad(Refusal::new(RefusalCode::BadMessage, error.to_string()))
-                }
-                Err(_) => Incoming::Gone,
+            }
+            !self.has_ended()
+        });
+        heard.unwrap_or_else(|wrong| {
+            let code = match wrong {
+                Wrong::TooLong { .. } | Wrong::TooManyPieces => RefusalCode::TooLarge,
+                _ => RefusalCode::BadMessage,
             };
+            hub.misbehaved(self.id, Refusal::new(code, wrong.to_string()));
+            false
+        })
+    }
+
+    fn answer_ping(&self, bytes: &[u8]) {
+        let mut state = self.lock();
+        if !self.has_ended() && state.outgoing.bytes() < PONG_BUFFER_MAX {
+            state.outgoing.push(Frame::Pong(bytes.into()));
+            state.flush(&self.out);
         }
     }
 
@@ -258,14 +231,10 @@ impl Socket {
     async fn finish(&self, input: &mut OwnedReadHalf) {
         loop {
             self.flush();
-            let (blocked, ended) = {
-                let state = self.lock();
-                (state.blocked, state.ended)
-            };
-            if !ended {
+            if !self.has_ended() {
                 return;
             }
-            if !blocked {
+            if !self.lock().blocked {
                 break;
             }
             if self.out.writable().await.is_err() {
@@ -289,9 +258,10 @@ impl Socket {
 
 impl State {
     fn flush(&mut self, out: &OwnedWriteHalf) {
-        let State { frames, tls, .. } = self;
-        let flushed = frames.flush(&mut Pipe::new(&mut &[][..], out, tls));
-        self.blocked = matches!(flushed, Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock);
+        let State { outgoing, tls, .. } = self;
+        let flushed = outgoing.write_to(&mut Pipe { out, tls: tls.as_deref_mut() });
+        // Whatever else is wrong with the connection, its task finds out by reading.
+        self.blocked = flushed.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
     }
 
     fn wake(&mut self) {
@@ -301,47 +271,13 @@ impl State {
     }
 }
 
-/// What is below the frames, as the frame code wants it: it never waits. Reads take what was read from the
-/// kernel before, writes go straight to it.
-struct Pipe<'a, 'b> {
-    input: &'a mut &'b [u8],
+/// What is below the frames that go out. It never waits.
+struct Pipe<'a> {
     out: &'a OwnedWriteHalf,
     tls: Option<&'a mut ServerConnection>,
 }
 
-impl<'a, 'b> Pipe<'a, 'b> {
-    fn new(
-        input: &'a mut &'b [u8],
-        out: &'a OwnedWriteHalf,
-        tls: &'a mut Option<Box<ServerConnection>>,
-    ) -> Pipe<'a, 'b> {
-        Pipe { input, out, tls: tls.as_deref_mut() }
-    }
-}
-
-impl Read for Pipe<'_, '_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else {
-            return match self.input.read(buffer)? {
-                0 => Err(io::ErrorKind::WouldBlock.into()),
-                count => Ok(count),
-            };
-        };
-        loop {
-            match tls.reader().read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return done,
-            }
-            if self.input.is_empty() {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
-            tls.read_tls(self.input)?;
-            tls.process_new_packets().map_err(io::Error::other)?;
-        }
-    }
-}
-
-impl Write for Pipe<'_, '_> {
+impl Write for Pipe<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
             Some(tls) => seal(tls, &mut Sealed(self.out), bytes),
@@ -354,6 +290,21 @@ impl Write for Pipe<'_, '_> {
             Some(tls) => send_sealed(tls, &mut Sealed(self.out)),
             None => Ok(()),
         }
+    }
+}
+
+/// Opens some of what came sealed. Would block when there is nothing more in it.
+fn open(tls: &mut ServerConnection, sealed: &mut &[u8], plain: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match tls.reader().read(plain) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            done => return done,
+        }
+        if sealed.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        tls.read_tls(sealed)?;
+        tls.process_new_packets().map_err(io::Error::other)?;
     }
 }
 
@@ -393,13 +344,13 @@ impl Write for Sealed<'_> {
     }
 }
 
-/// The code in the frame that ends a connection, for programs that look at nothing else.
-fn close_code(code: RefusalCode) -> CloseCode {
+/// The code in the frame that ends a connection, for programs that look at nothing else (RFC 6455, section 7.4.1).
+fn close_code(code: RefusalCode) -> u16 {
     match code {
-        RefusalCode::Draining | RefusalCode::ServerFull | RefusalCode::Unavailable => CloseCode::Again,
-        RefusalCode::TooLarge => CloseCode::Size,
-        RefusalCode::Replaced | RefusalCode::Silent => CloseCode::Normal,
-        _ => CloseCode::Policy,
+        RefusalCode::Draining | RefusalCode::ServerFull | RefusalCode::Unavailable => 1_013,
+        RefusalCode::TooLarge => 1_009,
+        RefusalCode::Replaced | RefusalCode::Silent => 1_000,
+        _ => 1_008,
     }
 }
 

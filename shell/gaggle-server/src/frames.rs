@@ -1,0 +1,561 @@
+//! WebSocket frames as a server has them (RFC 6455, section 5): messages out of bytes that came, bytes out of messages to go.
+//!
+//! It knows no socket. What came whole is read where it lies, so that nothing is kept or copied for somebody who says one thing at a
+//! time; only pieces wait in memory of their own, and no more of them than one message may have.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use thiserror::Error;
+
+/// The most of what goes out that is put together at once.
+const ASSEMBLE: usize = 16_384;
+/// A ping, a pong or a goodbye carries at most this.
+const CONTROL_BYTES_MAX: usize = 125;
+
+const CONTINUES: u8 = 0;
+const TEXT: u8 = 1;
+const BINARY: u8 = 2;
+const CLOSE: u8 = 8;
+const PING: u8 = 9;
+const PONG: u8 = 10;
+
+/// What a client did that ends its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub(crate) enum Wrong {
+    #[error("a message has at most {max} bytes")]
+    TooLong { max: usize },
+    #[error("a message in too many pieces")]
+    TooManyPieces,
+    #[error("messages are texts, not binary")]
+    Binary,
+    #[error("a text must be UTF-8")]
+    NotUtf8,
+    #[error("frames of clients must be masked")]
+    Unmasked,
+    #[error("a frame with bits set that mean nothing here")]
+    Reserved,
+    #[error("a frame of an unknown kind: {0}")]
+    UnknownKind(u8),
+    #[error("a ping, pong or goodbye must be one short frame")]
+    Control,
+    #[error("a piece of a message that was not begun, or a message inside another")]
+    OutOfOrder,
+}
+
+/// What a client said.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Heard<'a> {
+    Text(&'a str),
+    /// To be answered with the same bytes.
+    Ping(&'a [u8]),
+    Pong,
+    /// Goodbye, with the code that says why, if there is one.
+    Close(Option<u16>),
+}
+
+/// Takes messages out of the bytes of one client.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    /// The longest message.
+    max: usize,
+    /// A frame of which more is to come.
+    held: Vec<u8>,
+    /// A message of which more is to come.
+    message: Option<Box<Pieces>>,
+}
+
+#[derive(Debug, Default)]
+struct Pieces {
+    text: Vec<u8>,
+    /// What came for it, with everything around it.
+    bytes: usize,
+}
+
+impl Incoming {
+    /// Messages have at most so many bytes.
+    pub(crate) fn new(max: usize) -> Incoming {
+        Incoming { max, held: Vec::new(), message: None }
+    }
+
+    /// Passes on what is said in these bytes, which are changed, until `heard` says that it is over. False if it did.
+    pub(crate) fn take(
+        &mut self,
+        bytes: &mut [u8],
+        mut heard: impl FnMut(Heard<'_>) -> bool,
+    ) -> Result<bool, Wrong> {
+        if self.held.is_empty() {
+            let (used, goes_on) = self.read(bytes, &mut heard)?;
+            self.held.extend_from_slice(&bytes[used..]);
+            return Ok(goes_on);
+        }
+        let mut held = std::mem::take(&mut self.held);
+        held.extend_from_slice(bytes);
+        let (used, goes_on) = self.read(&mut held, &mut heard)?;
+        held.drain(..used);
+        if !held.is_empty() {
+            self.held = held;
+        }
+        Ok(goes_on)
+    }
+
+    /// Takes whole frames. Gives back how many bytes they had, and whether it goes on.
+    fn read(
+        &mut self,
+        bytes: &mut [u8],
+        heard: &mut impl FnMut(Heard<'_>) -> bool,
+    ) -> Result<(usize, bool), Wrong> {
+        let mut used = 0;
+        loop {
+            let rest = &mut bytes[used..];
+            let Some(header) = Header::read(rest)? else { return Ok((used, true)) };
+            let before = self.message.as_ref().map_or(0, |pieces| pieces.text.len());
+            if !header.is_control() && header.length > self.max - before {
+                return Err(Wrong::TooLong { max: self.max });
+            }
+            let end = header.size + header.length;
+            if rest.len() < end {
+                return Ok((used, true));
+            }
+            let payload = &mut rest[header.size..end];
+            unmask(payload, header.mask);
+            used += end;
+            let goes_on = match header.kind {
+                PING => heard(Heard::Ping(payload)),
+                PONG => heard(Heard::Pong),
+                CLOSE => heard(Heard::Close(reason(payload))),
+                _ => match self.piece(&header, end, payload)? {
+                    Some(text) => heard(Heard::Text(str::from_utf8(&text).map_err(|_| Wrong::NotUtf8)?)),
+                    None => true,
+                },
+            };
+            if !goes_on {
+                return Ok((used, false));
+            }
+        }
+    }
+
+    /// A part of a message; the message if it is the last one.
+    fn piece<'a>(
+        &mut self,
+        header: &Header,
+        size: usize,
+        payload: &'a [u8],
+    ) -> Result<Option<Whole<'a>>, Wrong> {
+        match (header.kind, &mut self.message) {
+            (BINARY, _) => return Err(Wrong::Binary),
+            (TEXT, None) if header.is_last => return Ok(Some(Whole::AsItCame(payload))),
+            (TEXT, message @ None) => *message = Some(Box::default()),
+            (CONTINUES, Some(_)) => {}
+            _ => return Err(Wrong::OutOfOrder),
+        }
+        let Some(pieces) = &mut self.message else { return Err(Wrong::OutOfOrder) };
+        pieces.text.extend_from_slice(payload);
+        pieces.bytes += size;
+        // One that is as long as can be, in the smallest pieces there are.
+        if pieces.bytes > 8 * self.max {
+            return Err(Wrong::TooManyPieces);
+        }
+        let whole = self.message.take_if(|_| header.is_last);
+        Ok(whole.map(|pieces| Whole::Collected(pieces.text)))
+    }
+}
+
+/// The bytes of a whole message.
+enum Whole<'a> {
+    AsItCame(&'a [u8]),
+    Collected(Vec<u8>),
+}
+
+impl std::ops::Deref for Whole<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Whole::AsItCame(bytes) => bytes,
+            Whole::Collected(bytes) => bytes,
+        }
+    }
+}
+
+/// What stands before the bytes of a frame.
+#[derive(Debug, PartialEq, Eq)]
+struct Header {
+    is_last: bool,
+    kind: u8,
+    mask: [u8; 4],
+    /// Of the header.
+    size: usize,
+    /// Of what follows.
+    length: usize,
+}
+
+impl Header {
+    /// Reads one, if it is all there.
+    fn read(bytes: &[u8]) -> Result<Option<Header>, Wrong> {
+        let [first, second, rest @ ..] = bytes else { return Ok(None) };
+        let (is_last, kind) = (first & 0x80 != 0, first & 0x0f);
+        if first & 0x70 != 0 {
+            return Err(Wrong::Reserved);
+        }
+        if !matches!(kind, CONTINUES | TEXT | BINARY | CLOSE | PING | PONG) {
+            return Err(Wrong::UnknownKind(kind));
+        }
+        if second & 0x80 == 0 {
+            return Err(Wrong::Unmasked);
+        }
+        let (length, rest) = match second & 0x7f {
+            126 => match rest.split_first_chunk() {
+                Some((length, rest)) => (usize::from(u16::from_be_bytes(*length)), rest),
+                None => return Ok(None),
+            },
+            127 => match rest.split_first_chunk() {
+                // What does not fit here is more than anybody may send.
+                Some((length, rest)) => {
+                    (usize::try_from(u64::from_be_bytes(*length)).unwrap_or(usize::MAX), rest)
+                }
+                None => return Ok(None),
+            },
+            short => (usize::from(short), rest),
+        };
+        if kind >= CLOSE && (!is_last || length > CONTROL_BYTES_MAX) {
+            return Err(Wrong::Control);
+        }
+        let Some((mask, rest)) = rest.split_first_chunk() else { return Ok(None) };
+        Ok(Some(Header { is_last, kind, mask: *mask, size: bytes.len() - rest.len(), length }))
+    }
+
+    fn is_control(&self) -> bool {
+        self.kind >= CLOSE
+    }
+}
+
+/// Why somebody says goodbye, in words that may be said back.
+fn reason(goodbye: &[u8]) -> Option<u16> {
+    const PROTOCOL_ERROR: u16 = 1_002;
+    let code = u16::from_be_bytes(*goodbye.first_chunk()?);
+    let may_be_sent = matches!(code, 1_000..=1_003 | 1_007..=1_014 | 3_000..=4_999);
+    Some(if may_be_sent { code } else { PROTOCOL_ERROR })
+}
+
+fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
+    let [a, b, c, d] = mask;
+    let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
+    let (words, rest) = bytes.as_chunks_mut::<8>();
+    for word in words {
+        *word = (u64::from_ne_bytes(*word) ^ wide).to_ne_bytes();
+    }
+    rest.iter_mut().zip(mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
+}
+
+/// Something for a client.
+#[derive(Debug)]
+pub(crate) enum Frame {
+    Text(Arc<str>),
+    Ping,
+    Pong(Box<[u8]>),
+    /// Goodbye, with a code and a word that say why.
+    Close(Option<u16>, &'static str),
+}
+
+impl Frame {
+    fn bytes(&self) -> usize {
+        match self {
+            Frame::Text(text) => text.len(),
+            Frame::Ping => 0,
+            Frame::Pong(bytes) => bytes.len(),
+            Frame::Close(_, why) => 2 + why.len(),
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let kind = match self {
+            Frame::Text(_) => TEXT,
+            Frame::Ping => PING,
+            Frame::Pong(_) => PONG,
+            Frame::Close(..) => CLOSE,
+        };
+        out.push(0x80 | kind);
+        match self {
+            Frame::Text(text) => put(out, text.as_bytes()),
+            Frame::Ping | Frame::Close(None, _) => put(out, &[]),
+            Frame::Pong(bytes) => put(out, bytes),
+            Frame::Close(Some(code), why) => put(out, &[&code.to_be_bytes(), why.as_bytes()].concat()),
+        }
+    }
+}
+
+/// Writes bytes behind their length.
+fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+    match (u8::try_from(bytes.len()), u16::try_from(bytes.len())) {
+        (Ok(short @ ..126), _) => out.push(short),
+        (_, Ok(length)) => {
+            out.push(126);
+            out.extend_from_slice(&length.to_be_bytes());
+        }
+        _ => {
+            out.push(127);
+            out.extend_from_slice(&(bytes.len() as u64).to_be_bytes());
+        }
+    }
+    out.extend_from_slice(bytes);
+}
+
+/// What goes to one client, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Outgoing {
+    waiting: VecDeque<Frame>,
+    waiting_bytes: usize,
+    /// What the other side has not taken of what was put together, from `sent` on.
+    rest: Vec<u8>,
+    sent: usize,
+}
+
+impl Outgoing {
+    pub(crate) fn push(&mut self, frame: Frame) {
+        self.waiting_bytes += frame.bytes();
+        self.waiting.push_back(frame);
+    }
+
+    /// How much waits, without what is around it.
+    pub(crate) fn bytes(&self) -> usize {
+        self.waiting_bytes + self.rest.len() - self.sent
+    }
+
+    /// Writes all of it, or as much as is taken.
+    ///
+    /// # Errors
+    /// What `out` says, most of the time that it takes no more: the rest goes on waiting.
+    pub(crate) fn write_to(&mut self, out: &mut impl Write) -> io::Result<()> {
+        thread_local! {
+            // Who is written to is seldom the one of before: what is the same for all of them is still at hand.
+            static TOGETHER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        }
+        TOGETHER.with_borrow_mut(|together| {
+            loop {
+                while self.sent < self.rest.len() {
+                    self.sent += taken(out.write(&self.rest[self.sent..])?)?;
+                }
+                (self.rest, self.sent) = (Vec::new(), 0);
+                together.clear();
+                while together.len() < ASSEMBLE
+                    && let Some(frame) = self.waiting.pop_front()
+                {
+                    self.waiting_bytes -= frame.bytes();
+                    frame.write(together);
+                }
+                if together.is_empty() {
+                    return out.flush();
+                }
+                let done = out.write(together).and_then(taken);
+                self.rest.extend_from_slice(&together[*done.as_ref().unwrap_or(&0)..]);
+                done?;
+            }
+        })
+    }
+}
+
+/// To take nothing and not say why is to be gone.
+fn taken(count: usize) -> io::Result<usize> {
+    if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
+
+    #[test]
+    fn the_examples_of_the_standard() {
+        // RFC 6455, section 5.7: a masked text in one frame.
+        let hello = [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58];
+        assert_eq!(frame(0x81, b"Hello"), hello);
+        assert_eq!(heard(&[&hello]), ["text Hello"]);
+        // A fragmented one, with a ping in between, and a pong.
+        let pieces = [frame(0x01, b"Hel"), frame(0x89, b"Hello"), frame(0x80, b"lo"), frame(0x8a, b"")];
+        assert_eq!(heard(&pieces.each_ref().map(|piece| &piece[..])), ["ping Hello", "text Hello", "pong"]);
+        let goodbyes = [&[3, 232, b'x'][..], &[3, 237], &[]].map(|payload| frame(0x88, payload));
+        let said = ["close Some(1000)", "close Some(1002)", "close None"];
+        assert_eq!(heard(&goodbyes.each_ref().map(|goodbye| &goodbye[..])), said);
+    }
+
+    #[test]
+    fn however_the_bytes_are_cut_the_same_is_heard() {
+        let long = "é".repeat(20_000);
+        let all = [
+            frame(0x81, b"one"),
+            frame(0x01, "tw".as_bytes()),
+            frame(0x00, b""),
+            frame(0x8a, b"beat"),
+            frame(0x80, b"o"),
+            frame(0x81, &[b'3'; 200]),
+            frame(0x81, long.as_bytes()),
+            frame(0x81, b""),
+        ]
+        .concat();
+        let expected = heard(&[&all]);
+        assert_eq!(expected.len(), 6);
+        for size in [1, 2, 3, 7, 100, 4_096, 16_384] {
+            let parts: Vec<&[u8]> = all.chunks(size).collect();
+            assert!(heard(&parts) == expected, "in parts of {size}");
+        }
+        let mut incoming = Incoming::new(65_536);
+        assert!(all.chunks(5).all(|part| incoming.take(&mut part.to_vec(), |_| true) == Ok(true)));
+        assert_eq!((incoming.held.capacity(), incoming.message.is_none()), (0, true), "nothing is kept");
+    }
+
+    #[test]
+    fn what_no_client_may_send_is_said_to_be_wrong() {
+        let unmasked = vec![0x81, 0x01, b'x'];
+        check(&unmasked, Wrong::Unmasked);
+        check(&frame(0xc1, b"x"), Wrong::Reserved);
+        check(&frame(0x83, b"x"), Wrong::UnknownKind(3));
+        check(&frame(0x8b, b"x"), Wrong::UnknownKind(11));
+        check(&frame(0x82, b"x"), Wrong::Binary);
+        check(&frame(0x02, b"x"), Wrong::Binary);
+        check(&frame(0x09, b"x"), Wrong::Control);
+        check(&frame(0x89, &[0; 126]), Wrong::Control);
+        check(&frame(0x80, b"x"), Wrong::OutOfOrder);
+        check(&[frame(0x01, b"x"), frame(0x81, b"y")].concat(), Wrong::OutOfOrder);
+        check(&[frame(0x01, b"x"), frame(0x82, b"y")].concat(), Wrong::Binary);
+        check(&frame(0x81, &[0xff, 0xfe]), Wrong::NotUtf8);
+        check(&[frame(0x01, &[0xc3]), frame(0x80, b"x")].concat(), Wrong::NotUtf8);
+    }
+
+    #[test]
+    fn a_message_may_be_as_long_as_may_be_and_no_longer() {
+        let too_long = Wrong::TooLong { max: 65_536 };
+        assert_eq!(heard(&[&frame(0x81, &[b'x'; 65_536])])[0].len(), 5 + 65_536);
+        // It is refused before it has come.
+        check(&frame(0x81, &[b'x'; 65_537])[..14], too_long);
+        check(&[0x81, 0xff, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0], too_long);
+        check(&[frame(0x01, &[b'x'; 60_000]), frame(0x80, &[b'x'; 5_537])].concat(), too_long);
+        let pieces = [frame(0x01, b""), frame(0x00, b"").repeat(100_000)].concat();
+        check(&pieces, Wrong::TooManyPieces);
+        let as_small_as_can_be = [frame(0x01, b"x"), frame(0x00, b"x").repeat(65_534), frame(0x80, b"x")];
+        assert_eq!(heard(&[&as_small_as_can_be.concat()])[0].len(), 5 + 65_536);
+    }
+
+    #[test]
+    fn nothing_is_heard_after_it_is_over() {
+        let mut incoming = Incoming::new(100);
+        let mut count = 0;
+        let mut bytes = [frame(0x81, b"a"), frame(0x81, b"b"), frame(0x82, b"c")].concat();
+        let goes_on = incoming.take(&mut bytes, |_| {
+            count += 1;
+            false
+        });
+        assert_eq!((goes_on, count), (Ok(false), 1));
+    }
+
+    #[test]
+    fn bytes_of_anybody_are_heard_or_refused() {
+        let mut state = 1_u64;
+        for _ in 0..20_000 {
+            let mut incoming = Incoming::new(64);
+            let mut bytes = [0; 48];
+            for byte in &mut bytes {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                *byte = (state >> 56) as u8;
+            }
+            // Near enough to what is right for half of them to get somewhere.
+            bytes[0] &= 0x8f;
+            bytes[1] |= 0x80;
+            for part in bytes.chunks_mut(11) {
+                if incoming.take(part, |_| true).is_err() {
+                    break;
+                }
+                assert!(incoming.held.len() <= 64 + 14);
+            }
+        }
+    }
+
+    #[test]
+    fn what_goes_out_goes_in_order_however_little_is_taken_at_a_time() {
+        let mut outgoing = Outgoing::default();
+        let long = "y".repeat(70_000);
+        for text in ["x", &"z".repeat(125), &"z".repeat(126), &long] {
+            outgoing.push(Frame::Text(text.into()));
+        }
+        outgoing.push(Frame::Ping);
+        outgoing.push(Frame::Pong(Box::new([1, 2])));
+        outgoing.push(Frame::Close(Some(1_001), "bye"));
+        assert_eq!(outgoing.bytes(), 1 + 125 + 126 + 70_000 + 2 + 5);
+        let mut narrow = Narrow { left: 0, bytes: Vec::new() };
+        let mut blocked = 0;
+        while let Err(error) = outgoing.write_to(&mut narrow) {
+            assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+            (narrow.left, blocked) = (1_000, blocked + 1);
+        }
+        assert!(blocked > 70, "{blocked}");
+        let expected = [
+            &[0x81, 1, b'x', 0x81, 125][..],
+            &[b'z'; 125],
+            &[0x81, 126, 0, 126],
+            &[b'z'; 126],
+            &[0x81, 127, 0, 0, 0, 0, 0, 1, 0x11, 0x70],
+            long.as_bytes(),
+            &[0x89, 0, 0x8a, 2, 1, 2, 0x88, 5, 3, 233, b'b', b'y', b'e'],
+        ]
+        .concat();
+        assert!(narrow.bytes == expected);
+        assert_eq!((outgoing.bytes(), outgoing.rest.capacity()), (0, 0));
+    }
+
+    /// Takes so much, and then nothing.
+    struct Narrow {
+        left: usize,
+        bytes: Vec<u8>,
+    }
+
+    impl Write for Narrow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let count = bytes.len().min(self.left);
+            if count == 0 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.left -= count;
+            self.bytes.extend_from_slice(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A frame as a client sends it.
+    fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+        let mut out = vec![first];
+        put(&mut out, payload);
+        out[1] |= 0x80;
+        let at = out.len() - payload.len();
+        unmask(&mut out[at..], MASK);
+        out.splice(at..at, MASK);
+        out
+    }
+
+    fn heard(parts: &[&[u8]]) -> Vec<String> {
+        let (mut incoming, mut all) = (Incoming::new(65_536), Vec::new());
+        for part in parts {
+            let goes_on = incoming.take(&mut part.to_vec(), |heard| {
+                all.push(match heard {
+                    Heard::Text(text) => format!("text {text}"),
+                    Heard::Ping(bytes) => format!("ping {}", str::from_utf8(bytes).unwrap()),
+                    Heard::Pong => "pong".to_string(),
+                    Heard::Close(code) => format!("close {code:?}"),
+                });
+                true
+            });
+            assert_eq!(goes_on, Ok(true));
+        }
+        all
+    }
+
+    fn check(bytes: &[u8], expected: Wrong) {
+        assert_eq!(Incoming::new(65_536).take(&mut bytes.to_vec(), |_| true), Err(expected));
+    }
+}
