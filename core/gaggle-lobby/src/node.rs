@@ -264,6 +264,8 @@ pub struct Node {
     deadlines: BTreeSet<(Micros, ConnectionId)>,
     draining: Option<u64>,
     outputs: VecDeque<Output>,
+    /// Where signals are written before their length is known.
+    scratch: String,
     tally: Tally,
 }
 
@@ -294,6 +296,7 @@ impl Node {
             deadlines: BTreeSet::new(),
             draining: None,
             outputs: VecDeque::new(),
+            scratch: String::new(),
             tally: Tally::default(),
         };
         node.renew_lease(now);

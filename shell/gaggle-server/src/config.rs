@@ -218,6 +218,16 @@ pub enum Command {
 }
 
 impl Config {
+    /// How many threads serve connections.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            // What is decided about rooms is decided one after the other, and relay and storage have threads of their
+            // own: more threads than this wait for each other, and a signal costs a tenth more.
+            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).min(4)),
+            threads => threads,
+        }
+    }
+
     /// Puts together what file, environment and flags say.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ use crate::assets::{Accepts, Assets};
 use crate::extensions::Upgrade;
 use crate::hub::Hub;
 use crate::metrics::MetricsSource;
-use crate::socket::Socket;
+use crate::switchboard::{Arrival, Switchboard};
 use crate::{metrics, operator};
 
 type Answer = Response<Full<Bytes>>;
@@ -43,6 +43,7 @@ const REQUEST_BYTES_MAX: usize = 16_384;
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) hub: Arc<Hub>,
+    pub(crate) switchboard: Switchboard,
     pub(crate) origins: Vec<String>,
     pub(crate) proxies: Vec<IpAddr>,
     pub(crate) operator_token: Option<String>,
@@ -204,7 +205,9 @@ impl Site {
             let Ok(upgraded) = on(request).await else { return };
             let id = ConnectionId(site.next_connection.fetch_add(1, Ordering::Relaxed));
             let Some((tcp, tls, read)) = take_back(upgraded) else { return };
-            Socket::serve(id, tcp, tls, read, address, site.hub.clone()).await;
+            if let Ok(stream) = tcp.into_std() {
+                site.switchboard.serve(Arrival { id, stream, tls, read, address });
+            }
         });
         answer
     }

@@ -17,6 +17,7 @@ use gaggle_lobby::node::{
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::RoomView;
 use gaggle_lobby::{MatchRecord, Refusal, RefusalCode, RoomId, ServerMessage};
+use tokio::runtime::Handle;
 use tracing::{debug, error};
 
 use crate::clock::Clock;
@@ -36,6 +37,8 @@ pub(crate) struct Hub {
     machines: Mutex<Machines>,
     storage: OnceLock<StorageThread>,
     tokens: Option<Arc<TokenVerifier>>,
+    /// Where tokens are checked: the threads that hear them have better things to do.
+    runtime: Handle,
     /// How long the machines took for what was said.
     pub(crate) handling: Histogram,
     /// Matches that were stored, and those that could not be.
@@ -87,6 +90,7 @@ struct Later {
 }
 
 impl Hub {
+    /// Call it inside a tokio runtime.
     pub(crate) fn new(
         clock: Clock,
         rules: Rules,
@@ -111,6 +115,7 @@ impl Hub {
             machines: Mutex::new(machines),
             storage: OnceLock::new(),
             tokens: tokens.map(Arc::new),
+            runtime: Handle::current(),
             handling: Histogram::default(),
             stored: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -342,7 +347,7 @@ impl Hub {
             };
             hub.verified(connection, identity);
         };
-        tokio::spawn(verify);
+        self.runtime.spawn(verify);
     }
 
     fn verified(self: &Arc<Hub>, connection: ConnectionId, identity: Result<Identity, Refusal>) {

@@ -35,6 +35,7 @@ mod server;
 mod shared;
 mod socket;
 pub mod storage;
+mod switchboard;
 mod tls;
 
 pub use background::BackgroundServer;

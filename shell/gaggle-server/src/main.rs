@@ -36,12 +36,7 @@ fn main() -> ExitCode {
         }
     }));
     allow_many_connections();
-    let threads = match config.threads {
-        // What is decided about rooms is decided one after the other, and relay and storage have threads of their
-        // own: more threads than this wait for each other, and a signal costs a tenth more.
-        0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).min(4)),
-        threads => threads,
-    };
+    let threads = config.thread_count();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     match runtime {
         Ok(runtime) => runtime.block_on(serve(config)),

@@ -32,6 +32,7 @@ use crate::relay;
 use crate::shared::Share;
 use crate::shared::redis::Store;
 use crate::storage::{SqliteStorage, Storage};
+use crate::switchboard::Switchboard;
 use crate::tls;
 
 /// How often time is passed on to the machines. Nothing in them is finer.
@@ -69,6 +70,9 @@ pub enum StartError {
     /// The system gives no random bytes.
     #[error("the system gives no random bytes: {0}")]
     Entropy(getrandom::Error),
+    /// There cannot be as many threads.
+    #[error("cannot start threads: {0}")]
+    Threads(io::Error),
     /// A setting cannot be used.
     #[error("{0}")]
     Setting(String),
@@ -135,6 +139,7 @@ impl Server {
         let lobby = Lobby { hub: hub.clone(), ticket_key };
         upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
+            switchboard: Switchboard::start(&hub, config.thread_count()).map_err(StartError::Threads)?,
             hub: hub.clone(),
             origins: config.origins.0.clone(),
             proxies: config.proxies.0.clone(),
@@ -183,6 +188,7 @@ impl Server {
             // Only when it has ended is its port free.
             let _ = task.await;
         }
+        self.site.switchboard.stop();
         info!("stopped");
     }
 }

@@ -1,84 +1,59 @@
-//! One WebSocket: frames in and out of a TCP stream, plain or TLS, without a task waiting for every write.
+//! One WebSocket: frames in and out of a TCP stream, plain or TLS, that never waits.
 //!
 //! Whoever has something to say leaves it with the socket and flushes it at once from its own thread; only what the
-//! kernel does not take waits for the socket's own task. So a message that passes from one client to another costs one
-//! wake-up, not two. What comes is only ever seen by that task: a message is heard where the kernel put it.
+//! kernel does not take waits for the thread that has the socket (`switchboard.rs`). So a message that passes from one client to
+//! another costs one wake-up, not two. What comes is only ever seen by that thread: a message is heard where the kernel put it.
 
-use std::cell::RefCell;
 use std::io::{self, Read, Write};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
-use gaggle_lobby::message::MESSAGE_BYTES_MAX;
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::{Refusal, RefusalCode};
-use tokio::io::{AsyncRead, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use mio::net::TcpStream;
 use tokio_rustls::rustls::ServerConnection;
 
 use crate::frames::{Frame, Heard, Incoming, Outgoing, Wrong};
 use crate::hub::Hub;
+use crate::switchboard::Board;
 
-/// What is taken from the kernel at once, into a buffer all sockets of a thread share.
-const READ_AT_ONCE: usize = 16_384;
 /// What a client may leave unread before it is given up as too slow.
 const WRITE_BUFFER_MAX: usize = 262_144;
 /// Whose unread words are as many gets no answers to pings.
 const PONG_BUFFER_MAX: usize = 1_024;
-/// How long the other side may take to finish a connection we ended.
-const LINGER: Duration = Duration::from_secs(2);
-/// What of its unread words is taken for that. Who floods us need not hear why it was shown out.
-const LINGER_BYTES: usize = 1 << 20;
+/// What is opened at once of what came sealed.
+const OPEN_AT_ONCE: usize = 16_384;
 
 /// One WebSocket.
 pub(crate) struct Socket {
     id: ConnectionId,
-    out: OwnedWriteHalf,
+    stream: TcpStream,
+    board: Board,
     is_sealed: bool,
     /// We ended it.
     ended: AtomicBool,
+    /// The kernel may not have taken everything, and says when it takes more. Changed only by who has the state.
+    blocked: AtomicBool,
     state: Mutex<State>,
 }
 
 struct State {
     outgoing: Outgoing,
     tls: Option<Box<ServerConnection>>,
-    /// The kernel did not take everything: the socket's task has to go on.
-    blocked: bool,
-    waker: Option<Waker>,
 }
 
 impl Socket {
-    /// Serves a connection whose opening handshake is done until it ends. `read` was received after the handshake.
-    pub(crate) async fn serve(
+    /// A connection whose opening handshake is done.
+    pub(crate) fn new(
         id: ConnectionId,
         stream: TcpStream,
         tls: Option<ServerConnection>,
-        mut read: Vec<u8>,
-        address: std::net::IpAddr,
-        hub: Arc<Hub>,
-    ) {
-        let (mut input, out) = stream.into_split();
+        board: Board,
+    ) -> Socket {
         let is_sealed = tls.is_some();
-        let state =
-            State { outgoing: Outgoing::default(), tls: tls.map(Box::new), blocked: false, waker: None };
-        let state = Mutex::new(state);
-        let socket = Arc::new(Socket { id, out, is_sealed, ended: AtomicBool::new(false), state });
-        hub.connected(&socket, address);
-        let mut incoming = Incoming::new(MESSAGE_BYTES_MAX);
-        // What came together with the handshake is there without the kernel saying so.
-        if socket.hear(&hub, &mut incoming, &mut read) && socket.take(&hub, &mut incoming, &mut []) {
-            drop(read);
-            let go_on = |context: &mut Context<'_>| socket.poll(context, &mut input, &mut incoming, &hub);
-            std::future::poll_fn(go_on).await;
-        }
-        hub.closed(id);
-        // Unread bytes would make the kernel throw away what we said last.
-        let _ = tokio::time::timeout(LINGER, socket.finish(&mut input)).await;
+        let state = Mutex::new(State { outgoing: Outgoing::default(), tls: tls.map(Box::new) });
+        let (ended, blocked) = (AtomicBool::new(false), AtomicBool::new(false));
+        Socket { id, stream, board, is_sealed, ended, blocked, state }
     }
 
     pub(crate) fn id(&self) -> ConnectionId {
@@ -113,71 +88,47 @@ impl Socket {
         let mut state = self.lock();
         if !self.ended.swap(true, Ordering::AcqRel) {
             state.outgoing.push(goodbye);
-            state.wake();
+            self.board.finish(self.id);
         }
     }
 
-    fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
     /// Sends what waits, as far as the kernel takes it.
     pub(crate) fn flush(&self) {
-        let mut state = self.lock();
-        let was_blocked = state.blocked;
-        state.flush(&self.out);
-        if state.blocked && !was_blocked {
-            state.wake();
-        }
+        self.flush_state(&mut self.lock());
     }
 
-    /// Goes on with reading and writing; ready when it is over.
-    fn poll(
-        &self,
-        context: &mut Context<'_>,
-        input: &mut OwnedReadHalf,
-        incoming: &mut Incoming,
-        hub: &Arc<Hub>,
-    ) -> Poll<()> {
-        thread_local! {
-            static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_AT_ONCE]);
-        }
-        while self.expect(context.waker()) && self.out.as_ref().poll_write_ready(context).is_ready() {
+    fn flush_state(&self, state: &mut State) {
+        let State { outgoing, tls } = state;
+        // Before the kernel says that it takes no more: it may say that it takes more again before we know of the first.
+        self.blocked.store(true, Ordering::Release);
+        let flushed = outgoing.write_to(&mut Pipe { stream: &self.stream, tls: tls.as_deref_mut() });
+        // Whatever else is wrong with the connection, its thread finds out by reading.
+        let is_blocked = flushed.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        self.blocked.store(is_blocked, Ordering::Release);
+    }
+
+    /// The kernel may take more.
+    pub(crate) fn go_on(&self) {
+        if self.blocked.load(Ordering::Acquire) {
             self.flush();
         }
-        while !self.has_ended() {
-            let goes_on = BUFFER.with_borrow_mut(|buffer| {
-                let mut read = ReadBuf::new(buffer);
-                let Poll::Ready(came) = Pin::new(&mut *input).poll_read(context, &mut read) else {
-                    return None;
-                };
-                let bytes = read.filled_mut();
-                Some(came.is_ok() && !bytes.is_empty() && self.take(hub, incoming, bytes))
-            });
-            match goes_on {
-                Some(true) => {}
-                Some(false) => break,
-                None => return Poll::Pending,
-            }
-        }
-        Poll::Ready(())
     }
 
-    /// Whoever waits is to be woken when there is something to do. True if the kernel has not taken everything.
-    fn expect(&self, waker: &Waker) -> bool {
-        let mut state = self.lock();
-        if state.waker.as_ref().is_none_or(|known| !known.will_wake(waker)) {
-            state.waker = Some(waker.clone());
-        }
-        state.blocked
+    /// Reads from the kernel, which says by an error that there is nothing.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&self.stream).read(buffer)
     }
 
     /// Takes what came from the kernel. False when it is over.
-    fn take(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
+    pub(crate) fn take(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
         if !self.is_sealed {
             return self.hear(hub, incoming, bytes);
         }
-        let (mut sealed, mut plain) = (&*bytes, vec![0; READ_AT_ONCE]);
+        let (mut sealed, mut plain) = (&*bytes, vec![0; OPEN_AT_ONCE]);
         loop {
             let opened = match &mut self.lock().tls {
                 Some(tls) => open(tls, &mut sealed, &mut plain),
@@ -192,7 +143,7 @@ impl Socket {
     }
 
     /// Passes on what is said in these bytes. False when it is over.
-    fn hear(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
+    pub(crate) fn hear(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
         let heard = incoming.take(bytes, |heard| {
             match heard {
                 Heard::Text(text) => hub.text(self.id, text),
@@ -223,31 +174,7 @@ impl Socket {
         let mut state = self.lock();
         if !self.has_ended() && state.outgoing.bytes() < PONG_BUFFER_MAX {
             state.outgoing.push(Frame::Pong(bytes.into()));
-            state.flush(&self.out);
-        }
-    }
-
-    /// Sends the rest and waits until the other side has taken it.
-    async fn finish(&self, input: &mut OwnedReadHalf) {
-        loop {
-            self.flush();
-            if !self.has_ended() {
-                return;
-            }
-            if !self.lock().blocked {
-                break;
-            }
-            if self.out.writable().await.is_err() {
-                return;
-            }
-        }
-        let (mut rest, mut left) = ([0; 1_024], LINGER_BYTES);
-        while left > 0 && input.readable().await.is_ok() {
-            match input.try_read(&mut rest) {
-                Ok(count @ 1..) => left = left.saturating_sub(count),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                _ => return,
-            }
+            self.flush_state(&mut state);
         }
     }
 
@@ -256,38 +183,23 @@ impl Socket {
     }
 }
 
-impl State {
-    fn flush(&mut self, out: &OwnedWriteHalf) {
-        let State { outgoing, tls, .. } = self;
-        let flushed = outgoing.write_to(&mut Pipe { out, tls: tls.as_deref_mut() });
-        // Whatever else is wrong with the connection, its task finds out by reading.
-        self.blocked = flushed.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
-    }
-
-    fn wake(&mut self) {
-        if let Some(waker) = &self.waker {
-            waker.wake_by_ref();
-        }
-    }
-}
-
 /// What is below the frames that go out. It never waits.
 struct Pipe<'a> {
-    out: &'a OwnedWriteHalf,
+    stream: &'a TcpStream,
     tls: Option<&'a mut ServerConnection>,
 }
 
 impl Write for Pipe<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
-            Some(tls) => seal(tls, &mut Sealed(self.out), bytes),
-            None => self.out.try_write(bytes),
+            Some(tls) => seal(tls, &mut self.stream, bytes),
+            None => self.stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.tls {
-            Some(tls) => send_sealed(tls, &mut Sealed(self.out)),
+            Some(tls) => send_sealed(tls, &mut self.stream),
             None => Ok(()),
         }
     }
@@ -329,19 +241,6 @@ fn send_sealed(tls: &mut ServerConnection, out: &mut impl Write) -> io::Result<(
         tls.write_tls(out)?;
     }
     Ok(())
-}
-
-/// The kernel's end, for what is sealed already.
-struct Sealed<'a>(&'a OwnedWriteHalf);
-
-impl Write for Sealed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.try_write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The code in the frame that ends a connection, for programs that look at nothing else (RFC 6455, section 7.4.1).

@@ -183,7 +183,8 @@ impl<'a> Object<'a> {
         let fields = [("", Raw("")); FIELDS_MAX];
         let mut object = Object { fields, count: 0, error: Cell::new(None) };
         scanner.fields(depth, |scanner, key, value| {
-            let key = key.text().trim_matches('"');
+            let key = key.0;
+            let key = &key[1..key.len() - 1];
             // Nobody writes `type` as `\u0074ype` but to be read as something else by somebody else.
             if key.contains('\\') {
                 return Err(scanner.wrong("names without escapes"));

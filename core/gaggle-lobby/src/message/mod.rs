@@ -41,12 +41,9 @@ impl Envelope<ClientMessage> {
 
     /// The text to send.
     pub fn encode(&self) -> String {
-        encode(self.message.kind(), self.id, &self.message, USUAL_BYTES)
+        encode(self.message.kind(), self.id, &self.message)
     }
 }
-
-/// What most messages have at most.
-const USUAL_BYTES: usize = 256;
 
 impl Envelope<ServerMessage> {
     /// Reads what a server sent.
@@ -59,12 +56,12 @@ impl Envelope<ServerMessage> {
 
     /// The text to send.
     pub fn encode(&self) -> String {
-        self.encode_about(USUAL_BYTES)
+        encode(self.message.kind(), self.id, &self.message)
     }
 
-    /// The same, for a text that is known to have about so many bytes: it need not be moved while it grows.
-    pub(crate) fn encode_about(&self, bytes: usize) -> String {
-        encode(self.message.kind(), self.id, &self.message, bytes)
+    /// The same, behind what is there already.
+    pub(crate) fn encode_into(&self, out: &mut String) {
+        write(self.message.kind(), self.id, &self.message, out);
     }
 }
 
@@ -82,12 +79,16 @@ fn decode<M: Record>(text: &str) -> Result<Envelope<M>, MessageError> {
     object.finish(envelope)
 }
 
-fn encode<M: Record>(kind: &str, id: Option<u64>, message: &M, bytes: usize) -> String {
-    let mut out = String::with_capacity(bytes);
-    let mut object = ObjectWriter::new(&mut out);
+fn encode<M: Record>(kind: &str, id: Option<u64>, message: &M) -> String {
+    let mut out = String::with_capacity(256);
+    write(kind, id, message, &mut out);
+    out
+}
+
+fn write<M: Record>(kind: &str, id: Option<u64>, message: &M, out: &mut String) {
+    let mut object = ObjectWriter::new(out);
     object.word("type", kind);
     object.field("id", &id);
     message.write_fields(&mut object);
     object.end();
-    out
 }

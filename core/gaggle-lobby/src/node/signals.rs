@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use gaggle_kit::{Micros, PeerId};
 
 use super::connection::{Connection, Phase};
+use super::copies::RoomCopy;
 use super::limits::Doing;
 use super::{ConnectionId, Node, NodeMessage, Output, too_fast};
 use crate::directory::{Mail, Request};
@@ -27,8 +28,6 @@ const REMEMBER_MAX: usize = 64;
 const REMEMBER_BYTES_MAX: usize = 65_536;
 /// What a signal costs beside its data.
 const SIGNAL_OVERHEAD: usize = 64;
-/// What stands around its data on the way to its receiver, at most about so many bytes.
-const AROUND: usize = 96;
 /// Receivers one sender is metered for. More than are in a room: some may be gone.
 const METERS_MAX: usize = 128;
 
@@ -182,7 +181,9 @@ impl Node {
         let bytes = (data.as_str().len() + SIGNAL_OVERHEAD) as u32;
         let from = session.peer;
         let copy = session.room.and_then(|room| rooms.get(&room));
-        let to_member = copy.filter(|copy| copy.view.member(*to).is_some());
+        let local = copy.and_then(|copy| copy.local(*to));
+        let is_member = |copy: &&RoomCopy| local.is_some() || copy.view.member(*to).is_some();
+        let to_member = copy.filter(is_member);
         limits.take(now, Doing::Signal, session.player, *address, rules)?;
         limits.take_signal(now, session.player, bytes, rules)?;
         if to_member.is_some() {
@@ -200,7 +201,8 @@ impl Node {
             let text = "there is no such other member in your room";
             return Err(Refusal::new(RefusalCode::NoSuchMember, text));
         };
-        Ok(Some(Way { from, room, local: copy.local(*to), link: copy.links.get(to).copied() }))
+        let link = if local.is_some() { None } else { copy.links.get(to).copied() };
+        Ok(Some(Way { from, room, local, link }))
     }
 
     /// A signal from elsewhere for somebody connected here.
@@ -220,14 +222,18 @@ impl Node {
     }
 
     pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: Json) {
+        let mut out = std::mem::take(&mut self.scratch);
         let Some(session) = self.session_mut(target) else { return };
-        let (n, data_bytes) = (session.signals.number(), data.as_str().len());
+        let n = session.signals.number();
         // It is written before it is remembered, so that nothing has to be copied for that.
         let said = Envelope { id: None, message: ServerMessage::from(Signalled { from, n, data }) };
-        let text = said.encode_about(data_bytes + AROUND).into();
+        out.clear();
+        said.encode_into(&mut out);
+        let text = out.as_str().into();
         if let ServerMessage::Signalled(Signalled { data, .. }) = said.message {
             session.signals.remember(now, from, data);
         }
+        self.scratch = out;
         self.outputs.push_back(Output::Send { connection: target, text });
     }
 }
