@@ -18,6 +18,15 @@ pub(crate) fn start() -> Result<Process, String> {
 
 /// The same with more settings.
 pub(crate) fn start_with(settings: &[&str]) -> Result<Process, String> {
+    start_on("127.0.0.1:0", settings)
+}
+
+/// The same at all addresses of this machine.
+pub(crate) fn start_everywhere() -> Result<Process, String> {
+    start_on("0.0.0.0:0", &[])
+}
+
+fn start_on(listen: &str, settings: &[&str]) -> Result<Process, String> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -36,7 +45,7 @@ pub(crate) fn start_with(settings: &[&str]) -> Result<Process, String> {
     let nth = STARTED.fetch_add(1, Ordering::Relaxed);
     let data = std::env::temp_dir().join(format!("gaggle-bench-server-{}-{nth}", std::process::id()));
     let mut command = Command::new(target.join("release/gaggle-server"));
-    command.args(["--listen", "127.0.0.1:0", "--log", "error", "--rate-limits", "false"]);
+    command.args(["--listen", listen, "--log", "error", "--rate-limits", "false"]);
     command.args(["--connections-per-address", "100000"]).arg("--data").arg(data).args(settings);
     Process::start(&mut command, |line| line.strip_prefix("http://")?.parse().ok())
 }
