@@ -20,6 +20,7 @@ use gaggle_lobby::{MatchRecord, Refusal, RefusalCode, RoomId, ServerMessage};
 use tokio::runtime::Handle;
 use tracing::{debug, error};
 
+use crate::by_number::ByNumber;
 use crate::clock::Clock;
 use crate::identity::TokenVerifier;
 use crate::metrics::Histogram;
@@ -75,7 +76,7 @@ struct Machines {
     directory: Directory,
     /// If other processes have the same rooms.
     share: Option<Share>,
-    sockets: HashMap<ConnectionId, Arc<Socket>>,
+    sockets: HashMap<ConnectionId, Arc<Socket>, ByNumber>,
 }
 
 /// What is left to be done after the lock is given back.
@@ -108,7 +109,7 @@ impl Hub {
                 (Some(share), start.directory)
             }
         };
-        let machines = Machines { node, directory, share, sockets: HashMap::new() };
+        let machines = Machines { node, directory, share, sockets: HashMap::default() };
         let hub = Arc::new(Hub {
             clock,
             started_at: now,

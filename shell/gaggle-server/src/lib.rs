@@ -17,6 +17,7 @@
 
 pub mod assets;
 mod background;
+mod by_number;
 mod clock;
 pub mod config;
 mod doorkeeper;

@@ -17,6 +17,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use tokio_rustls::rustls::ServerConnection;
 use tracing::{debug, error};
 
+use crate::by_number::ByNumber;
 use crate::frames::Incoming;
 use crate::hub::Hub;
 use crate::socket::Socket;
@@ -91,7 +92,7 @@ impl Switchboard {
                 hub: hub.clone(),
                 board: board.clone(),
                 poll,
-                lines: HashMap::new(),
+                lines: HashMap::default(),
                 unread: Vec::new(),
                 lingering: VecDeque::new(),
                 buffer: vec![0; READ_AT_ONCE],
@@ -131,7 +132,7 @@ struct Lines {
     hub: Arc<Hub>,
     board: Board,
     poll: Poll,
-    lines: HashMap<Token, Line>,
+    lines: HashMap<Token, Line, ByNumber>,
     /// Those the kernel will not name again, although there may be something to read.
     unread: Vec<Token>,
     /// Those that are over, and until when they may take to notice.

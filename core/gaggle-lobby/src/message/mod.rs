@@ -67,14 +67,17 @@ impl Envelope<ServerMessage> {
 
 /// The `id` of a message that could not be read otherwise, so that even its refusal can be tied to it.
 pub(crate) fn id_of(text: &str) -> Option<u64> {
-    Object::parse(text).ok()?.read("id")
+    let mut object = Object::empty();
+    object.fill(text).ok()?;
+    object.read("id")
 }
 
 fn decode<M: Record>(text: &str) -> Result<Envelope<M>, MessageError> {
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(MessageError::TooLong { length: text.len(), max: MESSAGE_BYTES_MAX });
     }
-    let object = Object::parse(text)?;
+    let mut object = Object::empty();
+    object.fill(text)?;
     let envelope = Envelope { id: object.read("id"), message: M::read_fields(&object) };
     object.finish(envelope)
 }
