@@ -139,9 +139,11 @@ impl Hub {
 
     /// Somebody said something.
     pub(crate) fn text(self: &Arc<Hub>, id: ConnectionId, text: &str) {
-        let start = std::time::Instant::now();
-        self.call(|machines, now| machines.node.handle_text(now, id, text));
-        self.handling.observe(start.elapsed().as_micros() as u64);
+        let began = self.call(|machines, now| {
+            machines.node.handle_text(now, id, text);
+            now
+        });
+        self.handling.observe(self.clock.now().since(began).get());
     }
 
     /// Somebody answered a ping.

@@ -235,11 +235,12 @@ impl Lines {
     }
 
     fn turn(&mut self, event: &Event) {
-        let Some(line) = self.lines.get(&event.token()) else { return };
-        if event.is_writable() {
+        let is_closed = event.is_read_closed() || event.is_write_closed() || event.is_error();
+        if event.is_writable()
+            && let Some(line) = self.lines.get(&event.token())
+        {
             line.socket.go_on();
         }
-        let is_closed = event.is_read_closed() || event.is_write_closed() || event.is_error();
         if event.is_readable() || is_closed {
             self.read(event.token(), is_closed);
         }
