@@ -1,6 +1,6 @@
 //! Every pair gets the best way there is, and whoever sends does not notice the changes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
@@ -15,6 +15,8 @@ fn ms(millis: u64) -> Micros {
 struct SlowWay {
     carrier: SimCarrier,
     calls: Rc<RefCell<Vec<Micros>>>,
+    /// Until then it tells nothing, not even that it is open.
+    silent_until: Rc<Cell<Micros>>,
 }
 
 impl Carrier for SlowWay {
@@ -25,6 +27,9 @@ impl Carrier for SlowWay {
         self.carrier.send(now, to, datagram)
     }
     fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+        if now < self.silent_until.get() {
+            return None;
+        }
         self.carrier.poll(now, datagram)
     }
     fn poll_timeout(&self) -> Micros {
@@ -48,11 +53,15 @@ struct Rig {
     /// How long after the first request each network opens; none for never.
     opens_after: [Option<Micros>; 3],
     connected: [bool; 3],
+    /// Until when each peer is told nothing by the direct way.
+    silent_until: [Rc<Cell<Micros>>; 2],
     paths: [Paths; 2],
     now: Micros,
     sent: u32,
     /// When each numbered datagram of peer 0 reached peer 1 first.
     arrivals: Vec<Option<Micros>>,
+    /// What peer 1 said while it was connected, and what of it reached peer 0.
+    answers: [u32; 2],
     changes: Vec<(Micros, usize, Option<Path>, PathReason)>,
     events: Vec<(usize, CarrierEvent)>,
 }
@@ -64,9 +73,13 @@ impl Rig {
             network.everywhere(Conditions::latency_ms(latency));
         }
         let calls: [Rc<RefCell<Vec<Micros>>>; 3] = Default::default();
+        let silent_until: [Rc<Cell<Micros>>; 2] = Default::default();
         let paths = [0, 1].map(|peer| {
-            let way =
-                |nth: usize| SlowWay { carrier: networks[nth].carrier(peer), calls: Rc::clone(&calls[nth]) };
+            let way = |nth: usize| SlowWay {
+                carrier: networks[nth].carrier(peer),
+                calls: Rc::clone(&calls[nth]),
+                silent_until: if nth == 0 { Rc::clone(&silent_until[peer]) } else { Rc::default() },
+            };
             Paths::new(networks[0].id(peer), config.clone())
                 .add(Path::Direct, way(0))
                 .add(Path::Relay, way(1))
@@ -77,10 +90,12 @@ impl Rig {
             calls,
             opens_after: opens_after.map(|after| after.map(ms)),
             connected: [false; 3],
+            silent_until,
             paths,
             now: Micros::ZERO,
             sent: 0,
             arrivals: vec![],
+            answers: [0; 2],
             changes: vec![],
             events: vec![],
         };
@@ -114,6 +129,7 @@ impl Rig {
                 self.arrivals.push(None);
             }
             if millis.is_multiple_of(100) {
+                self.answers[0] += u32::from(self.paths[1].path(ids[0]).is_some());
                 self.paths[1].send(self.now, ids[0], b"here").expect("room");
             }
             for peer in 0..2 {
@@ -131,7 +147,7 @@ impl Rig {
                     let number = u32::from_le_bytes(datagram[..].try_into().expect("four bytes"));
                     self.arrivals[number as usize].get_or_insert(self.now);
                 }
-                CarrierEvent::Datagram { .. } => {}
+                CarrierEvent::Datagram { .. } => self.answers[1] += 1,
                 event => self.events.push((peer, event)),
             }
         }
@@ -225,6 +241,28 @@ fn both_ends_may_choose_differently_for_a_moment() {
     assert_eq!(silent_end, Some(Path::Socket), "who hears nothing changes first");
     assert!(rig.changes.iter().any(|change| change.3 == PathReason::Silent));
     assert!(rig.longest_gap() < ms(4_000), "{}", rig.longest_gap());
+}
+
+#[test]
+fn while_the_ends_choose_differently_nothing_is_lost_either_way() {
+    for late in 0..2 {
+        let mut rig = Rig::new(&PathConfig::default(), [Some(8_000), Some(200), None]);
+        // The direct way opens after eight seconds, and one end hears of it later than the other.
+        rig.silent_until[late].set(ms(8_300));
+        let mut differed = 0;
+        for _ in 0..15_000 {
+            rig.run(ms(1));
+            let chosen = [0, 1].map(|peer| rig.path(peer));
+            differed +=
+                u32::from(chosen[late] == Some(Path::Relay) && chosen[1 - late] == Some(Path::Direct));
+        }
+        assert!(differed >= 100, "they differed for {differed} ms");
+        assert_eq!([rig.path(0), rig.path(1)], [Some(Path::Direct); 2]);
+        assert_eq!(rig.lost(), 0, "end {late} was late");
+        // The last one may be under way.
+        assert!(rig.answers[1] + 1 >= rig.answers[0], "end {late} was late: {:?}", rig.answers);
+        assert!(rig.longest_gap() <= ms(33), "end {late} was late: {}", rig.longest_gap());
+    }
 }
 
 #[test]
