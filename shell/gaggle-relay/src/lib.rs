@@ -31,6 +31,7 @@ mod places;
 mod rates;
 mod server;
 mod totals;
+mod turns;
 mod udp;
 mod websocket;
 

@@ -29,7 +29,10 @@ use crate::websocket::{self, Ended};
 const TICK: Duration = Duration::from_millis(100);
 
 /// Datagrams that wait for the UDP port; what comes on top is dropped.
-const JOBS_MAX: usize = 16_384;
+pub(crate) const JOBS_MAX: usize = 16_384;
+
+/// The network of what no member asked for.
+const NOBODY: u64 = 0;
 
 /// A relay that runs until it is dropped.
 pub struct RelayServer {
@@ -134,7 +137,7 @@ impl RelayServer {
 
     /// Ends all connections, tells everybody why, and gives the UDP port back.
     pub async fn stop(&self) {
-        self.with_relay(|relay, out| relay.stop(out));
+        self.with_relay(NOBODY, |relay, out| relay.stop(out));
         self.stopping.store(true, Ordering::Relaxed);
         self.news.notify_one();
         let port = self.port.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -173,7 +176,7 @@ impl RelayServer {
     /// Whether there may be more of it now.
     fn handle_socket(&self, id: ConnectionId, address: IpAddr, frame: &[u8]) -> bool {
         let (now, unix_seconds) = (self.now(), (self.unix_seconds)());
-        let (request, is_within) = self.with_relay(|relay, out| {
+        let (request, is_within) = self.with_relay(network(address), |relay, out| {
             let dropped = relay.totals_mut().dropped_rate;
             let request = relay.handle_socket(now, unix_seconds, id, frame, out);
             (request, relay.totals_mut().dropped_rate == dropped)
@@ -200,12 +203,16 @@ impl RelayServer {
             self.news.notify_one();
         }
         drop(state);
-        self.with_relay(|relay, out| relay.closed(id, out));
+        self.with_relay(network(address), |relay, out| relay.closed(id, out));
     }
 
-    /// Lets the machine do something and passes on what it says.
-    fn with_relay<T>(&self, act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T) -> T {
-        let (result, has_news) = self.with_relay_at_port(act);
+    /// Lets the machine do something and passes on what it says, in the turn of the network it does so for.
+    fn with_relay<T>(
+        &self,
+        network: u64,
+        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
+    ) -> T {
+        let (result, has_news) = self.with_relay_at_port(network, act);
         if has_news {
             self.news.notify_one();
         }
@@ -215,6 +222,7 @@ impl RelayServer {
     /// The same for the UDP port itself, which looks after its jobs anyway. The second result is whether there are new ones.
     pub(crate) fn with_relay_at_port<T>(
         &self,
+        network: u64,
         act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
     ) -> (T, bool) {
         let mut state = self.lock();
@@ -231,7 +239,7 @@ impl RelayServer {
                         dropped += 1;
                         return;
                     }
-                    jobs.push_back(Job::Data { channel: connection, frame: frame.to_vec() });
+                    jobs.push_back(Job::Data { network, channel: connection, frame: frame.to_vec() });
                 }
                 Out::End if *has_udp => jobs.push_back(Job::End { channel: connection }),
                 _ => {}
@@ -278,7 +286,7 @@ impl RelayServer {
             port.as_ref().is_some_and(std::thread::JoinHandle::is_finished) && !self.is_stopping()
         };
         if is_gone && self.lock().has_udp {
-            self.with_relay(|relay, out| relay.lose_channels(out));
+            self.with_relay(NOBODY, |relay, out| relay.lose_channels(out));
             let mut state = self.lock();
             state.has_udp = false;
             state.jobs.clear();
@@ -340,7 +348,7 @@ async fn tick(server: Weak<RelayServer>) {
         tokio::time::sleep(TICK).await;
         let Some(server) = server.upgrade() else { return };
         let (now, unix_seconds) = (server.now(), (server.unix_seconds)());
-        server.with_relay(|relay, out| relay.handle_timeout(now, unix_seconds, out));
+        server.with_relay(NOBODY, |relay, out| relay.handle_timeout(now, unix_seconds, out));
         server.look_at_port();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing is made for strangers: a channel is there only because a member asked for it over its socket, and datagrams that belong
 //! to none are dropped and counted. Nothing is sent to an address that has not [agreed](crate::consent). What one look at the
-//! socket brings for one member leaves together.
+//! socket brings for one member leaves together, and nobody waits for more than a [turn](crate::turns) of whoever brings much.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io;
@@ -23,15 +23,24 @@ use crate::limiter::Limiter;
 use crate::machine::{ConnectionId, Relay, RelayConfig, Sink};
 use crate::opening::Opening;
 use crate::rates::Rates;
-use crate::server::RelayServer;
+use crate::server::{JOBS_MAX, RelayServer};
+use crate::turns::Turns;
 
 /// Longer than any datagram we understand.
 const DATAGRAM_BYTES_MAX: usize = 2_048;
 /// What the kernel should keep for us while we are busy or not let run: about 1,300 datagrams. More
 /// would only be older when they are read.
 const KERNEL_BYTES: usize = 1 << 20;
-/// Datagrams taken in one look at the socket: what they bring leaves before more are taken, so that none waits for long.
-const DATAGRAMS_PER_TURN: usize = 64;
+/// Datagrams taken in one look at the socket.
+const DATAGRAMS_PER_LOOK: usize = 64;
+/// Of datagrams that are taken, so many wait until they are decrypted: about what the kernel keeps for us.
+const WAITING_MAX: usize = 1_024;
+/// How long datagrams are decrypted before what they brought leaves and the next look: what comes meanwhile waits no longer.
+const DECRYPT_WITHIN: Duration = Duration::from_millis(1);
+/// What leaves in one turn: as much work as decrypting, and many times what a room says at once.
+const WORK_PER_TURN: usize = 64 * 1024;
+/// The work of a frame that goes out is its bytes and this.
+const WORK_PER_FRAME: usize = 200;
 /// Channels made in one turn: each costs as much as a hundred datagrams, and datagrams that came meanwhile wait no longer than that.
 const OFFERS_PER_TURN: usize = 1;
 /// A channel must open within this time.
@@ -127,8 +136,8 @@ pub(crate) enum Job {
     Offer(Offer),
     /// A socket has ended, and with it the channel it asked for, if that is not open.
     Closed { socket: ConnectionId },
-    /// Send this over a channel.
-    Data { channel: ConnectionId, frame: Vec<u8> },
+    /// Send this, which comes from this network, over a channel.
+    Data { network: u64, channel: ConnectionId, frame: Vec<u8> },
     /// End a channel.
     End { channel: ConnectionId },
 }
@@ -164,6 +173,14 @@ struct Held {
     fair: Fair,
 }
 
+/// A datagram of a channel, to be decrypted.
+struct Waiting {
+    id: ConnectionId,
+    from: SocketAddr,
+    length: usize,
+    buffer: Box<[u8]>,
+}
+
 /// The port while it runs.
 pub(crate) struct Port {
     socket: Socket,
@@ -180,8 +197,14 @@ pub(crate) struct Port {
     alarms: BTreeSet<(Instant, ConnectionId)>,
     /// What is done in a turn, kept for the next one's.
     jobs: VecDeque<Job>,
+    /// Datagrams that came, by the network of their channel.
+    waiting: Turns<Waiting>,
+    /// Frames that go out, by the network they came from.
+    leaving: Turns<(ConnectionId, Vec<u8>)>,
     questions: Limiter,
     buffer: Box<[u8]>,
+    /// Buffers to use again.
+    spare: Vec<Box<[u8]>>,
 }
 
 impl Port {
@@ -206,8 +229,11 @@ impl Port {
             by_address: HashMap::new(),
             alarms: BTreeSet::new(),
             jobs: VecDeque::new(),
+            waiting: Turns::new(WAITING_MAX),
+            leaving: Turns::new(JOBS_MAX),
             questions: Limiter::default(),
-            buffer: vec![0; DATAGRAM_BYTES_MAX].into_boxed_slice(),
+            buffer: new_buffer(),
+            spare: Vec::new(),
         })
     }
 
@@ -224,7 +250,7 @@ impl Port {
                 _ = self.socket.socket.readable() => {}
                 () = news.notified() => {}
                 () = &mut sleep, if next.is_some() => {}
-                () = tokio::task::yield_now(), if !self.offers.is_empty() => {}
+                () = tokio::task::yield_now(), if self.has_work() => {}
             }
             let Some(server) = server.upgrade() else { return };
             let is_last = server.is_stopping();
@@ -235,9 +261,27 @@ impl Port {
         }
     }
 
+    /// Whether there is something left to do that waits for nothing.
+    fn has_work(&self) -> bool {
+        !(self.offers.is_empty() && self.waiting.is_empty() && self.leaving.is_empty())
+    }
+
     fn turn(&mut self, server: &RelayServer) {
         let now = Instant::now();
         self.receive(now, server);
+        self.decrypt(now, server);
+        self.wake(now, server);
+        self.take_jobs(now, server);
+        self.leave(now, server);
+        for _ in 0..OFFERS_PER_TURN {
+            let Some(offer) = self.offers.pop_front() else { break };
+            self.give_up(offer.socket, now, server);
+            self.offer(&offer, now, server);
+        }
+    }
+
+    /// Looks after channels whose time has come.
+    fn wake(&mut self, now: Instant, server: &RelayServer) {
         while let Some((at, id)) = self.alarms.first().copied().filter(|(at, _)| *at <= now) {
             self.alarms.remove(&(at, id));
             let Some(held) = self.channels.get_mut(&id) else { continue };
@@ -253,10 +297,12 @@ impl Port {
                 self.drain(id, now, server);
             }
         }
-        // What came in this turn, from here and from the sockets, goes out together.
-        let mut touched = BTreeSet::new();
+    }
+
+    fn take_jobs(&mut self, now: Instant, server: &RelayServer) {
         let mut jobs = std::mem::take(&mut self.jobs);
         server.swap_jobs(&mut jobs);
+        let mut dropped = 0;
         for job in jobs.drain(..) {
             match job {
                 Job::Offer(offer) => {
@@ -269,40 +315,71 @@ impl Port {
                     self.give_up(socket, now, server);
                 }
                 Job::End { channel } => self.end(channel, now, server),
-                Job::Data { channel, frame } => {
-                    if let Some(held) = self.channels.get_mut(&channel) {
-                        held.frames.push(frame);
-                        touched.insert(channel);
-                    }
+                Job::Data { network, channel, frame } => {
+                    dropped += u64::from(self.leaving.push(network, (channel, frame)).is_some());
                 }
             }
         }
         self.jobs = jobs;
+        server.count_slow(dropped);
+    }
+
+    /// What came in this turn, from here and from the sockets, goes out together. If it is more than a turn bears, each network has its
+    /// part of it.
+    fn leave(&mut self, now: Instant, server: &RelayServer) {
+        let (mut touched, mut work) = (BTreeSet::new(), 0);
+        while work < WORK_PER_TURN
+            && let Some((_, (channel, frame))) = self.leaving.pop()
+        {
+            if let Some(held) = self.channels.get_mut(&channel) {
+                work += frame.len() + WORK_PER_FRAME;
+                held.frames.push(frame);
+                touched.insert(channel);
+            }
+        }
         for id in touched {
             self.send(id, now, server);
         }
-        for _ in 0..OFFERS_PER_TURN {
-            let Some(offer) = self.offers.pop_front() else { break };
-            self.give_up(offer.socket, now, server);
-            self.offer(&offer, now, server);
-        }
     }
 
+    /// Takes what came. It costs little, so that nobody's datagrams wait in the kernel behind whoever sends many.
     fn receive(&mut self, now: Instant, server: &RelayServer) {
-        for _ in 0..DATAGRAMS_PER_TURN {
+        let mut dropped = 0;
+        for _ in 0..DATAGRAMS_PER_LOOK {
             let (length, from) = match self.socket.try_receive(&mut self.buffer) {
                 Ok(received) => received,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 // Some systems report here that an earlier datagram could not be delivered.
                 Err(_) => continue,
             };
             let Some((id, length)) = self.owner(now, from, length, server) else { continue };
+            let Some(held) = self.channels.get(&id) else { continue };
+            let empty = self.spare.pop().unwrap_or_else(new_buffer);
+            let buffer = std::mem::replace(&mut self.buffer, empty);
+            let too_much = self.waiting.push(held.network, Waiting { id, from, length, buffer });
+            dropped += u64::from(too_much.is_some());
+            self.spare.extend(too_much.map(|waiting| waiting.buffer));
+        }
+        server.count_slow(dropped);
+    }
+
+    /// Lets channels have what came for them, one of each network after the other.
+    fn decrypt(&mut self, now: Instant, server: &RelayServer) {
+        let began = Instant::now();
+        while let Some((_, Waiting { id, from, length, buffer })) = self.waiting.pop() {
             let to = self.local(from);
-            let Some(held) = self.channels.get_mut(&id) else { continue };
-            if held.channel.handle(now, from, to, &self.buffer[..length]).is_err() {
-                self.end(id, now, server);
-            } else {
-                self.drain(id, now, server);
+            if let Some(held) = self.channels.get_mut(&id) {
+                if held.channel.handle(now, from, to, &buffer[..length]).is_err() {
+                    self.end(id, now, server);
+                } else {
+                    self.drain(id, now, server);
+                }
+            }
+            if self.spare.len() < DATAGRAMS_PER_LOOK {
+                self.spare.push(buffer);
+            }
+            if began.elapsed() >= DECRYPT_WITHIN {
+                return;
             }
         }
     }
@@ -523,7 +600,9 @@ impl Port {
                 RtcOut::Transmit { to, bytes, .. } => transmit(&self.socket, &held.consent, now, to, &bytes),
                 RtcOut::Message(frame) => {
                     let now = server.now();
-                    server.with_relay_at_port(|relay, out| relay.handle_channel(now, id, &frame, out));
+                    let handle =
+                        |relay: &mut Relay, out: Sink<'_>| relay.handle_channel(now, id, &frame, out);
+                    server.with_relay_at_port(held.network, handle);
                 }
                 RtcOut::Open => {
                     held.open = true;
@@ -531,13 +610,13 @@ impl Port {
                     let (socket, now) = (held.socket, server.now());
                     let opened =
                         |relay: &mut Relay, out: Sink<'_>| relay.channel_opened(now, socket, id, out);
-                    if !server.with_relay_at_port(opened).0 {
+                    if !server.with_relay_at_port(held.network, opened).0 {
                         held.channel.close();
                     }
                 }
                 RtcOut::Closed => {
                     if held.channel.broke_rules() {
-                        server.with_relay_at_port(|relay, out| relay.misbehaved(id, out));
+                        server.with_relay_at_port(held.network, |relay, out| relay.misbehaved(id, out));
                     }
                     self.forget(id, server);
                     return;
@@ -590,8 +669,12 @@ impl Port {
         for address in held.consent.addresses() {
             self.forget_address(address, id);
         }
-        server.with_relay_at_port(|relay, out| relay.closed(id, out));
+        server.with_relay_at_port(held.network, |relay, out| relay.closed(id, out));
     }
+}
+
+fn new_buffer() -> Box<[u8]> {
+    vec![0; DATAGRAM_BYTES_MAX].into_boxed_slice()
 }
 
 /// Sends to who agreed to it.

@@ -1,10 +1,13 @@
 //! Who means a relay ill: strangers at its UDP port with questions without end, checks with no password, greetings of DTLS and noise;
 //! strangers at its other port with tickets they signed themselves; members who offer channel after channel, or who send the others
 //! all they can.
+//!
+//! They are a process of their own and run only while nobody else wants to: whoever attacks computes elsewhere, not on the cores of those
+//! who are measured or of the relay. What it sends reaches the relay all the same, which counts it.
 
+use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,8 +19,7 @@ use gaggle_relay::loopback::claims;
 use gaggle_rtc::{Certificate, Out, Role, RtcChannel, stun};
 use tungstenite::{Message, WebSocket};
 
-use crate::RelayProcess;
-use crate::relay_process::Counts;
+use crate::relay_process::{Counts, ticket};
 
 /// Datagrams of strangers in every millisecond.
 const PER_MILLISECOND: usize = 5;
@@ -44,6 +46,13 @@ pub(crate) enum By {
 }
 
 impl By {
+    const ALL: [(By, &str); 4] = [
+        (By::Strangers, "strangers"),
+        (By::Forgers, "forgers"),
+        (By::Offerers, "offerers"),
+        (By::Members, "members"),
+    ];
+
     /// What of it the relay counted as turned away.
     pub(crate) fn repelled(self, counts: Counts) -> u64 {
         match self {
@@ -57,54 +66,64 @@ impl By {
 
 /// An attack, which ends when dropped.
 pub(crate) struct Attack {
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+    child: Child,
 }
 
 impl Attack {
-    pub(crate) fn begin(by: By, relay: &RelayProcess, victims: &[PeerId]) -> Attack {
-        let address = relay.url().trim_start_matches("ws://").trim_end_matches("/relay");
-        let address: SocketAddr = address.parse().unwrap();
-        let stop = Arc::new(AtomicBool::new(false));
-        let mut threads = Vec::new();
-        let members: &[fn(Flooder, &AtomicBool)] = match by {
-            By::Strangers => {
-                let told = Arc::clone(&stop);
-                threads.push(std::thread::spawn(move || throw(address, &told)));
-                &[]
-            }
-            By::Forgers => {
-                let (told, url) = (Arc::clone(&stop), relay.url().to_string());
-                threads.push(std::thread::spawn(move || forge(&url, address, &told)));
-                &[]
-            }
-            By::Offerers => {
-                let mut flooders: Vec<Flooder> =
-                    (0..OFFERERS).map(|_| Flooder::come(relay, address, &[])).collect();
-                let told = Arc::clone(&stop);
-                threads.push(std::thread::spawn(move || offer(&mut flooders, &told)));
-                &[]
-            }
-            By::Members => &[flood_channel, flood_channel, flood_socket],
-        };
-        for flood in members {
-            let (flooder, told) = (Flooder::come(relay, address, victims), Arc::clone(&stop));
-            threads.push(std::thread::spawn(move || flood(flooder, &told)));
-        }
-        Attack { stop, threads }
+    /// Lets them come to the relay at this URL. They attack when this returns.
+    pub(crate) fn begin(by: By, url: &str, victims: &[PeerId]) -> Attack {
+        let name = By::ALL.iter().find(|(kind, _)| *kind == by).map_or("", |(_, name)| name);
+        // They have only what time nobody else wants, at no moment more.
+        let mut child = Command::new("chrt")
+            .args(["--idle", "0"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["attacker", name, url])
+            .args(victims.iter().map(PeerId::to_string))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        assert_eq!(ready.trim(), "ready", "they could not come");
+        Attack { child }
     }
 }
 
 impl Drop for Attack {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
-fn throw(address: SocketAddr, told: &AtomicBool) {
+/// Is the attack: says when all have come, and goes on until it is ended.
+pub(crate) fn run(name: &str, url: &str, victims: &[PeerId]) {
+    let address = url.trim_start_matches("ws://").trim_end_matches("/relay");
+    let address: SocketAddr = address.parse().unwrap();
+    let come = |victims| Flooder::come(url, address, victims);
+    let (by, _) = By::ALL.into_iter().find(|(_, known)| *known == name).unwrap();
+    let url = url.to_string();
+    let threads: Vec<JoinHandle<()>> = match by {
+        By::Strangers => vec![std::thread::spawn(move || throw(address))],
+        By::Forgers => vec![std::thread::spawn(move || forge(&url, address))],
+        By::Offerers => {
+            let mut flooders: Vec<Flooder> = (0..OFFERERS).map(|_| come(&[])).collect();
+            vec![std::thread::spawn(move || offer(&mut flooders))]
+        }
+        By::Members => {
+            let floods: [fn(Flooder); 3] = [flood_channel, flood_channel, flood_socket];
+            let begin = |flood: fn(Flooder)| {
+                let flooder = come(victims);
+                std::thread::spawn(move || flood(flooder))
+            };
+            floods.map(begin).into()
+        }
+    };
+    println!("ready");
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+fn throw(address: SocketAddr) -> ! {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut check = stun::brief_question([1; 12]).to_vec();
     check.extend([0x00, 0x06, 0x00, 0x09]);
@@ -112,7 +131,7 @@ fn throw(address: SocketAddr, told: &AtomicBool) {
     check[3] = 16;
     let greeting = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
     let thrown = [stun::question([7; 12]), check, greeting, vec![0x5a; 1_000], vec![1; 64]];
-    while !told.load(Ordering::Relaxed) {
+    loop {
         // What the kernel has no room for is lost, as on any network.
         thrown.iter().cycle().take(PER_MILLISECOND).for_each(|bytes| _ = socket.send_to(bytes, address));
         std::thread::sleep(Duration::from_millis(1));
@@ -127,14 +146,11 @@ fn connect(from: [u8; 4], address: SocketAddr, url: &str) -> Option<WebSocket<Tc
     Some(tungstenite::client(url, TcpStream::from(socket)).ok()?.0)
 }
 
-fn forge(url: &str, address: SocketAddr, told: &AtomicBool) {
+fn forge(url: &str, address: SocketAddr) {
     let signer = TicketSigner::from_secret(&[66; 32]);
     let ticket = signer.sign(&claims(0, random_peer().unwrap(), 1, u64::from(u32::MAX)));
     let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
     for nth in (0..FORGERS).cycle() {
-        if told.load(Ordering::Relaxed) {
-            return;
-        }
         // Whoever is not even let in tries again from elsewhere.
         if let Some(mut words) = connect([127, 0, 1, nth], address, url) {
             let _ = words.send(Message::Binary(frame.clone().into()));
@@ -143,7 +159,7 @@ fn forge(url: &str, address: SocketAddr, told: &AtomicBool) {
     }
 }
 
-fn offer(flooders: &mut [Flooder], told: &AtomicBool) {
+fn offer(flooders: &mut [Flooder]) {
     let mut channel = RtcChannel::new(Instant::now(), Role::Peer, &Certificate::generate().unwrap());
     channel.add_host(SocketAddr::from((ELSEWHERE, 9))).unwrap();
     let description = channel.offer().unwrap();
@@ -151,7 +167,7 @@ fn offer(flooders: &mut [Flooder], told: &AtomicBool) {
     for flooder in &*flooders {
         flooder.words.get_ref().set_nonblocking(true).unwrap();
     }
-    while !told.load(Ordering::Relaxed) {
+    loop {
         for flooder in &mut *flooders {
             for _ in 0..OFFERS_PER_MILLISECOND {
                 let _ = flooder.words.write(Message::Binary(frame.clone().into()));
@@ -172,12 +188,12 @@ struct Flooder {
 }
 
 impl Flooder {
-    fn come(relay: &RelayProcess, address: SocketAddr, victims: &[PeerId]) -> Flooder {
-        let words = connect(ELSEWHERE, address, relay.url()).unwrap();
+    fn come(url: &str, address: SocketAddr, victims: &[PeerId]) -> Flooder {
+        let words = connect(ELSEWHERE, address, url).unwrap();
         // What it says was said at the beginning of all time, so that nobody counts it.
         let frame = |peer: &PeerId| RelayFrame::Data { peer: *peer, datagram: &[0; 1_000] }.to_bytes();
         let mut flooder = Flooder { words, frames: victims.iter().map(frame).collect() };
-        flooder.say(RelayFrame::Prove { ticket: &relay.ticket(0, random_peer().unwrap()) });
+        flooder.say(RelayFrame::Prove { ticket: &ticket(0, random_peer().unwrap()) });
         victims.iter().for_each(|peer| flooder.say(RelayFrame::Call { peer: *peer }));
         flooder
     }
@@ -187,9 +203,9 @@ impl Flooder {
     }
 }
 
-fn flood_socket(mut flooder: Flooder, told: &AtomicBool) {
+fn flood_socket(mut flooder: Flooder) {
     flooder.words.get_ref().set_write_timeout(Some(Duration::from_millis(100))).unwrap();
-    while !told.load(Ordering::Relaxed) {
+    loop {
         for frame in &flooder.frames {
             // The relay reads no more than it wants.
             let _ = flooder.words.write(Message::Binary(frame.clone().into()));
@@ -198,7 +214,7 @@ fn flood_socket(mut flooder: Flooder, told: &AtomicBool) {
     }
 }
 
-fn flood_channel(mut flooder: Flooder, told: &AtomicBool) {
+fn flood_channel(mut flooder: Flooder) {
     let socket = UdpSocket::bind(SocketAddr::from((ELSEWHERE, 0))).unwrap();
     socket.set_nonblocking(true).unwrap();
     let here = socket.local_addr().unwrap();
@@ -214,7 +230,7 @@ fn flood_channel(mut flooder: Flooder, told: &AtomicBool) {
     };
     channel.accept(&answer).unwrap();
     let mut buffer = [0; 2_048];
-    while !told.load(Ordering::Relaxed) {
+    loop {
         let now = Instant::now();
         while let Ok((length, from)) = socket.recv_from(&mut buffer) {
             let _ = channel.handle(now, from, here, &buffer[..length]);

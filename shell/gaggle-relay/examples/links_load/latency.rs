@@ -8,6 +8,7 @@ use gaggle_link::{Carrier, CarrierEvent, Direct, Way};
 use gaggle_native::{Clock, DirectWay, random_peer};
 
 use crate::member::Member;
+use crate::relay_process::ticket;
 use crate::{RelayProcess, median};
 
 const ROUNDS: usize = 2_000;
@@ -58,9 +59,8 @@ pub(crate) fn direct(clock: &Clock) -> f64 {
 pub(crate) fn relay(clock: &Clock) -> f64 {
     let relay = RelayProcess::start(false);
     let ids = [1, 2].map(PeerId::from_u128);
-    let mut members = [0, 1].map(|nth| {
-        Member::come(clock.now(), relay.url(), &relay.ticket(1, ids[nth]), ids[nth], &[ids[1 - nth]])
-    });
+    let mut members = [0, 1]
+        .map(|nth| Member::come(clock.now(), relay.url(), &ticket(1, ids[nth]), ids[nth], &[ids[1 - nth]]));
     while members.iter().any(|member| member.open() == 0) {
         members.iter_mut().for_each(|member| member.poll(clock.now(), |_, _| {}));
         std::thread::sleep(Duration::from_millis(1));

@@ -8,6 +8,7 @@ use gaggle_native::Clock;
 use crate::RelayProcess;
 use crate::attack::{Attack, By};
 use crate::member::Member;
+use crate::relay_process::ticket;
 
 /// What one says: a running game's packet is of about this size. It begins with when it was said.
 const MESSAGE_BYTES: usize = 100;
@@ -97,7 +98,7 @@ impl Load {
         let counts_from = begin + WARM_UP;
         let end = counts_from + Micros::from_secs(self.seconds);
         let victims: Vec<PeerId> = members[..self.members].iter().map(|member| member.id).collect();
-        let attack = self.attacked.map(|by| Attack::begin(by, &relay, &victims));
+        let attack = self.attacked.map(|by| Attack::begin(by, relay.url(), &victims));
         let lane = self.rooms.div_ceil(self.lanes) as usize * self.members;
         let lanes = members.chunks_mut(lane).zip(due.chunks_mut(lane));
         let mut carried = std::thread::scope(|scope| {
@@ -156,7 +157,7 @@ impl Load {
             let peers: Vec<PeerId> = (0..self.members).map(|nth| id(room, nth)).collect();
             for me in &peers {
                 let others: Vec<PeerId> = peers.iter().copied().filter(|other| other != me).collect();
-                members.push(Member::come(clock.now(), relay.url(), &relay.ticket(room, *me), *me, &others));
+                members.push(Member::come(clock.now(), relay.url(), &ticket(room, *me), *me, &others));
                 members.iter_mut().for_each(|member| member.poll(clock.now(), |_, _| {}));
             }
         }

@@ -13,6 +13,7 @@ mod meeting;
 mod member;
 mod relay_process;
 
+use gaggle_kit::PeerId;
 use gaggle_native::Clock;
 
 use attack::By;
@@ -23,6 +24,13 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == "relay") {
         relay_process::run(arguments.get(1).map_or("usual", String::as_str));
+        return;
+    }
+    if let [attacker, by, url, victims @ ..] = &arguments[..]
+        && attacker == "attacker"
+    {
+        let victims: Vec<PeerId> = victims.iter().map(|victim| victim.parse().unwrap()).collect();
+        attack::run(by, url, &victims);
         return;
     }
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == name);
@@ -48,25 +56,16 @@ fn main() {
             say(&format!("relay_{name}_per_cpu_second"), carried.per_cpu_second());
         }
     }
-    if wanted("attack") {
-        for (name, attacked) in [
-            ("quiet", None),
-            ("attacked", Some(By::Strangers)),
-            ("forged", Some(By::Forgers)),
-            ("offered", Some(By::Offerers)),
-            ("flooded", Some(By::Members)),
-        ] {
-            // A thread for each room: what a flooded one has to read keeps no other waiting.
-            let carried =
-                Load { rooms: 4, members: 4, seconds: 8, lanes: 4, in_phase: false, attacked }.run(&clock);
-            say(&format!("{name}_p50_ms"), carried.percentile_of_others(50));
-            say(&format!("{name}_p99_ms"), carried.percentile_of_others(99));
-            say(&format!("{name}_lost"), carried.lost_by_others() as f64);
-            say(&format!("{name}_all_p99_ms"), carried.percentile(99));
-            say(&format!("{name}_all_lost"), carried.lost() as f64);
-            say(&format!("{name}_repelled"), carried.repelled as f64);
-            say(&format!("{name}_round_p99_ms"), carried.round_percentile(99));
-            say(&format!("{name}_cpu_percent"), carried.cpu_percent());
+    // All kinds of attack, or those that are named.
+    for (name, attacked) in [
+        ("quiet", None),
+        ("attacked", Some(By::Strangers)),
+        ("forged", Some(By::Forgers)),
+        ("offered", Some(By::Offerers)),
+        ("flooded", Some(By::Members)),
+    ] {
+        if wanted("attack") || wanted(name) {
+            endure(&clock, name, attacked);
         }
     }
     if wanted("back") {
@@ -84,6 +83,21 @@ fn main() {
         say("held_memory_growth_kb", carried.memory_growth_kb);
         say("held_cpu_percent", carried.cpu_percent());
     }
+}
+
+/// What those notice who are not meant.
+fn endure(clock: &Clock, name: &str, attacked: Option<By>) {
+    // A thread for each room: what a flooded one has to read keeps no other waiting.
+    let load = Load { rooms: 4, members: 4, seconds: 8, lanes: 4, in_phase: false, attacked };
+    let carried = load.run(clock);
+    say(&format!("{name}_p50_ms"), carried.percentile_of_others(50));
+    say(&format!("{name}_p99_ms"), carried.percentile_of_others(99));
+    say(&format!("{name}_lost"), carried.lost_by_others() as f64);
+    say(&format!("{name}_all_p99_ms"), carried.percentile(99));
+    say(&format!("{name}_all_lost"), carried.lost() as f64);
+    say(&format!("{name}_repelled"), carried.repelled as f64);
+    say(&format!("{name}_round_p99_ms"), carried.round_percentile(99));
+    say(&format!("{name}_cpu_percent"), carried.cpu_percent());
 }
 
 fn say(name: &str, value: f64) {

@@ -6,6 +6,7 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, Event, Links, LinksConfig, Path, Transport};
 use gaggle_native::{Clock, Servers, links, random_peer};
 
+use crate::relay_process::ticket;
 use crate::{RelayProcess, median};
 
 const MEETINGS: usize = 20;
@@ -39,7 +40,7 @@ fn meet(clock: &Clock, relay: &RelayProcess, signals: bool, path: Path) -> Vec<f
     while pairs.len() < MEETINGS || pairs.iter().any(|pair| pair.met.is_none()) {
         if pairs.len() < MEETINGS && clock.now() >= next {
             next += Micros::new(APART.as_micros() as u64);
-            pairs.push(Pair::begin(clock, relay, &servers, pairs.len() as u64));
+            pairs.push(Pair::begin(clock, &servers, pairs.len() as u64));
         }
         pairs.iter_mut().filter(|pair| pair.met.is_none()).for_each(|pair| pair.step(clock, signals, path));
         std::thread::sleep(Duration::from_millis(1));
@@ -49,12 +50,11 @@ fn meet(clock: &Clock, relay: &RelayProcess, signals: bool, path: Path) -> Vec<f
 }
 
 impl Pair {
-    fn begin(clock: &Clock, relay: &RelayProcess, servers: &Servers, room: u64) -> Pair {
+    fn begin(clock: &Clock, servers: &Servers, room: u64) -> Pair {
         let ids = [random_peer().unwrap(), random_peer().unwrap()];
         let began = clock.now();
-        let mut links = ids.map(|me| {
-            links(me, &relay.ticket(room, me), servers, LinksConfig::default(), me.to_u128() as u64)
-        });
+        let mut links =
+            ids.map(|me| links(me, &ticket(room, me), servers, LinksConfig::default(), me.to_u128() as u64));
         (0..2).for_each(|nth| links[nth].peer_up(began, ids[1 - nth]));
         Pair { ids, links, began, met: None }
     }

@@ -44,6 +44,12 @@ pub(crate) fn run(limits: &str) {
     }
 }
 
+/// A ticket for a room of any of these relays.
+pub(crate) fn ticket(room: u64, peer: PeerId) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    TicketSigner::from_secret(&SECRET).sign(&claims(room, peer, 1, now + 3_600))
+}
+
 /// The process, ended when dropped.
 pub(crate) struct RelayProcess {
     child: Child,
@@ -68,12 +74,6 @@ impl RelayProcess {
 
     pub(crate) fn url(&self) -> &str {
         &self.url
-    }
-
-    /// A ticket for a room.
-    pub(crate) fn ticket(&self, room: u64, peer: PeerId) -> String {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-        TicketSigner::from_secret(&SECRET).sign(&claims(room, peer, 1, now + 3_600))
     }
 
     /// What it counted so far.
