@@ -213,7 +213,7 @@ impl DirectWay {
     fn found(&mut self, base: SocketAddr, seen: SocketAddr) {
         for (peer, held) in &mut self.channels {
             if let Ok(candidate) = held.channel.add_reflexive(seen, base) {
-                let candidate = Candidate { line: 0, mid: "0".to_string(), candidate };
+                let candidate = Candidate { line: 0, mid: held.channel.mid().to_string(), candidate };
                 self.rendezvous.found(*peer, held.attempt, candidate);
             }
         }

@@ -101,6 +101,8 @@ pub struct RtcChannel {
     pending: Option<SdpPendingOffer>,
     channel: Option<ChannelId>,
     other: Option<Other>,
+    /// What our description calls the channel's part of it.
+    mid: String,
     gate: Arc<Gate>,
     open: bool,
     ended: bool,
@@ -121,8 +123,8 @@ impl RtcChannel {
             .clear_codecs();
         let gate = Gate::new(now);
         let rtc = gate.guard(|| config.build(now));
-        let (pending, channel, other) = (None, None, None);
-        RtcChannel { rtc, pending, channel, other, gate, open: false, ended: false, crashed: false }
+        let (pending, channel, other, mid) = (None, None, None, String::new());
+        RtcChannel { rtc, pending, channel, other, mid, gate, open: false, ended: false, crashed: false }
     }
 
     /// An address of ours.
@@ -175,7 +177,9 @@ impl RtcChannel {
         let (offer, pending) =
             change.apply().ok_or_else(|| RtcChannelError::Description("nothing to offer".to_string()))?;
         self.pending = Some(pending);
-        Ok(offer.to_sdp_string())
+        let offer = offer.to_sdp_string();
+        self.mid = line(&offer, "a=mid:").unwrap_or_default().to_string();
+        Ok(offer)
     }
 
     /// Answers the other side's description with ours.
@@ -193,7 +197,9 @@ impl RtcChannel {
             let offer = SdpOffer::from_sdp_string(offer).map_err(description_error)?;
             let answer = channel.rtc.sdp_api().accept_offer(offer).map_err(description_error)?;
             channel.channel = Some(channel.rtc.direct_api().create_data_channel(channel_config()));
-            Ok(answer.to_sdp_string())
+            let answer = answer.to_sdp_string();
+            channel.mid = line(&answer, "a=mid:").unwrap_or_default().to_string();
+            Ok(answer)
         })?
     }
 
@@ -210,6 +216,11 @@ impl RtcChannel {
                 pending.ok_or_else(|| RtcChannelError::Description("nothing was offered".to_string()))?;
             channel.rtc.sdp_api().accept_answer(pending, answer).map_err(description_error)
         })?
+    }
+
+    /// What an address belongs to that is found after the description was given: browsers refuse one that names another part of it.
+    pub fn mid(&self) -> &str {
+        &self.mid
     }
 
     /// The name by which the other side calls for this channel in its first datagrams.
