@@ -42,6 +42,8 @@ pub(crate) struct Inbox {
     pub(crate) spare: Vec<Vec<u8>>,
     /// Datagrams that came while nobody polled, or were longer than any of ours.
     pub(crate) dropped: u64,
+    /// Descriptions and addresses of peers that could not be used.
+    pub(crate) refused: u64,
 }
 
 impl Inbox {
@@ -158,12 +160,14 @@ impl Connection {
         spawn_local(async move {
             loop {
                 let Some(task) = tasks.borrow_mut().pop_front() else { break };
-                let fatal = !matches!(task, Task::Candidate(_));
-                let done = perform(&connection, &reporter, task).await;
-                // A single bad address is no reason to give up; a bad description is.
-                if done.is_err() && fatal {
-                    reporter.report(Report::Failed);
-                    break;
+                let (is_theirs, fatal) = (!matches!(task, Task::Offer), !matches!(task, Task::Candidate(_)));
+                if perform(&connection, &reporter, task).await.is_err() {
+                    reporter.inbox.borrow_mut().refused += u64::from(is_theirs);
+                    // A single bad address is no reason to give up; a bad description is.
+                    if fatal {
+                        reporter.report(Report::Failed);
+                        break;
+                    }
                 }
             }
             working.set(false);
@@ -173,6 +177,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        // What a closed connection cannot use is nobody's fault.
+        self.tasks.borrow_mut().clear();
         self.channel.set_onopen(None);
         self.channel.set_onclose(None);
         self.channel.set_onmessage(None);

@@ -140,6 +140,10 @@ impl Direct for DirectWay {
         self.rendezvous.next_signal()
     }
 
+    fn refused(&self) -> u64 {
+        self.inbox.borrow().refused
+    }
+
     fn set_servers(&mut self, servers: &[IceServer]) {
         self.configuration = configuration(servers);
     }

@@ -48,6 +48,18 @@ pub fn guest_signal(nth: u32, from: &str, text: &str) {
     });
 }
 
+/// Something came for a guest that may be no signal.
+#[wasm_bindgen]
+pub fn guest_doubtful_signal(nth: u32, from: &str, text: &str) {
+    let _ = with(nth, |links| links.handle_signal(now(), peer(from), text));
+}
+
+/// How often a guest was handed what is no signal, or a description or address nothing can be done with.
+#[wasm_bindgen]
+pub fn guest_refused(nth: u32) -> u32 {
+    with(nth, |links| links.signals_refused() as u32)
+}
+
 /// Sends a message on a stream, or unreliably on none; an empty text if it was taken.
 #[wasm_bindgen]
 pub fn guest_send(nth: u32, to: &str, stream: Option<u8>, bytes: &str) -> String {
