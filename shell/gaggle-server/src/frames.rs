@@ -12,6 +12,8 @@ use thiserror::Error;
 
 /// The most of what goes out that is put together at once.
 const ASSEMBLE: usize = 16_384;
+/// What stands before the bytes of a frame that goes out, at most.
+const HEADER_BYTES_MAX: usize = 10;
 /// A ping, a pong or a goodbye carries at most this.
 const CONTROL_BYTES_MAX: usize = 125;
 
@@ -261,13 +263,15 @@ pub(crate) enum Frame {
 }
 
 impl Frame {
+    /// What it takes, with a header as long as can be: even an empty one takes something.
     fn bytes(&self) -> usize {
-        match self {
-            Frame::Text(text) => text.len(),
-            Frame::Ping => 0,
-            Frame::Pong(bytes) => bytes.len(),
-            Frame::Close(_, why) => 2 + why.len(),
-        }
+        HEADER_BYTES_MAX
+            + match self {
+                Frame::Text(text) => text.len(),
+                Frame::Ping => 0,
+                Frame::Pong(bytes) => bytes.len(),
+                Frame::Close(_, why) => 2 + why.len(),
+            }
     }
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -319,7 +323,7 @@ impl Outgoing {
         self.waiting.push_back(frame);
     }
 
-    /// How much waits, without what is around it.
+    /// How much waits.
     pub(crate) fn bytes(&self) -> usize {
         self.waiting_bytes + self.rest.len() - self.sent
     }
@@ -483,7 +487,7 @@ mod tests {
         outgoing.push(Frame::Ping);
         outgoing.push(Frame::Pong(Box::new([1, 2])));
         outgoing.push(Frame::Close(Some(1_001), "bye"));
-        assert_eq!(outgoing.bytes(), 1 + 125 + 126 + 70_000 + 2 + 5);
+        assert_eq!(outgoing.bytes(), 1 + 125 + 126 + 70_000 + 2 + 5 + 7 * HEADER_BYTES_MAX);
         let mut narrow = Narrow { left: 0, bytes: Vec::new() };
         let mut blocked = 0;
         while let Err(error) = outgoing.write_to(&mut narrow) {

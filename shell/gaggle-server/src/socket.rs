@@ -5,6 +5,7 @@
 //! another costs one wake-up, not two. What comes is only ever seen by that thread: a message is heard where the kernel put it.
 
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -19,8 +20,8 @@ use crate::switchboard::Board;
 
 /// What a client may leave unread before it is given up as too slow.
 const WRITE_BUFFER_MAX: usize = 262_144;
-/// Whose unread words are as many gets no answers to pings.
-const PONG_BUFFER_MAX: usize = 1_024;
+/// Who leaves as much unread gets no answers to pings.
+const PONG_BUFFER_MAX: usize = WRITE_BUFFER_MAX / 4;
 /// What is opened at once of what came sealed.
 const OPEN_AT_ONCE: usize = 16_384;
 
@@ -107,13 +108,26 @@ impl Socket {
         self.blocked.store(true, Ordering::Release);
         let flushed = outgoing.write_to(&mut Pipe { stream: &self.stream, tls: tls.as_deref_mut() });
         // Whatever else is wrong with the connection, its thread finds out by reading.
-        let is_blocked = flushed.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        let is_blocked = flushed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
         self.blocked.store(is_blocked, Ordering::Release);
+        // That was the last word. Clients wait for this before they take the connection for closed.
+        if flushed.is_ok() && self.has_ended() {
+            if let Some(tls) = tls {
+                tls.send_close_notify();
+                let _ = send_sealed(tls, &mut &self.stream);
+            }
+            let _ = self.stream.shutdown(Shutdown::Write);
+        }
+    }
+
+    /// Whether something waits for the kernel to take it.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked.load(Ordering::Acquire)
     }
 
     /// The kernel may take more.
     pub(crate) fn go_on(&self) {
-        if self.blocked.load(Ordering::Acquire) {
+        if self.is_blocked() {
             self.flush();
         }
     }

@@ -25,7 +25,7 @@ use crate::socket::Socket;
 /// What is taken from the kernel at once, into a buffer all sockets of a thread share.
 const READ_AT_ONCE: usize = 16_384;
 /// How often one socket is read before the others have their turn.
-const READS_A_TURN: usize = 8;
+const READS_A_TURN: usize = 2;
 const EVENTS_A_TURN: usize = 1_024;
 /// How long the other side may take to finish a connection we ended.
 const LINGER: Duration = Duration::from_secs(2);
@@ -145,6 +145,8 @@ struct Line {
     incoming: Incoming,
     /// It is over; so much of what it still says is thrown away.
     lingers: Option<usize>,
+    /// It is among those that are read again without the kernel saying so.
+    is_unread: bool,
 }
 
 /// What came of reading.
@@ -163,6 +165,8 @@ enum Came {
 impl Line {
     fn read(&mut self, hub: &Arc<Hub>, buffer: &mut [u8]) -> Came {
         let count = match self.socket.read(buffer) {
+            // Whoever has closed only its own side still takes our last words.
+            Ok(0) if self.lingers.is_some() && self.socket.is_blocked() => return Came::Nothing,
             Ok(0) => return Came::Gone,
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Came::Nothing,
@@ -193,17 +197,27 @@ impl Lines {
                 }
                 _ => {}
             }
+            // Those that were not done before, and whoever has something new: each once a turn.
+            let unread = std::mem::take(&mut self.unread);
             for event in &events {
                 self.turn(event);
             }
-            for token in std::mem::take(&mut self.unread) {
-                self.read(token, true);
+            for token in unread {
+                if let Some(line) = self.lines.get_mut(&token) {
+                    line.is_unread = false;
+                    self.read(token, true);
+                }
             }
             while let Ok(command) = commands.try_recv() {
                 match command {
                     Command::Serve(arrival) => self.serve(*arrival),
                     Command::Finish(ConnectionId(id)) => self.finish(Token(id as usize)),
-                    Command::Stop => return,
+                    Command::Stop => {
+                        return self.lines.into_values().for_each(|line| {
+                            // Whoever still has a hand on one has nothing of it.
+                            self.hub.closed(line.socket.id());
+                        });
+                    }
                 }
             }
             while let Some((_, token)) = self.lingering.front().filter(|(at, _)| *at <= Instant::now()) {
@@ -228,7 +242,7 @@ impl Lines {
         // What came together with the handshake is there without the kernel saying so.
         let goes_on = socket.hear(&self.hub, &mut incoming, &mut read)
             && socket.take(&self.hub, &mut incoming, &mut []);
-        self.lines.insert(token, Line { socket, incoming, lingers: None });
+        self.lines.insert(token, Line { socket, incoming, lingers: None, is_unread: false });
         if !goes_on {
             self.finish(token);
         }
@@ -248,7 +262,8 @@ impl Lines {
 
     /// Takes what came. If the other side has closed, there is something behind it that the kernel does not say again.
     fn read(&mut self, token: Token, is_closed: bool) {
-        let Some(line) = self.lines.get_mut(&token) else { return };
+        // Who has a turn coming has it then, and no other.
+        let Some(line) = self.lines.get_mut(&token).filter(|line| !line.is_unread) else { return };
         for _ in 0..READS_A_TURN {
             match line.read(&self.hub, &mut self.buffer) {
                 Came::All => {}
@@ -258,7 +273,14 @@ impl Lines {
                 Came::Gone => return self.remove(token),
             }
         }
-        self.unread.push(token);
+        self.read_again(token);
+    }
+
+    fn read_again(&mut self, token: Token) {
+        if let Some(line) = self.lines.get_mut(&token).filter(|line| !line.is_unread) {
+            line.is_unread = true;
+            self.unread.push(token);
+        }
     }
 
     /// Nobody listens to this connection any more. Unread bytes would make the kernel throw away what we said last, so that it is
@@ -272,7 +294,7 @@ impl Lines {
         line.socket.flush();
         self.hub.closed(line.socket.id());
         self.lingering.push_back((Instant::now() + LINGER, token));
-        self.unread.push(token);
+        self.read_again(token);
     }
 
     fn remove(&mut self, token: Token) {

@@ -37,6 +37,42 @@ fn a_message_that_is_too_long_ends_the_connection_with_a_word() {
 }
 
 #[test]
+fn whoever_talks_without_end_has_one_turn_like_everybody_else() {
+    let server = TestServer::with(|config| config.threads = 1);
+    let mut other = server.guest();
+    other.hello(1);
+    let mut flooder = server.guest();
+    flooder.hello(2);
+    let raw = flooder.socket.get_mut().try_clone().unwrap();
+    // As fast as it is taken, and whoever reads the answers is not too slow.
+    let text = br#"{"type":"touch"}"#;
+    let texts = [&[0x81, 0x80 | text.len() as u8, 0, 0, 0, 0], &text[..]].concat().repeat(1_000);
+    let (mut out, mut answers) = (raw.try_clone().unwrap(), raw.try_clone().unwrap());
+    let reader = std::thread::spawn(move || std::io::copy(&mut answers, &mut std::io::sink()));
+    let flood = std::thread::spawn(move || {
+        let mut sent = 0_usize;
+        while out.write_all(&texts).is_ok() {
+            sent += texts.len();
+        }
+        sent
+    });
+    let began = Instant::now();
+    let mut waits = Vec::new();
+    while began.elapsed() < Duration::from_secs(3) {
+        let said = Instant::now();
+        other.say(r#"{"type":"touch","id":7}"#);
+        assert!(matches!(other.hear(), ServerMessage::Done(_)));
+        waits.push(said.elapsed());
+    }
+    let _ = raw.shutdown(std::net::Shutdown::Both);
+    let sent = flood.join().unwrap();
+    let _ = reader.join().unwrap();
+    assert!(sent > 1_000_000, "only {sent} bytes were sent");
+    waits.sort_unstable();
+    assert!(waits.len() > 30, "{} answers, the slowest after {:?}", waits.len(), waits.last());
+}
+
+#[test]
 fn a_message_of_empty_pieces_without_end_ends_the_connection_with_a_word() {
     let server = TestServer::start();
     let mut guest = server.guest();

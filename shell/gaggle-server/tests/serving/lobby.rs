@@ -110,6 +110,23 @@ fn a_lost_connection_is_told_and_a_return_too() {
 }
 
 #[test]
+fn whoever_says_goodbye_or_is_told_it_is_not_kept_waiting() {
+    let server = TestServer::start();
+    let mut leaves = server.guest();
+    leaves.hello(1);
+    let began = Instant::now();
+    leaves.socket.close(None).unwrap();
+    // A client takes a connection for closed when the server has closed it.
+    while leaves.socket.read().is_ok() {}
+    let mut is_sent_away = server.guest();
+    is_sent_away.socket.send(Message::binary(vec![1])).unwrap();
+    assert_eq!(is_sent_away.hear_bye(), RefusalCode::BadMessage);
+    while is_sent_away.socket.read().is_ok() {}
+    // Two seconds is what the server allows others to take.
+    assert!(began.elapsed() < Duration::from_millis(1_900), "{:?}", began.elapsed());
+}
+
+#[test]
 fn a_token_is_refused_where_none_are_accepted() {
     let server = TestServer::start();
     let mut guest = server.guest();
