@@ -186,6 +186,33 @@ fn a_view_the_majority_made_is_installed_whatever_was_promised_since() {
 }
 
 #[test]
+fn a_fence_is_told_to_whoever_has_promised_as_much_and_has_none() {
+    // 3 is dead. 0 puts a view without it to the vote, hears of no vote, and brings it about by asking 2 alone. 2 learns of it
+    // from a packet only, so its promise not to listen to 1 outlasts it; 0, which has promised the same, has kept it.
+    let story = |rules| {
+        let mut tale = voting(4, rules);
+        tale.play(&[0, 1, 2, 3], 3).crash(3);
+        (0..3).for_each(|index| _ = tale.suspect(index, 3));
+        tale.tick(0).say(0, 1).say(0, 2).say(1, 0).say(2, 0);
+        tale.say(0, 1).say(0, 2).lose(1, 0).lose(2, 0);
+        tale.suspect(0, 1).tick(0).say(0, 2).say(2, 0).say(0, 2).say(2, 0).lose(0, 2).trust(0, 1);
+        assert_ne!(tale.history(0), tale.history(2), "the view is made, and 2 does not know");
+        tale.packet(2, 0).say(0, 2).packet(1, 0).say(0, 1);
+        assert!((1..3).all(|index| tale.history(index) == tale.history(0)));
+        let fences = [0, 1, 2].map(|index| tale.0.nodes[index].machine.fence.is_up());
+        assert_eq!(fences, [false, false, true]);
+        let promised = [0, 2].map(|index| tale.0.nodes[index].machine.fence.promised());
+        assert_eq!(promised[0], promised[1]);
+        tale.play(&[0, 1, 2], 12);
+        tale
+    };
+    let tale = story(ALL);
+    assert!(tale.holds().confirmed(0) > 8, "they play on: {}", tale.confirmed(0));
+    let tale = story(Rules { fence_is_told: false, ..ALL });
+    assert!(tale.confirmed(0) <= 7, "2 keeps out 1 for ever, and nobody acts: {}", tale.confirmed(0));
+}
+
+#[test]
 fn a_view_counts_only_once_a_majority_has_accepted_it() {
     // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a majority, too.
     let story = |rules| {
