@@ -1,14 +1,14 @@
 //! Every step that is possible, in every order, within small bounds.
 //!
 //! Bounded are: the frames anybody emits, ballots, messages under way, and how often somebody crashes, is
-//! wrongly suspected, is trusted again or says goodbye. Packets arrive at once or never; messages arrive
-//! in any order. Only safety is judged here.
+//! wrongly suspected, is trusted again, says goodbye or takes a state. Packets, states and feeds arrive at once or never;
+//! messages arrive in any order. Only safety is judged here.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use super::{Message, Mode, Parcel, Plan, Rules, World, peer};
+use super::{Membership, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
 
 /// How often each misfortune may still strike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -19,6 +19,7 @@ struct Luck {
     suspicions: u8,
     trusts: u8,
     goodbyes: u8,
+    boots: u8,
 }
 
 impl Luck {
@@ -39,12 +40,16 @@ enum Step {
     Trust(usize, usize),
     /// One takes the other's snapshot.
     Boot(usize, usize),
+    /// An observer is told what the other has confirmed.
+    Feed(usize, usize),
     Goodbye(usize),
 }
 
 /// Messages under way, and the number of ballots.
 const MESSAGES_MAX: usize = 6;
 const BALLOT_MAX: u32 = 3;
+/// An exploration that needs more has no bounds.
+const STATES_MAX: usize = 5_000_000;
 
 /// Whether there is time for anybody to crash: `GAGGLE_LONG=1`.
 fn is_long() -> bool {
@@ -52,10 +57,53 @@ fn is_long() -> bool {
 }
 
 /// What an exploration found.
+#[derive(Default)]
 struct Explored {
     states: usize,
     complete: bool,
     failure: Option<(String, Vec<Step>)>,
+    shown: Shown,
+}
+
+/// In how many states something was seen that somebody who comes has to do with.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shown {
+    /// It has found itself in the roster.
+    joined: usize,
+    /// Somebody counts on it, and it does not know yet.
+    unaware: usize,
+    /// A frame with its entry is confirmed by somebody.
+    played: usize,
+    /// A view says where it ends, after it had come.
+    cut: usize,
+    /// It counts on itself, and nobody who lives is in a history that has it.
+    alone: usize,
+    /// A view was made in which it plays on.
+    kept: usize,
+}
+
+impl Shown {
+    /// `newcomer` is the machine that was not there when the match began.
+    fn note(&mut self, world: &World, newcomer: usize) {
+        let me = world.nodes[newcomer].machine.me();
+        let joined = world.member(newcomer);
+        let others =
+            || (0..newcomer).filter(|index| world.member(*index)).map(|index| &world.nodes[index].machine);
+        let counts = |machine: &Membership| rows::is_open(machine.known(), me);
+        let played = |machine: &Membership| {
+            let row = rows::row_of(machine.rows(), me);
+            row.is_some_and(|row| row.counts_at(machine.confirmed()))
+        };
+        let made = |machine: &&Membership| machine.lineage().depth() > 0;
+        let ended =
+            |machine: &Membership| rows::row_of(&machine.view.rows, me).is_some_and(|row| !row.is_open());
+        self.joined += usize::from(joined);
+        self.unaware += usize::from(world.nodes[newcomer].alive && !joined && others().any(counts));
+        self.played += usize::from(others().any(played));
+        self.cut += usize::from(others().filter(made).any(ended));
+        self.alone += usize::from(joined && !others().any(counts));
+        self.kept += usize::from(others().filter(made).any(|machine| machine.view.is_open(me)));
+    }
 }
 
 #[derive(Clone)]
@@ -94,8 +142,12 @@ impl State {
             let machine = &world.nodes[index].machine;
             let trusts = |other: usize| machine.peers.get(peer(other)).is_some_and(|peer| peer.reachable);
             let others = || all.clone().filter(|other| *other != index);
+            let donors = || others().filter(alive).filter(|other| mode(*other) == Mode::Member);
+            if mode(index) == Mode::Observer {
+                steps.extend(donors().map(|donor| Step::Feed(index, donor)));
+            }
             if mode(index) == Mode::Out {
-                let donors = others().filter(alive).filter(|other| mode(*other) == Mode::Member);
+                let donors = donors().filter(|_| self.luck.boots > 0);
                 steps.extend(donors.map(|donor| Step::Boot(index, donor)));
             } else {
                 let newest = machine.held(machine.me()).map_or(0, |held| held.through.number());
@@ -159,15 +211,14 @@ impl State {
                 world.node_mut(index).machine.set_reachable(peer(other), true);
             }
             Step::Boot(index, donor) => {
-                world.deliver(index, donor, Parcel::Said(Message::AskSnapshot));
-                let snapshot = world
-                    .net
-                    .iter()
-                    .position(|(_, to, parcel)| *to == index && matches!(parcel, Parcel::Snapshot { .. }));
-                if let Some(nth) = snapshot {
-                    let (from, to, parcel) = world.net.swap_remove(nth);
-                    world.deliver(from, to, parcel);
-                }
+                luck.boots -= 1;
+                answer_at_once(world, index, donor, Parcel::Said(Message::AskSnapshot));
+            }
+            Step::Feed(index, donor) => {
+                let machine = &world.nodes[index].machine;
+                let (from, known) = (machine.confirmed().next(), machine.lineage().history());
+                let depth = machine.lineage().depth();
+                answer_at_once(world, index, donor, Parcel::AskFeed { from, known, depth });
             }
             Step::Goodbye(index) => {
                 luck.goodbyes -= 1;
@@ -206,6 +257,16 @@ impl State {
     }
 }
 
+/// One asks the other for a state or a feed, and has it.
+fn answer_at_once(world: &mut World, index: usize, donor: usize, question: Parcel) {
+    world.deliver(index, donor, question);
+    let given = |parcel: &Parcel| matches!(parcel, Parcel::Snapshot { .. } | Parcel::Feed(_));
+    while let Some(nth) = world.net.iter().position(|(_, to, parcel)| *to == index && given(parcel)) {
+        let (from, to, parcel) = world.net.swap_remove(nth);
+        world.deliver(from, to, parcel);
+    }
+}
+
 fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -214,31 +275,40 @@ fn hash_of(value: &impl Hash) -> u64 {
 
 /// Takes every step from the start on, depth first.
 fn explore(plan: Plan, together: usize, luck: Luck, states_max: usize) -> Explored {
+    explore_after(plan, together, &[], luck, states_max)
+}
+
+/// The same once these steps were taken.
+fn explore_after(plan: Plan, together: usize, before: &[Step], luck: Luck, states_max: usize) -> Explored {
     let mut world = World::new(plan, 1);
     world.start(together);
-    let start = State { world, luck, path: Rc::new(Path::Start) };
+    let mut start = State { world, luck, path: Rc::new(Path::Start) };
+    before.iter().for_each(|step| start.take(*step));
     let mut seen = BTreeSet::from([start.fingerprint()]);
     let mut open = vec![start];
+    let mut explored = Explored::default();
     while let Some(state) = open.pop() {
+        explored.states = seen.len();
         for step in state.steps() {
             let mut next = state.clone();
             next.take(step);
             if let Some(failure) = next.world.failure {
-                return Explored {
-                    states: seen.len(),
-                    complete: false,
-                    failure: Some((failure, next.path.steps())),
-                };
+                explored.failure = Some((failure, next.path.steps()));
+                return explored;
             }
             if next.within_bounds() && seen.insert(next.fingerprint()) {
+                if together < plan.peers {
+                    explored.shown.note(&next.world, together);
+                }
                 if seen.len() >= states_max {
-                    return Explored { states: seen.len(), complete: false, failure: None };
+                    return explored;
                 }
                 open.push(next);
             }
         }
     }
-    Explored { states: seen.len(), complete: true, failure: None }
+    explored.complete = true;
+    explored
 }
 
 fn plan(peers: usize, frames: u32) -> Plan {
@@ -247,13 +317,19 @@ fn plan(peers: usize, frames: u32) -> Plan {
 
 /// No step within the bounds breaks anything.
 fn holds(plan: Plan, together: usize, luck: Luck, states_min: usize) {
-    let explored = explore(plan, together, luck, 5_000_000);
-    println!("{} states, complete {}", explored.states, explored.complete);
-    if let Some((failure, path)) = explored.failure {
-        panic!("{failure}\n{path:?}");
+    let explored = explore(plan, together, luck, STATES_MAX);
+    explored.holds(states_min);
+}
+
+impl Explored {
+    fn holds(&self, states_min: usize) {
+        println!("{} states, complete {}, {:?}", self.states, self.complete, self.shown);
+        if let Some((failure, path)) = &self.failure {
+            panic!("{failure}\n{path:?}");
+        }
+        assert!(self.complete);
+        assert!(self.states >= states_min, "{} states are too few to show anything", self.states);
     }
-    assert!(explored.complete);
-    assert!(explored.states >= states_min, "{} states are too few to show anything", explored.states);
 }
 
 #[test]
@@ -279,5 +355,68 @@ fn without_the_longest_copy_a_crash_of_one_of_three_contradicts_somebody() {
     let plan = Plan { rules: Rules { cut_at_longest_copy: false, ..Rules::ALL }, ..plan(3, 1) };
     let explored = explore(plan, 3, Luck::one_crash(), 1_000_000);
     let (failure, path) = explored.failure.expect("somebody held one frame more");
+    assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
+}
+
+/// A third machine takes a state of two, begins, and is admitted in the second frame: the lead has just written that.
+const ADMITTED: [Step; 10] = [
+    Step::Boot(2, 0),
+    Step::Tick(0),
+    Step::Tick(1),
+    Step::Packet(0, 2),
+    Step::Tick(2),
+    Step::Packet(2, 0),
+    Step::Packet(2, 1),
+    Step::Packet(0, 1),
+    Step::Packet(1, 0),
+    Step::Tick(0),
+];
+
+/// What follows until it knows, and the others have said all they say.
+const PLAYING: [Step; 8] = [
+    Step::Tick(1),
+    Step::Packet(0, 1),
+    Step::Packet(1, 0),
+    Step::Packet(0, 2),
+    Step::Tick(2),
+    Step::Packet(1, 2),
+    Step::Tick(0),
+    Step::Tick(1),
+];
+
+#[test]
+fn the_lead_crashes_when_the_one_it_has_admitted_is_the_only_one_to_know() {
+    let mut before = ADMITTED.to_vec();
+    before.push(Step::Packet(0, 2));
+    let mut luck = Luck { mortal: 0b001, boots: 1, ..Luck::one_crash() };
+    if is_long() {
+        // From the beginning on, and whoever it is that crashes.
+        before.clear();
+        luck.mortal = u8::MAX;
+    }
+    let explored = explore_after(plan(3, 2), 2, &before, luck, STATES_MAX);
+    explored.holds(20_000);
+    let Shown { joined, kept, alone, .. } = explored.shown;
+    assert!(joined > 1_000 && kept > 1_000 && alone > 100, "{:?}", explored.shown);
+}
+
+#[test]
+fn somebody_who_has_come_crashes_before_or_after_its_first_frame() {
+    let mortal = if is_long() { u8::MAX } else { 0b100 };
+    let luck = Luck { mortal, boots: 1, ..Luck::one_crash() };
+    let before = [&ADMITTED[..], &PLAYING[..]].concat();
+    let explored = explore_after(plan(3, 3), 2, &before, luck, STATES_MAX);
+    explored.holds(20_000);
+    let Shown { joined, played, cut, .. } = explored.shown;
+    assert!(joined > 500 && played > 1_000 && cut > 1_000, "{:?}", explored.shown);
+}
+
+#[test]
+fn without_the_longest_copy_somebody_who_has_come_and_crashes_contradicts_somebody() {
+    let plan = Plan { rules: Rules { cut_at_longest_copy: false, ..Rules::ALL }, ..plan(3, 3) };
+    let luck = Luck { mortal: 0b100, boots: 1, ..Luck::one_crash() };
+    let before = [&ADMITTED[..], &PLAYING[..]].concat();
+    let explored = explore_after(plan, 2, &before, luck, STATES_MAX);
+    let (failure, path) = explored.failure.expect("somebody held an entry of it the coordinator did not");
     assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
 }
