@@ -8,7 +8,8 @@ use gaggle_kit::{FewMap, FewSet, Frame, Micros, PeerId};
 use super::ballot::Ballot;
 use super::held::Entries;
 use super::history::{Lineage, Relation, Tip};
-use super::messages::{Message, Proposal, Report, Told};
+use super::messages::{Message, Proposal, Report, Standing, Told};
+use super::peers::Peer;
 use super::rows::{self, ROWS_MAX, Row};
 use super::tail::Tail;
 use super::view::View;
@@ -162,7 +163,7 @@ impl Membership {
             self.ask_for_acceptance();
         } else {
             self.send_collect();
-            if !self.settings.majority {
+            if !self.settings.majority || self.rules.small_circle_widens {
                 // Those who reported may have been too few, and somebody more be here now.
                 let _ = self.conclude(now, entries);
             }
@@ -419,8 +420,7 @@ impl Membership {
             self.ask(now, circle, entries);
             return Ok(());
         }
-        // Whoever only waits to be let in is here, too: it may be the one that is missing, switched on again.
-        let here = circle.len() + self.peers.iter().filter(|(_, peer)| peer.ready_since.is_some()).count();
+        let here = circle.len() + self.count_waiting(&rows);
         if !self.may_decide(&electorate, &circle) || here < self.settings.circle_min {
             return Ok(());
         }
@@ -440,6 +440,23 @@ impl Membership {
             }
             self.make(&told, &tails, entries)
         }
+    }
+
+    /// How many are here who are not in the table. Whoever only waits to be let in may be the one that is missing, switched
+    /// on again; whoever plays in our history was let in by somebody who is gone, before we had read it.
+    fn count_waiting(&self, rows: &[Row]) -> usize {
+        let plays_with_us = |id: PeerId, standing: &Standing| {
+            let stream = StreamId { peer: id, incarnation: standing.incarnation };
+            self.lineage.relate(&standing.tip) == Relation::Same && rows::row_of(rows, stream).is_none()
+        };
+        let plays = |id: PeerId, peer: &Peer| {
+            let left = |standing: &Standing| peer.sat_as == Some(standing.incarnation);
+            let latest =
+                || peer.latest().is_some_and(|standing| !left(standing) && plays_with_us(id, standing));
+            peer.reachable && !peer.observes && latest()
+        };
+        let waits = |(id, peer): &(PeerId, &Peer)| peer.ready_since.is_some() || plays(*id, peer);
+        self.peers.iter().filter(waits).count()
     }
 
     fn set_parent(&mut self, parent: View) {
@@ -476,6 +493,12 @@ impl Membership {
             if !self.rules.cut_after_held {
                 row.last = row.last.min(confirmed_most).max(row.first.previous());
             }
+        }
+        // Who was cut before may have ended with an entry whose holders are gone, too: nobody here has confirmed that one.
+        let awaited = |row: &&mut Row| !row.is_open() && row.last > confirmed_most && self.rules.cut_again;
+        for row in rows.iter_mut().filter(awaited) {
+            let held = longest_copy(row, reports().map(|(_, report)| report));
+            row.last = row.last.min(held.max(confirmed_most));
         }
         // A lead that lied may have given one slot twice; whoever came first keeps it.
         let table = rows.clone();

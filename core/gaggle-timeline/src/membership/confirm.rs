@@ -104,9 +104,15 @@ impl Membership {
     fn trim_rows(&mut self) -> bool {
         let before = self.rows.len();
         let keep = 3 * self.settings.reach_frames;
-        let confirmed = self.confirmed;
-        self.rows.retain(|row| row.last.max(row.first).saturating_add(keep) >= confirmed);
-        self.rows.len() != before
+        let Membership { rows, peers, confirmed, .. } = self;
+        rows.retain(|row| {
+            let kept = row.last.max(row.first).saturating_add(keep) >= *confirmed;
+            if !kept {
+                peers.note_forgotten(row.stream);
+            }
+            kept
+        });
+        rows.len() != before
     }
 
     /// Frames were confirmed: what nobody of this history can still need is forgotten.

@@ -70,6 +70,8 @@ struct Plan {
     window: u32,
     delay: u32,
     majority: bool,
+    /// Fewer do not go on without the others.
+    circle_min: usize,
     rules: Rules,
     /// Others' states are found out with whole paths only.
     short_tips: bool,
@@ -92,6 +94,7 @@ impl Plan {
             window,
             delay,
             majority: false,
+            circle_min: 1,
             rules: Rules::ALL,
             short_tips: false,
             same_names: false,
@@ -111,7 +114,7 @@ impl Plan {
             reach_frames: self.reach(),
             slot_count: 12,
             majority: self.majority,
-            circle_min: 1,
+            circle_min: self.circle_min,
             tip_links: if self.short_tips { 1 } else { 16 },
             repeat_after: Micros::from_millis(1),
             gather: Micros::ZERO,
@@ -164,6 +167,8 @@ struct Counts {
     restarts: u64,
     wakes: u64,
     paths_asked: u64,
+    /// Runs at whose end too few were left to go on.
+    waits: u64,
     held_most: u32,
     spread_most: u32,
 }

@@ -31,6 +31,9 @@ impl Membership {
             self.slept = false;
         }
         self.view = told.view.clone();
+        for row in self.rows.iter().filter(|row| rows::row_of(&rows, row.stream).is_none()) {
+            self.peers.note_forgotten(row.stream);
+        }
         self.rows = rows;
         self.fence.settle(at, &self.rules);
         self.number_seen = self.number_seen.max(at.number);
@@ -51,8 +54,9 @@ impl Membership {
         self.refresh();
         for tail in tails {
             if let Some(row) = rows::row_of(&told.view.rows, tail.stream) {
-                // A fence that outlasts the view holds against its tails, too.
-                let forced = !row.is_open() || !self.rules.fence_covers_tails;
+                // A fence that outlasts the view holds against its tails, too: what was reported is all that may be held.
+                let fenced = row.is_open() || self.fence.is_up();
+                let forced = !fenced || !self.rules.fence_covers_tails;
                 self.absorb(tail, forced, entries)?;
             }
         }

@@ -45,6 +45,8 @@ pub(crate) struct Peer {
     pub(crate) lag_frames: Option<u32>,
     /// Its packets say that it is not in the roster.
     pub(crate) observes: bool,
+    /// Under this name it was in the roster, so long ago that its row is forgotten.
+    pub(crate) sat_as: Option<Incarnation>,
     /// Since when it has been ready for our history.
     pub(crate) ready_since: Option<Micros>,
     /// What was found out with its whole path: where it stood, where we did, and the relation.
@@ -183,6 +185,13 @@ impl Peers {
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (PeerId, &mut Peer)> {
         self.all.iter_mut().map(|(id, peer)| (*id, peer))
+    }
+
+    /// A row is forgotten: whose it was.
+    pub(crate) fn note_forgotten(&mut self, stream: StreamId) {
+        if let Some((_, peer)) = self.iter_mut().find(|(id, _)| *id == stream.peer) {
+            peer.sat_as = Some(stream.incarnation);
+        }
     }
 
     /// Whether a stream's machine can be talked to, still has that name, and is not in a history that

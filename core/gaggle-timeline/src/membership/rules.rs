@@ -19,6 +19,8 @@ pub(crate) struct Rules {
     pub(crate) cut_at_longest_copy: bool,
     /// They end after what is held, not after what is confirmed.
     pub(crate) cut_after_held: bool,
+    /// Who was cut ends earlier if whoever held its last entries is gone, too.
+    pub(crate) cut_again: bool,
     /// A view needs the report of everybody in the circle.
     pub(crate) wait_for_all: bool,
     /// A newer view somebody reports is built upon.
@@ -73,6 +75,7 @@ impl Rules {
         fence_is_told: true,
         cut_at_longest_copy: true,
         cut_after_held: true,
+        cut_again: true,
         wait_for_all: true,
         build_on_deepest: true,
         promise_binds: true,

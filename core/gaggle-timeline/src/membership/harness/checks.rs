@@ -85,6 +85,12 @@ impl World {
         if self.plan.majority && children.len() > 1 && parent != History::default() {
             self.fail(format!("MAJORITY: two views follow {parent:?}"));
         }
+        let (size, depth) =
+            (self.nodes[index].machine.view.size, self.nodes[index].machine.lineage().depth());
+        if depth > 0 && usize::from(size) < self.plan.circle_min && self.counts.boots == 0 {
+            // Nobody ever came, so nobody can have been counted who waits to be let in.
+            self.fail(format!("WAIT: {index} goes on in a circle of {size}"));
+        }
         for number in 1..=self.nodes[index].machine.confirmed().number() {
             let record = self.nodes[index].log[number as usize].clone();
             self.check_record(index, Frame::new(number), &record);

@@ -242,3 +242,65 @@ fn whoever_comes_in_again_does_so_under_another_name() {
     assert!(tale.holds().counts_on(0, 2) && tale.confirmed(0) > 15, "it plays again");
     assert!(!story(true).counts_on(0, 2), "under a name that has ended nobody is let in");
 }
+
+#[test]
+fn whoever_is_too_few_goes_on_when_somebody_comes() {
+    for majority in [false, true] {
+        let plan = Plan { majority, circle_min: 2, ..Plan::new(3, 3, 0) };
+        let mut tale = Tale::planned(plan, 1);
+        tale.play(&[0, 1], 3).crash(1).suspect(0, 1);
+        (0..6).for_each(|_| _ = tale.tick(0));
+        assert!(tale.counts_on(0, 1) && tale.confirmed(0) == 3, "it waits, majority {majority}");
+        tale.boot(2, 0).warm(2, 6).packet(2, 0);
+        (0..3).for_each(|_| _ = tale.tick(0).packet(2, 0));
+        assert!(!tale.holds().counts_on(0, 1), "two are enough, majority {majority}");
+    }
+}
+
+#[test]
+fn whoever_was_cut_ends_where_the_last_copy_ends_that_is_left() {
+    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the view as it is fed, before 1
+    // has confirmed that frame. Then 1 dies, too.
+    let story = |rules| {
+        let mut tale = Tale::of(3, 1, rules);
+        tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0);
+        tale.tick(0).tick(1).packet(0, 1).packet(1, 0).tick(0).packet(0, 1).crash(0);
+        assert_eq!((tale.confirmed(1), tale.held(1, 0)), (4, 5));
+        tale.suspect(1, 0).suspect(2, 0).tick(1).say(1, 2).say(2, 1).lose(1, 2);
+        assert!(!tale.counts_on(1, 0), "the view is made");
+        tale.feed(2, 1).tick(2);
+        assert_eq!((tale.history(1), tale.held(2, 0)), (tale.history(2), 4));
+        tale.crash(1).suspect(2, 1);
+        (0..12).for_each(|_| _ = tale.tick(2));
+        tale
+    };
+    let tale = story(ALL);
+    assert!(tale.holds().confirmed(2) > 8, "it plays on: {}", tale.confirmed(2));
+    let tale = story(Rules { cut_again: false, ..ALL });
+    assert_eq!(tale.confirmed(2), 4, "nobody has the entry it waits for");
+}
+
+#[test]
+fn whoever_was_let_in_by_the_dead_is_one_more_for_those_who_are_too_few() {
+    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it is there.
+    let mut tale = Tale::planned(Plan { circle_min: 2, ..Plan::new(3, 3, 0) }, 1);
+    tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0).tick(0).packet(0, 2).tick(2).crash(0);
+    assert!(tale.counts_on(2, 2) && !tale.counts_on(1, 2));
+    tale.suspect(1, 0).suspect(2, 0);
+    (0..4).for_each(|_| _ = tale.tick(1).tick(2).say(1, 2));
+    assert!(tale.counts_on(1, 0), "1 knows of nobody but itself");
+    (0..4).for_each(|_| _ = tale.packet(2, 1).tick(1).tick(2).say(1, 2).say(2, 1));
+    assert!(!tale.holds().counts_on(1, 0), "two are enough");
+}
+
+#[test]
+fn whoever_said_goodbye_is_none_of_those_who_are_enough() {
+    for frames in [3, 30] {
+        let mut tale = Tale::planned(Plan { circle_min: 2, ..Plan::new(3, 3, 0) }, 0);
+        tale.play(&[0, 1, 2], 3).leave(2).play(&[0, 1, 2], frames).crash(0);
+        assert!(!tale.counts_on(1, 2));
+        tale.suspect(1, 0);
+        (0..6).for_each(|_| _ = tale.packet(2, 1).tick(1).tick(2));
+        assert!(tale.holds().counts_on(1, 0), "2 is there only to say goodbye, {frames} frames ago");
+    }
+}

@@ -37,6 +37,7 @@ impl Draw {
         plan.rules = rules;
         plan.short_tips = seed % 7 == 3;
         plan.encoded = seed % 5 == 2;
+        plan.circle_min = [1, 1, 1, 2, 1, 1, 1, 1, 2, 1, 3][(seed % 11) as usize];
         Draw {
             plan,
             detector,
@@ -158,8 +159,10 @@ impl Draw {
                 }
                 _ => base = confirmed().max().map(|frame| (history, frame)),
             }
-            if self.plan.majority && round > 250 && !world.majority_lives() {
+            let too_few = alive.len() < self.plan.circle_min;
+            if round > 250 && (too_few || self.plan.majority && !world.majority_lives()) {
                 // Too few are left to decide anything: standing still is right.
+                world.counts.waits += u64::from(too_few);
                 return;
             }
         }
@@ -336,6 +339,7 @@ fn run_all(seeds: std::ops::Range<u64>, majority: bool) -> super::Counts {
         all.restarts += counts.restarts;
         all.wakes += counts.wakes;
         all.paths_asked += counts.paths_asked;
+        all.waits += counts.waits;
         all.held_most = all.held_most.max(counts.held_most);
         all.spread_most = all.spread_most.max(counts.spread_most);
     }
@@ -355,6 +359,7 @@ fn whatever_happens_all_who_live_agree_and_meet_again() {
     println!("{counts:?}");
     assert!(counts.joins > 500 && counts.yields > 50 && counts.ends > 300, "{counts:?}");
     assert!(counts.crashes > 500 && counts.restarts > 50 && counts.paths_asked > 0, "{counts:?}");
+    assert!(counts.waits > 10, "{counts:?}");
 }
 
 #[test]

@@ -496,9 +496,16 @@ fn an_accepted_view_travels_with_what_it_needs() {
         }
         tale
     };
+    let plays = |tale: &Tale, frame: usize| {
+        let record = &tale.0.nodes[0].log[frame];
+        record.iter().any(|(_, stream, _)| *stream == tale.name(3))
+    };
     let tale = story(ALL);
     assert!(tale.holds().confirmed(0) > 6, "they play on: {}", tale.confirmed(0));
+    assert!(plays(&tale, 4) && !plays(&tale, 5), "with all that was accepted");
     let tale = story(Rules { accepted_with_tails: false, ..ALL });
+    assert!(plays(&tale, 3) && !plays(&tale, 4), "what was accepted is lost");
+    let tale = story(Rules { accepted_with_tails: false, cut_again: false, ..ALL });
     assert!(tale.confirmed(0) <= 4, "nobody has the entry they wait for: {}", tale.confirmed(0));
 }
 
