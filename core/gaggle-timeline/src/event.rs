@@ -32,12 +32,13 @@ pub enum Event {
         /// Why.
         reason: Refusal,
     },
-    /// Nothing was heard from a peer for a while. Resumed or Gone follows.
+    /// Nothing was heard from a peer that plays for a while, or it came in unheard. Resumed or Gone follows, unless its part
+    /// ends.
     Interrupted {
         /// From whom.
         peer: PeerId,
     },
-    /// An interrupted peer is back.
+    /// A peer of whom Interrupted or Gone was told is back.
     Resumed {
         /// Who.
         peer: PeerId,

@@ -103,6 +103,8 @@ pub(crate) struct Remote {
     /// There is a link to it, whatever is thought of it.
     pub(crate) is_up: bool,
     pub(crate) liveness: Liveness,
+    /// What people were told of that.
+    pub(crate) liveness_told: Liveness,
     /// The companies told to each other when the link came up, 0 for none: theirs and ours.
     pub(crate) companies: (u64, u64),
     /// It is in the roster, without an end.
@@ -257,6 +259,7 @@ impl Remote {
             handshake: Handshake::Unlinked,
             is_up: false,
             liveness: Liveness::Heard,
+            liveness_told: Liveness::Heard,
             companies: (0, 0),
             is_open: false,
             watches: false,

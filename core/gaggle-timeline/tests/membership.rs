@@ -244,6 +244,28 @@ fn somebody_who_does_not_reach_everybody_plays_with_all() {
 }
 
 #[test]
+fn whoever_comes_in_while_it_is_not_heard_is_told_to_be_away_before_it_is_told_to_be_back() {
+    let mut company = Company::configured(4, 3, 41, config(3), 0);
+    company.run_ms(2_000).join(3).run_ms(2_000);
+    assert!(!company.session(3).is_member(), "all seats are taken");
+    company.net.direction(3, 1, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.run_ms(2_000).leave(2);
+    company.run_until("it is let in", 4_000, |c| c.session(3).is_member()).run_ms(1_000);
+    company.net.direction(3, 1, Conditions::latency_ms(50));
+    company.run_ms(1_000);
+    let peer = company.id(3);
+    let about = |event: &&Event| match event {
+        Event::Interrupted { peer: who } | Event::Gone { peer: who } | Event::Resumed { peer: who } => {
+            *who == peer
+        }
+        _ => false,
+    };
+    let told: Vec<Event> = company.machines[1].events.iter().filter(about).cloned().collect();
+    assert_eq!(told, [Event::Interrupted { peer }, Event::Resumed { peer }], "{}", company.describe());
+    assert_eq!(company.count(0, |event| about(&event)), 0, "0 heard it all the time");
+}
+
+#[test]
 fn a_match_that_splits_becomes_one_again() {
     let mut company = Company::of(5, 5, 14);
     company.run_ms(3_000);

@@ -32,16 +32,12 @@ impl<I: Input> Session<I> {
 
     /// Silence is told, and in the end taken for absence.
     pub(super) fn watch_liveness(&mut self) {
-        let gathering = !self.seats.is_empty();
         for index in 0..self.remotes.len() {
             let remote = &mut self.remotes[index];
             let silent = self.now.since(remote.heard_at);
             if remote.is_trusted() {
                 if remote.liveness == Liveness::Heard && silent >= self.config.interrupted_after {
                     remote.liveness = Liveness::Interrupted;
-                    if remote.is_open || gathering {
-                        self.events.push(Event::Interrupted { peer: remote.peer });
-                    }
                 }
                 let remote = &self.remotes[index];
                 if remote.liveness == Liveness::Interrupted
@@ -54,6 +50,29 @@ impl<I: Input> Session<I> {
                 self.set_gone(index);
             }
             self.judge_reachable(index);
+            self.tell_liveness(index);
+        }
+    }
+
+    /// Whether a machine that plays is heard is told once for every change: of nobody that it is back who was not said to be
+    /// away, whenever it came and whenever it fell silent. Whoever does not play any more is not missed.
+    pub(super) fn tell_liveness(&mut self, index: usize) {
+        let remote = &mut self.remotes[index];
+        let counts = remote.is_open || !self.seats.is_empty();
+        let news = if counts { remote.liveness } else { Liveness::Heard };
+        // Who was gone is not back because it has a link again.
+        let waits = remote.liveness_told == Liveness::Gone && news == Liveness::Interrupted;
+        if news == remote.liveness_told || waits {
+            return;
+        }
+        remote.liveness_told = news;
+        let peer = remote.peer;
+        if counts {
+            self.events.push(match news {
+                Liveness::Heard => Event::Resumed { peer },
+                Liveness::Interrupted => Event::Interrupted { peer },
+                Liveness::Gone => Event::Gone { peer },
+            });
         }
     }
 
@@ -69,13 +88,8 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn set_gone(&mut self, index: usize) {
-        let remote = &mut self.remotes[index];
-        if remote.liveness != Liveness::Gone {
-            remote.liveness = Liveness::Gone;
-            if remote.is_open || !self.seats.is_empty() {
-                self.events.push(Event::Gone { peer: remote.peer });
-            }
-        }
+        self.remotes[index].liveness = Liveness::Gone;
+        self.tell_liveness(index);
         self.judge_reachable(index);
     }
 

@@ -600,9 +600,7 @@ impl<I: Input> Session<I> {
         let peer = remote.peer;
         if remote.liveness != Liveness::Heard {
             remote.liveness = Liveness::Heard;
-            if remote.is_open || !self.seats.is_empty() {
-                self.events.push(Event::Resumed { peer });
-            }
+            self.tell_liveness(index);
             self.judge_reachable(index);
         }
         let remote = &mut self.remotes[index];
