@@ -111,6 +111,7 @@ impl Together {
             ("watchers who came, one in two minutes", self.sum.watchers_came * 2, all_minutes),
             ("seconds watched", tally.watched / 60, all_minutes * 10),
             ("chains of watchers in a tenth of the matches", self.with_chain * 10, self.matches),
+            ("times somebody was away and came back, one a minute", tally.returns, all_minutes),
             ("compared states", tally.compared, all_minutes * 60),
             (
                 "joins of two players at one machine, one in four minutes",
@@ -144,7 +145,7 @@ impl Together {
         } = &self.sum;
         format!(
             "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
-             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
+             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over, {} times somebody was away and came back; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
             self.matches,
             peer_seconds / 60,
             tally.frames,
@@ -162,6 +163,7 @@ impl Together {
             tally.recoveries,
             tally.recoveries_watching,
             tally.starts_over,
+            tally.returns,
             inputs_checked,
             tally.compared,
             healed_after,

@@ -167,8 +167,13 @@ impl Company {
         self.machines.iter_mut().for_each(|machine| machine.lately = Some(BTreeMap::new()));
         let mut healed_after = None;
         let mut stood_still = false;
-        // Everybody is in one match and it goes on: there are frames all of them were at.
-        while !self.is_together() || self.held_by_all()?.len() < COMMON_FRAMES_MIN {
+        // Everybody is in one match and it goes on: there are frames all of them were at. And whoever plays knows that all are
+        // back. Who watches may have no link to those who play, and then hears of none of them.
+        let misses = |machine: &Machine| machine.plays() && machine.misses_somebody();
+        while !self.is_together()
+            || self.held_by_all()?.len() < COMMON_FRAMES_MIN
+            || self.machines.iter().any(misses)
+        {
             if self.net.now() >= healed_at + HEAL_LIMIT {
                 // Without a majority nobody may go on: that is what it was asked for.
                 stood_still = self.plan.majority && !self.majority_lives();
@@ -176,7 +181,7 @@ impl Company {
                     break;
                 }
                 return Err(format!(
-                    "everything healed, and yet not all play together:\n{}",
+                    "everything healed, and yet not all play together, or somebody is still missed:\n{}",
                     self.describe()
                 ));
             }

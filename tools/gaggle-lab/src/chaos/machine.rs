@@ -33,6 +33,8 @@ pub(super) struct Tally {
     pub(super) passed_on: u64,
     /// How often what these show was made good.
     pub(super) recoveries_watching: u64,
+    /// How often somebody was told to be away and then to be back.
+    pub(super) returns: u64,
 }
 
 impl Tally {
@@ -49,6 +51,7 @@ impl Tally {
         self.watched += other.watched;
         self.passed_on += other.passed_on;
         self.recoveries_watching += other.recoveries_watching;
+        self.returns += other.returns;
     }
 }
 
@@ -254,7 +257,7 @@ impl Machine {
         self.told.begin_stay(self.stay());
         while let Some(event) = self.timeline.session_mut().next_event() {
             if !self.told.is_news(&event) {
-                return Err(format!("machine {index} is told twice: {event:?}"));
+                return Err(format!("machine {index} is told twice or for no reason: {event:?}"));
             }
             match &event {
                 Event::Joined { peer, first, slots } => {
@@ -281,10 +284,18 @@ impl Machine {
             }
             self.events.push_back(event);
         }
+        let roster = self.timeline.session().roster();
+        self.told.forget_absent(|peer| roster.iter().any(|row| row.stream.peer == peer && row.is_open()));
+        self.tally.returns = self.told.back;
         if self.session().is_member() {
             self.told.is_in();
         }
         Ok(())
+    }
+
+    /// Whether it was told that somebody who plays is away, and not that it is back.
+    pub(super) fn misses_somebody(&self) -> bool {
+        self.told.misses_somebody()
     }
 
     /// Tells one stay in a match from the next.

@@ -1,9 +1,16 @@
-//! What one machine was told while it was in a match: nothing twice.
+//! What one machine was told while it was in a match: nothing twice, and of nobody that it is back who was not missed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle_kit::{Frame, PeerId};
 use gaggle_timeline::Event;
+
+/// What was last told of somebody who was not heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Silence {
+    Interrupted,
+    Gone,
+}
 
 /// What was told in one stay.
 #[derive(Debug, Default)]
@@ -14,14 +21,18 @@ pub(super) struct Told {
     lead: Option<PeerId>,
     /// How far coming in was, until it was in.
     percent: Option<u8>,
+    /// Who is missed, whatever stay it is.
+    missed: BTreeMap<PeerId, Silence>,
+    /// How often somebody was missed and came back.
+    pub(super) back: u64,
 }
 
 impl Told {
     /// What was told in another stay may be told again.
     pub(super) fn begin_stay(&mut self, stay: u64) {
         if self.stay != stay {
-            let percent = self.percent;
-            *self = Told { stay, percent, ..Told::default() };
+            let (percent, missed, back) = (self.percent, std::mem::take(&mut self.missed), self.back);
+            *self = Told { stay, percent, missed, back, ..Told::default() };
         }
     }
 
@@ -30,11 +41,28 @@ impl Told {
         self.percent = None;
     }
 
+    /// Whoever does not play any more is missed by nobody.
+    pub(super) fn forget_absent(&mut self, plays: impl Fn(PeerId) -> bool) {
+        self.missed.retain(|peer, _| plays(*peer));
+    }
+
+    /// Whether somebody who plays was told to be away, and not that it is back.
+    pub(super) fn misses_somebody(&self) -> bool {
+        !self.missed.is_empty()
+    }
+
     /// Notes an event. False if it says what was told already.
     pub(super) fn is_news(&mut self, event: &Event) -> bool {
         match event {
             Event::Joined { peer, first, .. } => self.came.insert((*peer, *first)),
             Event::Left { peer, last } => self.went.insert((*peer, *last)),
+            Event::Interrupted { peer } => self.missed.insert(*peer, Silence::Interrupted).is_none(),
+            Event::Gone { peer } => self.missed.insert(*peer, Silence::Gone) != Some(Silence::Gone),
+            Event::Resumed { peer } => {
+                let missed = self.missed.remove(peer).is_some();
+                self.back += u64::from(missed);
+                missed
+            }
             Event::LeadChanged { lead } => self.lead.replace(*lead) != Some(*lead),
             Event::Joining { percent } => {
                 let before = self.percent.replace(*percent);
@@ -58,7 +86,16 @@ mod tests {
         let came = |peer, first| Event::Joined { peer, slots: SlotSet::first(1), first: Frame::new(first) };
         let went = |peer, last| Event::Left { peer, last: Frame::new(last) };
         let (lead, joining) = (|lead| Event::LeadChanged { lead }, |percent| Event::Joining { percent });
-        let doubles: [(&[Event], bool); 8] = [
+        let (silent, gone) = (|peer| Event::Interrupted { peer }, |peer| Event::Gone { peer });
+        let back = |peer| Event::Resumed { peer };
+        let doubles: [(&[Event], bool); 15] = [
+            (&[silent(one), silent(two), back(one), silent(one)], true),
+            (&[silent(one), silent(two), silent(one)], false),
+            (&[silent(one), gone(one), back(one)], true),
+            (&[gone(one), back(one), gone(one)], true),
+            (&[silent(one), gone(one), gone(one)], false),
+            (&[silent(one), back(one), back(one)], false),
+            (&[silent(one), back(two)], false),
             (&[came(one, 5), came(two, 5), came(one, 9)], true),
             (&[came(one, 5), came(two, 5), came(one, 5)], false),
             (&[went(one, 5), went(two, 5), came(one, 5)], true),
@@ -74,6 +111,18 @@ mod tests {
             assert!(before.iter().all(|event| told.is_news(event)), "{before:?}");
             assert_eq!(told.is_news(last), news, "{events:?}");
         }
+    }
+
+    #[test]
+    fn whoever_plays_no_more_is_not_missed() {
+        let ([one, two], mut told) = ([1, 2].map(PeerId::from_u128), Told::default());
+        assert!(told.is_news(&Event::Interrupted { peer: one }) && told.is_news(&Event::Gone { peer: two }));
+        told.begin_stay(1);
+        told.forget_absent(|peer| peer == two);
+        assert!(told.misses_somebody(), "it plays in the next stay, too");
+        assert!(!told.is_news(&Event::Resumed { peer: one }));
+        assert!(told.is_news(&Event::Resumed { peer: two }) && !told.misses_somebody());
+        assert_eq!(told.back, 1);
     }
 
     #[test]
