@@ -629,7 +629,8 @@ impl Membership {
     }
 
     fn is_reachable(&self, stream: StreamId) -> bool {
-        !self.condemned.contains(&stream) && self.peers.is_reachable(&self.lineage, stream)
+        let is_condemned = self.condemned.contains(&stream) && self.may_do_without_condemned();
+        !is_condemned && self.peers.is_reachable(&self.lineage, stream)
     }
 
     /// The stay is over, by one's own will.

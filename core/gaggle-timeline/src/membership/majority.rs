@@ -40,6 +40,18 @@ impl Membership {
         !self.settings.majority || is_quorum(&self.electorate(&self.view, &self.known), here)
     }
 
+    /// Whether those who can be reached may go on without everybody who is to be gone. Two who want each other gone, because nothing
+    /// went on for too long, would otherwise never do what only both together may.
+    pub(super) fn may_do_without_condemned(&self) -> bool {
+        let here = |voter: StreamId| {
+            let is_here =
+                || self.peers.is_reachable(&self.lineage, voter) && !self.condemned.contains(&voter);
+            voter == self.me || is_here()
+        };
+        let is_enough = || is_quorum(&self.electorate(&self.view, &self.known), here);
+        !self.settings.majority || !self.rules.needed_are_kept || is_enough()
+    }
+
     /// With a majority: those of whom more than half must agree to anything that ends somebody's part.
     pub(crate) fn voters(&self) -> Vec<StreamId> {
         let electorate = self.electorate(&self.view, &self.known);

@@ -59,6 +59,8 @@ pub(crate) struct Rules {
     pub(crate) made_is_made: bool,
     /// A circle too small to decide is widened when others return.
     pub(crate) small_circle_widens: bool,
+    /// Majority: whoever is to be gone stays while nothing can be decided without it.
+    pub(crate) needed_are_kept: bool,
     /// With a majority, whoever said goodbye has no vote.
     pub(crate) goodbyes_end_votes: bool,
     /// Entries too far ahead are dropped.
@@ -95,6 +97,7 @@ impl Rules {
         accepted_with_tails: true,
         made_is_made: true,
         small_circle_widens: true,
+        needed_are_kept: true,
         goodbyes_end_votes: true,
         cap_ahead: true,
     };

@@ -58,6 +58,25 @@ fn the_junior_plays_on_until_it_holds_the_winners_state() {
 }
 
 #[test]
+fn two_who_want_each_other_gone_go_on_together_where_neither_may_alone() {
+    // The lead dies, and before anything is decided 1 and 2 have each waited too long for the other.
+    let story = |rules| {
+        let mut tale = voting(3, rules);
+        tale.play(&[0, 1, 2], 3).crash(0).suspect(1, 0).suspect(2, 0);
+        for (one, other) in [(1, 2), (2, 1)] {
+            let other = tale.name(other);
+            tale.0.node_mut(one).machine.condemn(other);
+        }
+        tale.play(&[1, 2], 24);
+        tale
+    };
+    let tale = story(ALL);
+    assert!(tale.holds().confirmed(1) > 12, "they play on: {}", tale.confirmed(1));
+    let tale = story(Rules { needed_are_kept: false, ..ALL });
+    assert!(tale.confirmed(1) <= 7, "each waits for others for ever: {}", tale.confirmed(1));
+}
+
+#[test]
 fn one_that_goes_on_alone_takes_nobody_along() {
     // 4 hears nobody for a while and goes on alone; the others, who had heard it all the time, are told.
     let story = |rules| {
