@@ -151,7 +151,8 @@ fn frame_with_onlookers(links: Links, by: usize, seed: u64) -> (f64, f64) {
 fn onlookers(report: &mut Report) {
     for links in [Links::Chain, Links::Everybody] {
         let (mut ratios, mut behind) = (Vec::new(), 0.0_f64);
-        for seed in 1..=5 {
+        // A frame takes a few microseconds, and what else the machine does shows in them: the middle of many pairs.
+        for seed in 1..=11 {
             let (with, behind_most) = frame_with_onlookers(links, 0, seed);
             let (without, _) = frame_with_onlookers(links, 1, seed);
             ratios.push(with / without);
