@@ -33,7 +33,8 @@ pub enum Event {
         reason: Refusal,
     },
     /// Nothing was heard from a peer that plays for a while, or it came in unheard. Resumed or Gone follows, unless its part
-    /// ends.
+    /// ends. Whoever watches is told only while nothing new is shown, and only of those it has a link to: in every frame that
+    /// is shown, everybody who plays was heard by somebody.
     Interrupted {
         /// From whom.
         peer: PeerId,

@@ -340,6 +340,7 @@ impl<I: Input> Session<I> {
         if now.since(self.ticked_at) > self.config.interrupted_after {
             // It was us who slept: silence during that time says nothing about the others.
             self.remotes.iter_mut().for_each(|remote| remote.heard_at = now);
+            self.joining.brought_on_at = now;
         }
         self.ticked_at = now;
         self.now = self.now.max(now);

@@ -3,6 +3,7 @@
 mod company;
 
 use company::{Company, config};
+use gaggle_link::sim::Conditions;
 use gaggle_timeline::Event;
 
 fn recovered(event: &Event) -> bool {
@@ -66,6 +67,69 @@ fn those_who_watch_pass_it_on_to_each_other() {
     }
     let passed_on: u64 = (2..24).map(|index| company.session(index).stats().states_given).sum();
     assert!(passed_on >= 6, "only {passed_on} were fed by others who watch");
+}
+
+/// What a machine was told of whether another one is heard, and of its end.
+fn told_of(company: &Company, index: usize, other: usize) -> Vec<&'static str> {
+    let who = company.id(other);
+    let name = |event: &Event| match event {
+        Event::Interrupted { peer } if *peer == who => Some("interrupted"),
+        Event::Gone { peer } if *peer == who => Some("gone"),
+        Event::Resumed { peer } if *peer == who => Some("resumed"),
+        Event::Left { peer, .. } if *peer == who => Some("left"),
+        _ => None,
+    };
+    company.machines[index].events.iter().filter_map(name).collect()
+}
+
+#[test]
+fn whoever_watches_through_others_who_do_misses_nobody_who_plays_on() {
+    let mut company = Company::configured(5, 3, 61, config(4), 0);
+    company.run_ms(1_500).watch_via(3, &[0, 1, 2]).run_ms(1_500).watch_via(4, &[3]);
+    company.run_until("the second one shows it, too", 5_000, |c| c.session(4).is_running());
+    company.run_ms(10_000);
+    assert!(company.session(3).stats().states_given > 0, "the first one passes it on");
+    let playing = company.session(0).confirmed_frame();
+    assert!(playing.since(company.session(4).current_frame()) < 60, "{}", company.describe());
+    for player in 0..3 {
+        assert_eq!(told_of(&company, 4, player), [""; 0], "{player} plays on:\n{}", company.describe());
+    }
+    company.crash(2).run_ms(8_000).expect_together(&[0, 1]);
+    assert_eq!(told_of(&company, 3, 2), ["interrupted", "left"], "it heard it, and then nobody did");
+    assert_eq!(told_of(&company, 4, 2), ["left"], "it never heard it, and sees it go");
+}
+
+/// Somebody watches three who play, fed by one of them. Returns who of the others will fall silent.
+fn watched(company: &mut Company) -> usize {
+    company.run_ms(1_500).watch(3).run_ms(2_000);
+    let feeder = (0..3).find(|index| company.session(*index).stats().states_given > 0);
+    (feeder.expect("somebody gave it a state") + 1) % 3
+}
+
+#[test]
+fn whoever_watches_sees_those_play_on_to_whom_its_own_link_is_dead() {
+    let mut company = Company::of(4, 3, 62);
+    let silent = watched(&mut company);
+    company.net.between(silent, 3, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.run_ms(8_000).expect_together(&[0, 1, 2]);
+    assert_eq!(told_of(&company, 3, silent), [""; 0], "{}", company.describe());
+}
+
+#[test]
+fn whoever_watches_is_told_who_is_waited_for_and_that_it_goes_on() {
+    let mut company = Company::of(4, 3, 63);
+    let silent = watched(&mut company);
+    let others: Vec<usize> = (0..4).filter(|other| *other != silent).collect();
+    for other in &others {
+        company.net.between(silent, *other, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    }
+    company.run_ms(2_400);
+    assert_eq!(told_of(&company, 3, silent), ["interrupted"], "{}", company.describe());
+    for other in others.iter().filter(|other| **other != 3) {
+        company.net.between(silent, *other, Conditions::latency_ms(50));
+    }
+    company.run_ms(4_000).expect_together(&[0, 1, 2]);
+    assert_eq!(told_of(&company, 3, silent), ["interrupted", "resumed"], "though its own link stays dead");
 }
 
 fn expect_shown(company: &Company, watchers: std::ops::Range<usize>) {

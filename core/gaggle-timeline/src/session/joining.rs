@@ -50,6 +50,8 @@ pub(super) struct Joining {
     begun: Option<Micros>,
     /// Whether being fed leads anywhere.
     pub(super) headway: Headway,
+    /// When what we were fed last brought us on.
+    pub(super) brought_on_at: Micros,
     /// Who last said that it did something else than this donor says it did.
     pub(super) contradicted: Option<(PeerId, PeerId)>,
 }
@@ -458,6 +460,7 @@ impl<I: Input> Session<I> {
             return;
         }
         self.sync_held();
+        let before = self.membership.confirmed();
         match self.membership.follow(self.now, feed, &mut self.ledger) {
             Ok(Followed::Yes | Followed::Ignored) => {}
             Ok(Followed::Gap) => self.ask_feed_again(index),
@@ -468,6 +471,9 @@ impl<I: Input> Session<I> {
             Err(fault) => self.blame(index, Err(fault)),
         }
         self.follow_membership();
+        if self.membership.confirmed() > before {
+            self.joining.brought_on_at = self.now;
+        }
     }
 
     /// A state the game must take, if it is still wanted.
@@ -518,6 +524,7 @@ impl<I: Input> Session<I> {
         let adopted = self.membership.adopt(self.now, &offer.tidings, name, &mut self.ledger);
         self.checks.restart(frame, offer.inputs_hash);
         self.joining.stage = Stage::Fed { donor, at: self.now };
+        self.joining.brought_on_at = self.now;
         self.begin_running();
         self.told_history = Some(self.membership.lineage().history());
         self.lead = self.lead_at(frame);

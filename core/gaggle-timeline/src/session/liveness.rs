@@ -57,9 +57,16 @@ impl<I: Input> Session<I> {
     /// Whether a machine that plays is heard is told once for every change: of nobody that it is back who was not said to be
     /// away, whenever it came and whenever it fell silent. Whoever does not play any more is not missed.
     pub(super) fn tell_liveness(&mut self, index: usize) {
+        let shown = self.watches && self.sees_play_go_on();
         let remote = &mut self.remotes[index];
         let counts = remote.is_open || !self.seats.is_empty();
-        let news = if counts { remote.liveness } else { Liveness::Heard };
+        let news = match () {
+            // In every frame that is shown everybody who plays has spoken, whatever our own link to it is like.
+            () if !counts || shown => Liveness::Heard,
+            // When nothing goes on, whoever watches cannot tell who is missing but by its own links.
+            () if self.watches && !remote.is_trusted() => remote.liveness_told,
+            () => remote.liveness,
+        };
         // Who was gone is not back because it has a link again.
         let waits = remote.liveness_told == Liveness::Gone && news == Liveness::Interrupted;
         if news == remote.liveness_told || waits {

@@ -44,6 +44,11 @@ impl<I: Input> Session<I> {
         if frames > 0 { Tick::Advanced } else { Tick::Stalled }
     }
 
+    /// Whether what others confirm still reaches us.
+    pub(super) fn sees_play_go_on(&self) -> bool {
+        self.now.since(self.joining.brought_on_at) < self.config.interrupted_after
+    }
+
     /// Hashes of somebody who does not play. Among those who watch they say who has the right state to give; whether ours
     /// is right they only say where nobody is heard who plays.
     pub(super) fn take_check_watching(&mut self, index: usize, frame: Frame, block: CheckBlock) {

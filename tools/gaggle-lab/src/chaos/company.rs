@@ -167,9 +167,9 @@ impl Company {
         self.machines.iter_mut().for_each(|machine| machine.lately = Some(BTreeMap::new()));
         let mut healed_after = None;
         let mut stood_still = false;
-        // Everybody is in one match and it goes on: there are frames all of them were at. And whoever plays knows that all are
-        // back. Who watches may have no link to those who play, and then hears of none of them.
-        let misses = |machine: &Machine| machine.plays() && machine.misses_somebody();
+        // Everybody is in one match and it goes on: there are frames all of them were at. And everybody knows that all are back,
+        // also whoever watches without a link to those who play.
+        let misses = |machine: &Machine| machine.on && machine.misses_somebody();
         while !self.is_together()
             || self.held_by_all()?.len() < COMMON_FRAMES_MIN
             || self.machines.iter().any(misses)
