@@ -25,7 +25,7 @@ pub(crate) fn joined(paragraphs: &[Vec<String>]) -> Vec<String> {
 }
 
 /// One test that failed, or a whole test program that crashed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FailedTest {
     /// `None`: the program ended before its tests did, and nobody knows which one it was.
     pub(crate) name: Option<String>,

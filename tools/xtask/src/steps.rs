@@ -81,6 +81,8 @@ fn fuzz(context: &mut Context) -> Result<String, Failure> {
     needs::component(context, "clippy", "clippy")?;
     let mut command = context.cargo(&["clippy", "--all-targets", "--keep-going", "--", "-D", "warnings"]);
     command.current_dir(context.root.join("fuzz"));
+    // Most of what it depends on, C libraries among them, was built for the steps before.
+    command.env("CARGO_TARGET_DIR", &context.workspace.target);
     // Linking a fuzz target needs libFuzzer and a C++ compiler; checking one does not.
     command.env("CUSTOM_LIBFUZZER_PATH", "/nonexistent/libfuzzer.a");
     context.check(command, "there are warnings or errors")?;
