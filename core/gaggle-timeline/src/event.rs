@@ -93,7 +93,8 @@ pub enum Event {
         lead: PeerId,
     },
     /// The others agreed on who is still there (`ours_lost` is false), or another match or another half of
-    /// ours goes on instead of what was played here since they parted (`ours_lost` is true).
+    /// ours goes on instead of what was played or watched here since they parted (`ours_lost` is true). Joined, Left and
+    /// LeadChanged follow for whoever is present there and was not here, and the other way round.
     HistoryChanged {
         /// The last confirmed frame of what goes on.
         frame: Frame,

@@ -51,7 +51,7 @@ pub(crate) use ballot::Ballot;
 pub(crate) use bootstrap::{Feed, Followed, Tidings};
 use held::Place;
 pub(crate) use held::{Entries, Extras, Held, Streams};
-pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS};
+pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS, Tip};
 pub(crate) use meeting::{Hearing, Sign};
 pub(crate) use messages::{Known, Message, Proposal, Standing};
 #[cfg(test)]
@@ -400,9 +400,12 @@ impl Membership {
         }
     }
 
-    /// Everybody has waited for this stream for too long. Whoever does that again is not let in again at once.
+    /// Everybody has waited for this stream for too long. Whoever does that again is not let in again at once: unless it is
+    /// somebody who has come back meanwhile, under another name, and the others may not even agree that the former one is gone.
     pub(crate) fn condemn_idle(&mut self, now: Micros, stream: StreamId) {
-        if !self.condemned.contains(&stream) && rows::is_open(&self.known, stream) && stream != self.me {
+        let is_news = !self.condemned.contains(&stream) && rows::is_open(&self.known, stream);
+        let is_to_blame = self.peers.is_reachable(&self.lineage, stream) && self.decide_without(stream);
+        if is_news && is_to_blame && stream != self.me {
             self.peers.entry(stream.peer).bar(now);
         }
         self.condemn(stream);

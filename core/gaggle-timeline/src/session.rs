@@ -24,6 +24,7 @@ mod requests;
 mod send;
 mod standing;
 mod standstill;
+mod stays;
 mod watching;
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Prng, Slot, SlotSet};

@@ -169,7 +169,7 @@ impl<G: Game> Timeline<G> {
     /// After an [`Event::Recovered`](crate::Event::Recovered) of this machine, or an
     /// [`Event::HistoryChanged`](crate::Event::HistoryChanged) if inputs differed, too: the state that was given up, the
     /// one that was taken over and the inputs between, to keep and to look at. The oldest of the last few nobody has taken;
-    /// each is told once.
+    /// each is told once. Whoever watches leaves none: it has never been as far as the state it takes.
     pub fn take_bundle(&mut self) -> Option<Bundle> {
         self.bundles.pop_front()
     }

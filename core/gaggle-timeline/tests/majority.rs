@@ -62,6 +62,26 @@ fn where_no_part_is_large_enough_all_wait_and_then_go_on_together() {
 }
 
 #[test]
+fn whoever_was_waited_for_under_a_former_name_may_come_in() {
+    // The lead crashes and comes back, and the other of two may not even say that it was gone. A third comes, loses sight of
+    // them for a while and comes again: it waits for what has stood still for long, and for nobody who is to blame.
+    let mut company = of(3, 2, 84);
+    company.run_ms(2_000).crash(0).run_ms(1_000).join(2).join(0);
+    let frame = confirmed(&company, 1);
+    for _ in 0..3 {
+        company.run_ms(15_000).net.apply(&Change::Partition(vec![vec![0, 1], vec![2]]));
+        company.run_ms(6_000).net.apply(&Change::Heal);
+        company.connect_all();
+    }
+    company.run_ms(15_000);
+    assert_eq!(confirmed(&company, 1), frame, "one of two may not decide");
+    // Whoever is left begins a match of its own.
+    company.crash(0).crash(1).run_until("it plays alone", 8_000, |c| c.session(2).is_member());
+    company.join(0).run_until("the other one is back", 8_000, |c| c.session(0).is_member());
+    company.run_ms(1_000).expect_together(&[0, 2]);
+}
+
+#[test]
 fn of_two_the_lead_goes_on_and_the_other_waits() {
     let mut company = of(2, 2, 82);
     company.run_ms(2_000).crash(1).run_ms(5_000);

@@ -282,6 +282,15 @@ fn a_match_that_splits_becomes_one_again() {
     let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
     assert_eq!((0..5).map(|index| company.count(index, lost)).collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
     assert_eq!((0..5).map(|index| slots(&company, index)).collect::<Vec<_>>(), [1, 2, 4, 8, 16]);
+    // Whoever takes the other half's match over is told who is there, and each of them once.
+    let came = |index: usize, other: usize| {
+        let peer = company.id(other);
+        company.count(index, |event| matches!(event, Event::Joined { peer: who, .. } if *who == peer))
+    };
+    assert_eq!([2, 3, 4].map(|other| came(0, other)), [1, 1, 1], "{}", company.describe());
+    assert_eq!([0, 1].map(|other| came(2, other)), [1, 1], "{}", company.describe());
+    let lead = Event::LeadChanged { lead: company.id(2) };
+    assert_eq!((0..5).map(|index| company.count(index, |e| *e == lead)).collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod company;
 
 use company::{Company, config};
-use gaggle_link::sim::Conditions;
+use gaggle_link::sim::{Change, Conditions};
 use gaggle_timeline::Event;
 
 fn recovered(event: &Event) -> bool {
@@ -130,6 +130,32 @@ fn whoever_watches_is_told_who_is_waited_for_and_that_it_goes_on() {
     }
     company.run_ms(4_000).expect_together(&[0, 1, 2]);
     assert_eq!(told_of(&company, 3, silent), ["interrupted", "resumed"], "though its own link stays dead");
+}
+
+#[test]
+fn whoever_watches_the_half_that_gives_way_is_told_what_goes_on_instead() {
+    let mut company = Company::of(4, 3, 64);
+    company.run_ms(1_500).watch(3).run_ms(2_000);
+    company.net.apply(&Change::Partition(vec![vec![0, 3], vec![1, 2]]));
+    company.run_ms(12_000).expect_together(&[1, 2]);
+    assert_eq!(company.session(3).history(), company.session(0).history(), "it watches who went on alone");
+    let roster = |company: &Company| company.session(3).roster().iter().filter(|row| row.is_open()).count();
+    assert_eq!((roster(&company), told_of(&company, 3, 1)), (1, vec!["interrupted", "left"]));
+    company.clear_events().net.apply(&Change::Heal);
+    company.connect_all().run_until("it watches what goes on", 20_000, |c| {
+        c.session(3).history() == c.session(1).history() && c.session(0).is_member()
+    });
+    company.run_ms(3_000).expect_together(&[0, 1, 2]);
+    assert_eq!(roster(&company), 3);
+    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let came = |other: usize| {
+        let peer = company.id(other);
+        company.count(3, |event| matches!(event, Event::Joined { peer: who, .. } if *who == peer))
+    };
+    let lead = Event::LeadChanged { lead: company.id(1) };
+    assert_eq!(company.count(3, lost), 1, "{}", company.describe());
+    assert_eq!([1, 2].map(came), [1, 1], "{}", company.describe());
+    assert_eq!(company.count(3, |event| *event == lead), 1, "{}", company.describe());
 }
 
 fn expect_shown(company: &Company, watchers: std::ops::Range<usize>) {

@@ -114,7 +114,8 @@ pub enum Event {
         /// What they are called.
         name: String,
     },
-    /// Another part of a split match goes on instead of ours.
+    /// Another part of a split match goes on instead of ours. Came and Went follow for whoever is there and was not here, and
+    /// the other way round.
     HistoryChanged,
     /// Two machines computed different games from the same inputs: a bug in the game. Whoever is alone with theirs takes the
     /// others'.
@@ -135,8 +136,8 @@ pub enum Event {
         /// What was found.
         cause: DesyncCause,
     },
-    /// Somebody whose game differed has taken the others'. If it was us, [`Room::take_bundle`](crate::Room::take_bundle) has
-    /// both games, to see which fields differ.
+    /// Somebody whose game differed has taken the others'. If it was us, and we play, [`Room::take_bundle`](crate::Room::take_bundle)
+    /// has both games, to see which fields differ.
     Recovered {
         /// Who; perhaps us.
         peer: PeerId,

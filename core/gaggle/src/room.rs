@@ -278,7 +278,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     /// After an [`Event::Recovered`] of this machine: what it had, what it took over, and the inputs between. Write
-    /// [`Bundle::encode`] to a file, or [look](Bundle::look) at once which fields differ. Told once.
+    /// [`Bundle::encode`] to a file, or [look](Bundle::look) at once which fields differ. Told once; whoever watches has
+    /// none.
     pub fn take_bundle(&mut self) -> Option<Bundle> {
         self.shown.timeline.take_bundle()
     }

@@ -606,6 +606,31 @@ fn everybody_has_a_replay_from_where_they_came_in() {
 }
 
 #[test]
+fn whoever_gives_way_after_a_split_is_told_who_is_there_and_records_what_goes_on() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    town.run_ms(3_000).weather(Conditions { cut: true, ..Conditions::default() }).run_ms(12_000);
+    assert_eq!([0, 1].map(|house| town.room(house).game().here.count_ones()), [1, 1], "each plays alone");
+    town.told.iter_mut().for_each(Vec::clear);
+    town.weather(Conditions::latency_ms(40)).run_until("they are in one match again", 15_000, |town| {
+        let histories = [0, 1].map(|house| town.room(house).session().history());
+        histories[0] == histories[1] && (0..2).all(|house| town.room(house).game().here.count_ones() == 2)
+    });
+    town.run_ms(4_000);
+    let lost = [0, 1].map(|house| count(&town, house, |event| *event == Event::HistoryChanged));
+    assert_eq!(lost.iter().sum::<usize>(), 1, "{lost:?}");
+    let junior = usize::from(lost[1] == 1);
+    assert_eq!([0, 1].map(|house| count(&town, house, came)), [1, 1], "{}", town.describe());
+    assert_eq!(count(&town, junior, |event| matches!(event, Event::LeadChanged { .. })), 1);
+    let marks = [0, 1].map(|house| town.room(house).marks());
+    let common: Vec<_> =
+        marks[0].iter().filter(|(at, _)| marks[1].iter().any(|(other, _)| other == at)).collect();
+    assert!(!common.is_empty() && common.iter().all(|mark| marks[1].contains(mark)), "{marks:?}");
+    let bytes = town.room(junior).replay().expect("a replay").to_vec();
+    Replay::<Presses>::read(&bytes, 0).expect("a whole beginning").verify().expect("the same again");
+}
+
+#[test]
 fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
     for millis in [500, 2_000, 4_000, 8_000] {
         let mut town = Town::of(2);

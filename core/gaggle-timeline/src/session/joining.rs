@@ -46,6 +46,8 @@ pub(super) struct Joining {
     /// When a feed was last asked for.
     feed_asked_at: Micros,
     percent_told: Option<u8>,
+    /// Whoever watches sees the match.
+    shows: bool,
     /// When our own stream began.
     begun: Option<Micros>,
     /// Whether being fed leads anywhere.
@@ -94,6 +96,7 @@ impl Joining {
     /// Starts over: whatever was under way is of no use.
     pub(super) fn seek(&mut self) {
         self.settle();
+        self.shows = false;
         // Who asks somebody else has not come any further: that is no news.
         self.percent_told = self.percent_told.filter(|told| *told == 0);
     }
@@ -282,7 +285,7 @@ impl<I: Input> Session<I> {
             born: self.config.match_id.born.max(self.membership.lineage().game.born).saturating_add(1),
             number: self.rng.next_u64(),
         };
-        let name = self.draw_name();
+        let (name, former) = (self.draw_name(), self.end_stay(None));
         self.membership.found(self.now, game, name, &mut self.ledger);
         let confirmed = self.membership.confirmed();
         if self.ledger.current > confirmed {
@@ -294,8 +297,7 @@ impl<I: Input> Session<I> {
         let before = self.ledger.local.newest();
         self.ledger.emit_neutral(self.delay.target());
         self.write_own(before);
-        self.told_history = Some(self.membership.lineage().history());
-        self.events.push(Event::HistoryChanged { frame: confirmed, ours_lost: false });
+        self.begin_stay(&former);
         self.follow_membership();
     }
 
@@ -515,7 +517,7 @@ impl<I: Input> Session<I> {
         let made_good = self.watches && self.recovery.is_under_way();
         self.recovery.end_by_entry(self.now, donor);
         self.stats.states_taken += 1;
-        let had_match = self.membership.mode() == Mode::Member;
+        let former = self.end_stay(Some(&offer.tidings.told.tip));
         let (name, frame) = (self.draw_name(), offer.tidings.confirmed);
         let feeds = std::mem::take(&mut self.joining.feeds);
         self.joining.settle();
@@ -526,11 +528,7 @@ impl<I: Input> Session<I> {
         self.joining.stage = Stage::Fed { donor, at: self.now };
         self.joining.brought_on_at = self.now;
         self.begin_running();
-        self.told_history = Some(self.membership.lineage().history());
-        self.lead = self.lead_at(frame);
-        if had_match {
-            self.events.push(Event::HistoryChanged { frame, ours_lost: true });
-        }
+        self.begin_stay(&former);
         if made_good {
             self.stats.recoveries += 1;
             self.events.push(Event::Recovered { peer: self.local_peer, frame });
@@ -633,6 +631,15 @@ impl<I: Input> Session<I> {
     fn tell_progress(&mut self) {
         if self.membership.mode() == Mode::Member {
             self.joining.percent_told = None;
+            return;
+        }
+        if self.watches && self.joining.is_fed() {
+            // What it may fall behind from now on is no coming in.
+            let behind =
+                self.membership.confirmed().since(self.ledger.current.min(self.membership.confirmed()));
+            self.joining.shows |= behind <= super::CATCH_UP_FRAMES;
+        }
+        if self.joining.shows {
             return;
         }
         let percent = match &self.joining.stage {

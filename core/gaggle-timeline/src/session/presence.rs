@@ -211,7 +211,7 @@ impl<I: Input> Session<I> {
     }
 
     /// The others agreed on another view.
-    fn note_history(&mut self) {
+    pub(super) fn note_history(&mut self) {
         let history = self.membership.lineage().history();
         if self.told_history != Some(history) && self.membership.mode() != Mode::Out {
             if self.told_history.is_some() {

@@ -80,7 +80,8 @@ pub struct Machine {
     held: u8,
     straight: Broth,
     straight_at: Frame,
-    straight_from: Option<Frame>,
+    /// With which frame the stay it follows began, and how many states had been taken by then.
+    straight_from: Option<(Frame, u64)>,
     /// Its state was damaged: it may differ from a straight run.
     pub damaged: bool,
     flip_next: bool,
@@ -436,13 +437,14 @@ impl Machine {
         if !session.is_running() {
             return;
         }
-        if self.straight_from != Some(session.origin_frame()) {
+        let stay = (session.origin_frame(), session.stats().states_taken);
+        if self.straight_from != Some(stay) {
             let Some((frame, game)) = self.timeline.confirmed_game() else { return };
             if self.straight_from.is_some() || frame > Frame::START {
                 self.straight.copy_from(game);
                 self.straight_at = frame;
             }
-            self.straight_from = Some(session.origin_frame());
+            self.straight_from = Some(stay);
         }
         let history = session.history();
         while self.straight_at < session.confirmed_frame() {
