@@ -305,17 +305,24 @@ impl Remote {
         self.contested = false;
         self.unable_until = None;
         self.accusers.clear();
-        self.forget_difference(agreed);
+        self.settle_difference(agreed);
+        self.forget_told_checks();
     }
 
-    /// What was compared up to `agreed` is settled, one way or the other.
-    pub(crate) fn forget_difference(&mut self, agreed: Frame) {
-        self.checks = [None; 2];
-        self.told_checks = [None; TOLD_CHECKS];
+    /// What was compared up to `agreed` is settled, one way or the other. What it told stays told: whoever is forgotten
+    /// has no voice when the next difference is voted on, and fewer might win.
+    pub(crate) fn settle_difference(&mut self, agreed: Frame) {
         self.agreed = agreed;
         self.differs = false;
         self.difference = None;
         self.findings = None;
+    }
+
+    /// It has another state than the one whose hashes it told up to this frame.
+    pub(crate) fn forget_told_through(&mut self, frame: Frame) {
+        for told in self.checks.iter_mut().chain(&mut self.told_checks) {
+            *told = told.filter(|check| check.frame > frame);
+        }
     }
 
     /// The history is another: hashes told in the one before may rest on inputs that do not count any more.
@@ -345,5 +352,24 @@ impl Remote {
     /// Whether what it says counts.
     pub(crate) fn is_trusted(&self) -> bool {
         matches!(self.handshake, Handshake::Announced | Handshake::Synchronized)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_of_a_state_somebody_gave_up_are_forgotten_and_those_it_told_since_are_not() {
+        let mut remote = Remote::new(PeerId::from_u128(1));
+        for frame in [60, 120, 180].map(Frame::new) {
+            let block = CheckBlock { age_frames: 0, state_hash: frame.number(), inputs_hash: 0 };
+            remote.note_told_check(RemoteCheck { frame, block });
+        }
+        remote.checks = [remote.told_checks[1], remote.told_checks[0]];
+        remote.forget_told_through(Frame::new(120));
+        let told = [60, 120, 180].map(|frame| remote.told_check(Frame::new(frame)).is_some());
+        assert_eq!(told, [false, false, true]);
+        assert_eq!(remote.checks.map(|check| check.is_some()), [false, true]);
     }
 }

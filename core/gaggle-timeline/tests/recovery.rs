@@ -3,11 +3,14 @@
 mod company;
 mod world;
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
 use company::{Broth, Company, config};
-use gaggle_kit::Micros;
+use gaggle_kit::{Frame, Micros, State, state_hash};
 use gaggle_link::sim::Conditions;
-use gaggle_timeline::{Bundle, DesyncCause, Event, SessionConfig};
-use world::{Weather, World};
+use gaggle_timeline::{Bundle, DesyncCause, Event, Game, Inputs, SessionConfig};
+use world::{Stew, Weather, World};
 
 fn recovered(event: &Event) -> bool {
     matches!(event, Event::Recovered { .. })
@@ -198,20 +201,126 @@ fn a_machine_that_is_always_wrong_is_made_good_ever_more_rarely() {
     assert!((2..=7).contains(&stats[2]), "{stats:?} in a minute");
 }
 
-#[test]
-fn false_hashes_disturb_nobody() {
-    let mut world = World::of(3, 45);
-    world.tamper = Box::new(|from, _, bytes| {
-        // The check follows the time in the packet; its last byte is one of the inputs' hash, the one before of the state's.
-        if from == 2 && bytes.len() > 16 && bytes[1] & 0x20 != 0 {
-            let at = 7 + if bytes[1] & 0x10 != 0 { 7 } else { 0 } + 1;
-            bytes[at] ^= 0x55;
+thread_local! {
+    /// Which machine ticks.
+    static HERE: Cell<usize> = const { Cell::new(0) };
+    /// What changes its state from outside.
+    static FLIPS: Cell<u8> = const { Cell::new(0) };
+}
+
+/// When the whims come.
+const WHIM: u32 = 137;
+
+/// A game in whose tick of one frame each machine adds something of its own, however often it simulates it.
+#[derive(Clone, Debug, State)]
+struct Whims {
+    stew: Stew,
+    by_machine: [u8; 5],
+}
+
+impl Game for Whims {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.stew.tick(inputs);
+        if inputs.frame().number() == WHIM {
+            self.stew.mixed ^= u32::from_le_bytes([self.by_machine[HERE.get()], FLIPS.get(), 0, 0]);
         }
-    });
-    world.weather(Weather::calm(40)).run(Micros::from_secs(20));
-    for honest in 0..2 {
-        assert!(world.count_events(honest, |event| matches!(event, Event::Desync { .. })) >= 1);
-        assert_eq!(world.machines[honest].timeline.session().stats().recoveries, 0);
-        assert!(world.machines[honest].timeline.session().confirmed_frame().number() > 1_000);
+    }
+}
+
+/// A match of as many machines.
+fn whimsical(whims: &[u8], seed: u64) -> World<Whims> {
+    let mut by_machine = [0; 5];
+    by_machine[..whims.len()].copy_from_slice(whims);
+    let start = |_| Whims { stew: Stew::new(), by_machine };
+    let mut world = World::with(whims.len(), seed, &SessionConfig::default(), start);
+    world.compare_with_straight = false;
+    world.before_tick = Box::new(|index, _| HERE.set(index));
+    world.weather(Weather::calm(40));
+    world
+}
+
+/// From here on all machines hold the same states, for so many seconds.
+fn expect_same_states(world: &mut World<Whims>, seconds: usize, story: &str) {
+    let mut shown = vec![BTreeMap::new(); world.machines.len()];
+    for _ in 0..seconds * 200 {
+        world.run(Micros::from_millis(5));
+        for (machine, shown) in world.machines.iter().zip(&mut shown) {
+            shown.extend(machine.timeline.confirmed_game().map(|(frame, game)| (frame, state_hash(game))));
+        }
+    }
+    for (index, other) in shown.iter().enumerate() {
+        let both: Vec<&Frame> = shown[0].keys().filter(|frame| other.contains_key(frame)).collect();
+        assert!(both.len() > 3 * seconds, "{story}: only {} frames of {index} can be compared", both.len());
+        let parted = both.iter().find(|frame| shown[0][frame] != other[frame]);
+        assert_eq!(parted, None, "{story}: {index} holds another state:\n{}", world.describe());
+    }
+}
+
+#[test]
+fn where_ticks_differ_the_larger_group_is_right_and_of_equal_ones_the_one_with_the_senior() {
+    let stories: [(&[u8], &[usize]); 14] = [
+        (&[1, 0], &[1]),
+        (&[0, 1], &[1]),
+        (&[1, 0, 0], &[0]),
+        (&[0, 1, 0], &[1]),
+        (&[0, 0, 1], &[2]),
+        (&[0, 1, 2], &[1, 2]),
+        (&[1, 0, 0, 0], &[0]),
+        (&[1, 1, 0, 0], &[2, 3]),
+        (&[0, 0, 1, 1], &[2, 3]),
+        (&[1, 0, 0, 1], &[1, 2]),
+        (&[0, 1, 0, 1], &[1, 3]),
+        (&[0, 1, 1, 2], &[0, 3]),
+        (&[1, 1, 0, 0, 0], &[0, 1]),
+        (&[2, 1, 1, 0, 0], &[0, 3, 4]),
+    ];
+    for ((whims, wrong), seed) in stories.into_iter().flat_map(|story| (0..6).map(move |seed| (story, seed)))
+    {
+        let story = format!("{whims:?}, {seed}");
+        let mut world = whimsical(whims, seed);
+        // Of three groups one is made good after the other.
+        world.run_seconds(12);
+        for index in 0..whims.len() {
+            let (recoveries, gives_way) = (world.session(index).stats().recoveries, wrong.contains(&index));
+            assert_eq!(recoveries, u64::from(gives_way), "{story}, {index}:\n{}", world.describe());
+            assert_eq!(world.count_events(index, recovered), wrong.len(), "{story}:\n{}", world.describe());
+            assert_eq!(world.machines[index].stalled, 0, "{story}:\n{}", world.describe());
+        }
+        world.machines.iter_mut().for_each(|machine| machine.events.clear());
+        expect_same_states(&mut world, 8, &story);
+        let differ = |event: &Event| matches!(event, Event::Desync { .. } | Event::InputsDiffer { .. });
+        for index in 0..whims.len() {
+            assert_eq!(world.count_events(index, differ), 0, "{story}:\n{}", world.describe());
+        }
+    }
+}
+
+#[test]
+fn whoever_was_changed_from_outside_has_no_voice_and_whoever_found_that_gives_way_to_nobody_as_few() {
+    let stories: [(&[u8], &[u8], &[u64]); 4] = [
+        // As many were changed in the same way as are right, or more.
+        (&[0, 0, 0], &[1, 1, 0], &[1, 1, 0]),
+        (&[0, 0, 0, 0], &[1, 1, 0, 0], &[1, 1, 0, 0]),
+        (&[0, 0, 0, 0], &[1, 1, 1, 0], &[1, 1, 1, 0]),
+        // Beside the one that was changed the tick of the senior differs.
+        (&[1, 0, 0], &[0, 1, 0], &[1, 1, 0]),
+    ];
+    for (whims, flips, wrong) in stories {
+        for seed in 0..5 {
+            let story = format!("{whims:?}, {flips:?}, {seed}");
+            let mut world = whimsical(whims, seed);
+            world.before_tick = Box::new(move |index, tick| {
+                HERE.set(index);
+                // Over when the frame is simulated again to find out.
+                FLIPS.set(if tick < u64::from(WHIM) + 33 { flips[index] } else { 0 });
+            });
+            world.run_seconds(15);
+            let stats = world.machines.iter().map(|machine| machine.timeline.session().stats());
+            let recoveries: Vec<u64> = stats.map(|stats| stats.recoveries).collect();
+            assert_eq!(recoveries, wrong, "{story}:\n{}", world.describe());
+            expect_same_states(&mut world, 5, &story);
+        }
     }
 }

@@ -262,7 +262,7 @@ impl<I: Input> Session<I> {
         self.plan.begin(target);
         let through = self.checks.forget_after(frame);
         for remote in &mut self.remotes {
-            remote.forget_difference(frame);
+            remote.settle_difference(frame);
         }
         for index in 0..self.remotes.len() {
             let remote = &self.remotes[index];
@@ -279,13 +279,14 @@ impl<I: Input> Session<I> {
 
     /// Somebody else took another state. Hashes it told before are worth nothing.
     pub(super) fn take_recovered(&mut self, index: usize, through: Frame) {
-        // Nothing after what is confirmed was compared yet, whatever it says.
-        let through = through.min(self.membership.confirmed());
         let remote = &mut self.remotes[index];
         if !remote.allowed.recoveries.spend(self.now, RECOVERIES) {
             return;
         }
-        remote.forget_difference(through);
+        remote.forget_told_through(through);
+        // Nothing after what is confirmed was compared yet, whatever it says.
+        let through = through.min(self.membership.confirmed());
+        remote.settle_difference(through);
         if remote.is_open {
             let peer = remote.peer;
             self.events.push(Event::Recovered { peer, frame: through });
@@ -294,8 +295,7 @@ impl<I: Input> Session<I> {
 
     fn forget_differences(&mut self) {
         for remote in &mut self.remotes {
-            let agreed = remote.agreed;
-            remote.forget_difference(agreed);
+            remote.settle_difference(remote.agreed);
         }
     }
 }
