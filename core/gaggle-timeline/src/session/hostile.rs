@@ -3,6 +3,7 @@
 //! What a network alone can do to a packet is ignored and counted. What only a peer can do ends its link with a named
 //! fault. Either way the others play on and agree.
 
+mod hashes;
 mod inputs;
 mod joins;
 mod letters;

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::transfer::{Message, Offer};
 
 /// Changes what is offered to whoever asks for a state.
-fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
+pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
             let bytes = mail.bytes.clone();

@@ -1,0 +1,127 @@
+//! Lies about hashes: somebody says that its state, or what led to it, is another than it is.
+
+use gaggle_kit::{Frame, Slot, SlotSet};
+
+use super::joins::offers;
+use super::{Table, Tongue, reword};
+use crate::event::Event;
+use crate::packet::CheckBlock;
+
+/// Tells these hashes instead of its own. Its game and everything else it says are right.
+fn hashes(lie: fn(&mut CheckBlock)) -> Tongue {
+    Box::new(move |_, mut mail| {
+        for mail in &mut mail {
+            _ = reword(mail, |packet| _ = packet.check.as_mut().map(lie), |value| value);
+        }
+        mail
+    })
+}
+
+/// Of the state, of the inputs, of both and always the same, and of the state in another way.
+const LIES: [fn(&mut CheckBlock); 4] = [
+    |check| check.state_hash ^= 0x55,
+    |check| check.inputs_hash ^= 0x55,
+    |check| (check.state_hash, check.inputs_hash) = (1, 1),
+    |check| check.state_hash = check.state_hash.rotate_left(7),
+];
+
+fn recoveries(table: &Table) -> Vec<u64> {
+    (0..table.players.len()).map(|index| table.session(index).stats().recoveries).collect()
+}
+
+/// How often somebody found that hashes differ.
+fn complaints(table: &Table, index: usize) -> usize {
+    let differ = |event: &&Event| matches!(event, Event::Desync { .. } | Event::InputsDiffer { .. });
+    table.events[index].iter().filter(differ).count()
+}
+
+#[test]
+fn one_of_three_that_lies_about_its_hashes_is_outvoted_whoever_it_is() {
+    for liar in 0..3 {
+        for lie in LIES {
+            let mut table = Table::of(3, liar);
+            table.tongue = hashes(lie);
+            table.run(30).expect_agreement(&[0, 1, 2], 1_800).expect_no_fault(&[0, 1, 2]);
+            for honest in (0..3).filter(|index| *index != liar) {
+                assert!(complaints(&table, honest) > 0, "{liar} lies unnoticed:\n{}", table.describe());
+            }
+            assert_eq!(recoveries(&table), [0; 3], "{liar} lied:\n{}", table.describe());
+            assert_eq!(table.stalled, [0; 3], "{liar} lied:\n{}", table.describe());
+        }
+    }
+}
+
+#[test]
+fn whoever_hears_one_of_three_only_does_not_obey_it() {
+    let mut table = Table::of(3, 0);
+    table.run(60).unlink(1, 2);
+    // They hear of each other by the liar, and hashes are not passed on.
+    table.tongue = hashes(LIES[0]);
+    table.run(60).expect_agreement(&[0, 1, 2], 1_800).expect_no_fault(&[0, 1, 2]);
+    assert!((1..3).all(|honest| complaints(&table, honest) > 0), "it lies unnoticed:\n{}", table.describe());
+    assert_eq!(recoveries(&table), [0; 3], "{}", table.describe());
+}
+
+/// In two minutes each pause between two recoveries was twice as long as the one before: 4 s, 8 s, 16 s, 32 s.
+const OBEYED: std::ops::RangeInclusive<u64> = 4..=5;
+
+#[test]
+fn of_two_the_senior_that_lies_about_its_hashes_is_obeyed_ever_more_rarely() {
+    for lie in LIES {
+        let mut table = Table::of(2, 0);
+        table.tongue = hashes(lie);
+        // What it gives is right: nothing but work is lost.
+        table.run(30).expect_agreement(&[0, 1], 7_200).expect_no_fault(&[0, 1]);
+        let recoveries = recoveries(&table);
+        assert!(recoveries[0] == 0 && OBEYED.contains(&recoveries[1]), "{}", table.describe());
+        assert_eq!(table.stalled, [0; 2], "{}", table.describe());
+
+        let mut table = Table::of(2, 1);
+        table.tongue = hashes(lie);
+        table.run(30).expect_agreement(&[0, 1], 1_800).expect_no_fault(&[0, 1]);
+        assert!(complaints(&table, 0) > 0, "it lies unnoticed:\n{}", table.describe());
+        assert_eq!(self::recoveries(&table), [0; 2], "the junior is not obeyed:\n{}", table.describe());
+    }
+}
+
+#[test]
+fn whoever_takes_a_state_still_knows_what_everybody_told_of_theirs() {
+    let mut table = Table::of(2, 0);
+    table.tongue = hashes(LIES[0]);
+    table.run_until("it obeys", 600, |t| t.session(1).stats().recoveries == 1);
+    let told = table.session(1).remotes[0].told_check(Frame::new(120));
+    assert!(told.is_some(), "the next vote goes without it:\n{}", table.describe());
+}
+
+#[test]
+fn of_two_the_senior_that_lies_about_all_that_led_to_its_state_makes_the_other_come_in_anew_ever_more_rarely()
+{
+    let mut table = Table::of(2, 0);
+    let (mut checks, mut offers) = (hashes(LIES[1]), offers(|offer| offer.inputs_hash ^= 0x55));
+    table.tongue = Box::new(move |session, mail| {
+        let mail = checks(session, mail);
+        offers(session, mail)
+    });
+    table.run(7_200).expect_no_fault(&[0, 1]);
+    let taken = [0, 1].map(|index| table.session(index).stats().states_taken);
+    assert!(taken[0] == 0 && OBEYED.contains(&taken[1]), "{}", table.describe());
+    table.expect_agreement(&[0, 1], 300);
+    assert_eq!((recoveries(&table), &table.stalled[..]), (vec![0; 2], &[0; 2][..]), "{}", table.describe());
+}
+
+#[test]
+fn the_senior_is_whoever_came_first_not_whoever_has_the_first_slot() {
+    for liar in [1, 2] {
+        let mut table = Table::of(2, liar);
+        table.run(60).players[0].session_mut().leave();
+        table.run(120).dead[0] = true;
+        table.join(&[1]);
+        table.run_until("it plays", 300, |t| t.session(2).is_member());
+        assert_eq!(table.session(2).local_slots(), SlotSet::of(Slot::at(0)), "{}", table.describe());
+        table.tongue = hashes(LIES[0]);
+        table.run(60).expect_agreement(&[1, 2], 900).expect_no_fault(&[1, 2]);
+        assert!(complaints(&table, 3 - liar) > 0, "{liar} lies unnoticed:\n{}", table.describe());
+        let obeyed = [1, 2].map(|index| table.session(index).stats().recoveries > 0);
+        assert_eq!(obeyed, [false, liar == 1], "{liar} lied:\n{}", table.describe());
+    }
+}
