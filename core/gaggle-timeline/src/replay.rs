@@ -15,7 +15,7 @@ pub use recorder::{Recorder, RecorderConfig};
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::{Frame, Prng, Slot, SlotSet, State, state_hash};
+    use gaggle_kit::{Frame, Prng, Slot, SlotSet, State, encode_state, state_hash};
 
     use super::*;
     use crate::{Game, Inputs};
@@ -91,41 +91,119 @@ mod tests {
         assert_eq!(playback.frame(), Frame::new(1_000));
     }
 
-    #[test]
-    fn everything_before_a_cut_or_a_damage_plays() {
-        let (bytes, hashes) = record();
-        let mut shortest = u32::MAX;
-        for cut in (0..bytes.len()).step_by(7) {
-            match Replay::<Sum>::read(&bytes[..cut], 77) {
-                Ok(replay) => {
-                    let last = replay.last_frame().number();
-                    shortest = shortest.min(last);
-                    let mut playback = replay.play();
-                    playback.seek(replay.last_frame());
-                    assert_eq!(state_hash(playback.game()), hashes[last as usize]);
-                    assert!(replay.damage().is_some(), "a cut at {cut} was not noticed");
-                }
-                Err(error) => assert!(cut < 80, "{cut}: {error}"),
-            }
+    /// Where a chunk lies in a file.
+    struct Piece {
+        kind: u8,
+        start: usize,
+        end: usize,
+        /// The last frame that plays once it is whole.
+        plays: u32,
+    }
+
+    impl Piece {
+        fn content<'a>(&self, file: &'a [u8]) -> &'a [u8] {
+            &file[self.start + 5..self.end - 4]
         }
-        assert_eq!(shortest, 0, "a file that ends after its head has its first state");
+    }
+
+    /// All chunks of a file that is whole.
+    fn pieces(file: &[u8]) -> Vec<Piece> {
+        let number = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+        let (mut pieces, mut start, mut plays) = (vec![], 8, 0);
+        while start < file.len() {
+            let (kind, end) = (file[start], start + 9 + number(start + 1) as usize);
+            if kind == chunk::FRAMES {
+                plays = number(start + 5) + u32::from(file[start + 9]);
+            }
+            pieces.push(Piece { kind, start, end, plays });
+            start = end;
+        }
+        pieces
+    }
+
+    /// The same file with another chunk in one's place, as well sealed as the others.
+    fn replaced(file: &[u8], piece: &Piece, content: &[u8]) -> Vec<u8> {
+        let mut other = file[..piece.start].to_vec();
+        chunk::write(&mut other, piece.kind, content);
+        other.extend_from_slice(&file[piece.end..]);
+        other
+    }
+
+    /// A file is whole up to the beginning of the `broken`th chunk, is said to be, and plays up to there.
+    fn expect_whole_up_to(file: &[u8], broken: usize, pieces: &[Piece], hashes: &[u64]) {
+        let replay = Replay::<Sum>::read(file, 77).expect("its head is whole");
+        let Damage { at_byte, after, .. } = replay.damage().expect("no byte may be missing or another");
+        let last = pieces[broken - 1].plays;
+        assert_eq!((at_byte, after, replay.last_frame()), (pieces[broken].start, Frame::new(last), after));
+        let mut playback = replay.play();
+        playback.seek(Frame::NEVER);
+        assert_eq!((playback.frame(), state_hash(playback.game())), (after, hashes[last as usize]));
     }
 
     #[test]
-    fn a_flipped_bit_is_noticed_where_it_is() {
+    fn everything_before_a_cut_plays() {
         let (bytes, hashes) = record();
-        let mut rng = Prng::new(3);
-        for _ in 0..500 {
-            let mut damaged = bytes.clone();
-            let at = rng.below(bytes.len() as u32) as usize;
-            damaged[at] ^= 1 << rng.below(8);
-            let Ok(replay) = Replay::<Sum>::read(&damaged, 77) else { continue };
-            let damage = replay.damage().expect("every bit is covered");
-            assert!(damage.at_byte <= at, "flipped at {at}, noticed at {}", damage.at_byte);
-            let mut playback = replay.play();
-            playback.seek(replay.last_frame());
-            assert_eq!(state_hash(playback.game()), hashes[replay.last_frame().number() as usize]);
+        let pieces = pieces(&bytes);
+        assert_eq!((pieces.len(), pieces[pieces.len() - 1].plays), (1 + 40 + 10 + 1, 1_000));
+        for cut in 0..bytes.len() {
+            match pieces.iter().position(|piece| piece.end > cut) {
+                Some(0) => assert!(Replay::<Sum>::read(&bytes[..cut], 77).is_err(), "{cut} bytes"),
+                broken => expect_whole_up_to(&bytes[..cut], broken.unwrap(), &pieces, &hashes),
+            }
         }
+    }
+
+    #[test]
+    fn everything_before_a_flipped_bit_plays_and_the_damage_is_said_to_be_where_it_is() {
+        let (bytes, hashes) = record();
+        let pieces = pieces(&bytes);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (at % 8);
+            match pieces.iter().position(|piece| piece.end > at) {
+                Some(0) => assert!(Replay::<Sum>::read(&damaged, 77).is_err(), "byte {at}"),
+                broken => expect_whole_up_to(&damaged, broken.unwrap(), &pieces, &hashes),
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_state_or_hash_that_is_well_sealed_is_no_damage_but_does_not_verify() {
+        let (bytes, hashes) = record();
+        let pieces = pieces(&bytes);
+        let verified = |file: &[u8]| {
+            let replay = Replay::<Sum>::read(file, 77).expect("well sealed");
+            assert_eq!((replay.damage(), replay.last_frame()), (None, Frame::new(1_000)));
+            replay.verify()
+        };
+        for piece in pieces.iter().filter(|piece| piece.kind == chunk::KEY) {
+            let content = piece.content(&bytes);
+            assert_eq!(verified(&replaced(&bytes, piece, content)), Ok(()));
+            let frame = Frame::new(piece.plays);
+            let mut other = content.to_vec();
+            other[4] ^= 1;
+            assert_eq!(verified(&replaced(&bytes, piece, &other)), Err(Divergence { frame }));
+            let unreadable = replaced(&bytes, piece, &content[..content.len() - 1]);
+            assert_eq!(verified(&unreadable), Err(Divergence { frame }));
+            // The frame is still shown: from the start.
+            let replay = Replay::<Sum>::read(&unreadable, 77).unwrap();
+            let mut playback = replay.play();
+            playback.seek(Frame::NEVER);
+            playback.seek(frame);
+            assert_eq!(state_hash(playback.game()), hashes[piece.plays as usize]);
+        }
+        for piece in pieces.iter().filter(|piece| piece.kind == chunk::FRAMES) {
+            let mut other = piece.content(&bytes).to_vec();
+            other[5] ^= 1;
+            let parted = Err(Divergence { frame: Frame::new(piece.plays) });
+            assert_eq!(verified(&replaced(&bytes, piece, &other)), parted);
+        }
+        // Whoever jumps back to the beginning takes a key state that is there, as well.
+        let mut early = bytes[..pieces[0].end].to_vec();
+        let content = [&0u32.to_le_bytes()[..], &encode_state(&Sum { total: 1, present: 0 })].concat();
+        chunk::write(&mut early, chunk::KEY, &content);
+        early.extend_from_slice(&bytes[pieces[0].end..]);
+        assert_eq!(verified(&early), Err(Divergence { frame: Frame::START }));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Shows any frame of a replay.
 
+use std::iter;
+
 use gaggle_kit::{ByteReader, Frame, SlotSet, decode_state, state_hash};
 use thiserror::Error;
 
@@ -89,7 +91,9 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
 
     pub(super) fn verify(mut self) -> Result<(), Divergence> {
         let mut keys = self.replay.keys.iter().peekable();
-        for Stretch { before, frames, hash, .. } in &self.replay.stretches {
+        // A key state may stand before the first frame, too.
+        let start = Stretch { before: Frame::START, frames: 0, hash: state_hash(&self.game), rows: &[] };
+        for Stretch { before, frames, hash, .. } in iter::once(&start).chain(&self.replay.stretches) {
             for _ in 0..*frames {
                 self.step();
             }
