@@ -19,6 +19,7 @@ pub mod maze;
 pub mod network;
 pub mod people;
 pub mod rows;
+pub mod weight;
 
 pub use contest::{Contestant, Setup, Stage, Step};
 pub use matches::{Match, Tally};

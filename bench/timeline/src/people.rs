@@ -11,6 +11,8 @@ use gaggle_timeline::{
     Timeline,
 };
 
+use crate::weight::{Weighing, Weight};
+
 /// How finely time passes.
 const STEP: Micros = Micros::from_millis(1);
 /// Players a match has room for.
@@ -49,6 +51,8 @@ struct Machine {
     stalled: u64,
     held: u8,
     cpu: Duration,
+    /// What it sends, if that is weighed.
+    weight: Option<Weight>,
 }
 
 /// Everybody, and the network between them.
@@ -106,6 +110,7 @@ impl People {
             stalled: 0,
             held: 0,
             cpu: Duration::ZERO,
+            weight: None,
         }
     }
 
@@ -183,7 +188,11 @@ impl People {
                 let _ = session.set_input(slot, machine.held);
             }
             machine.stalled += u64::from(machine.timeline.tick(now) == Tick::Stalled);
-            machine.exchange.send(now, &mut machine.link, machine.timeline.session_mut());
+            let (transport, session) = (&mut machine.link, machine.timeline.session_mut());
+            match &mut machine.weight {
+                Some(weight) => machine.exchange.send(now, &mut Weighing { transport, weight }, session),
+                None => machine.exchange.send(now, transport, session),
+            }
         }
         while machine.timeline.session_mut().next_event().is_some() {}
         machine.cpu += cpu_time() - began;
@@ -207,6 +216,13 @@ impl People {
     /// CPU time a machine has used so far.
     pub fn cpu(&self, index: usize) -> Duration {
         self.machines[index].cpu
+    }
+
+    /// Weighs what a machine sends while time passes.
+    pub fn weigh_ms(&mut self, index: usize, millis: u64) -> Weight {
+        self.machines[index].weight = Some(Weight::default());
+        self.run_ms(millis);
+        self.machines[index].weight.take().unwrap_or_default()
     }
 
     /// What a machine's session counted.

@@ -450,10 +450,15 @@ impl RunsWriter {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::membership::held::Join;
     use crate::roster::{Incarnation, StreamId};
     use gaggle_kit::{PeerId, Prng, SlotSet};
+
+    /// Of a packet that has nothing to tell.
+    const HEADER_BYTES: usize = 7;
 
     /// The bytes of a vector file: hexadecimal digits, comments after `#`.
     pub(crate) fn hex(text: &str) -> Vec<u8> {
@@ -534,6 +539,34 @@ pub(crate) mod tests {
             assert_eq!(encoded(packet), hex(vector), "{packet:x?}");
             assert_eq!(Packet::decode(&hex(vector), 1), Ok(*packet));
         }
+    }
+
+    /// The places of the header's bytes in which a packet differs from another.
+    fn places_changed(packet: &Packet<'_>, other: &Packet<'_>) -> BTreeSet<usize> {
+        let (bytes, others) = (encoded(packet), encoded(other));
+        (0..HEADER_BYTES).filter(|place| bytes[*place] != others[*place]).collect()
+    }
+
+    #[test]
+    fn where_nothing_changes_two_bytes_of_seven_are_for_membership() {
+        let (mut writers, mut said) = Default::default();
+        let [idle, everything, ..] = samples(&mut writers, &mut said);
+        assert_eq!(encoded(&idle).len(), HEADER_BYTES);
+
+        let for_membership = Packet { tag: TAG_MAX, confirmed_age: 255, ..idle };
+        assert_eq!(places_changed(&idle, &for_membership), BTreeSet::from([0, 6]));
+
+        // What two who are alone for ever have to tell is all in the others.
+        let newest = Packet { newest_low: !idle.newest_low, ack_low: !idle.newest_low - 4, ..idle };
+        let for_play = [
+            newest,
+            Packet { ack_low: idle.ack_low + 1, ..idle },
+            Packet { runs: Runs { carried: 8, ..idle.runs }, ..idle },
+            Packet { time: everything.time, check: everything.check, ..idle },
+        ];
+        let places: BTreeSet<usize> =
+            for_play.iter().flat_map(|packet| places_changed(&idle, packet)).collect();
+        assert_eq!(places, BTreeSet::from([1, 2, 3, 4, 5]));
     }
 
     #[test]

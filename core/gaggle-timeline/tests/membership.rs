@@ -473,3 +473,31 @@ fn one_that_heard_nobody_for_a_while_comes_back_alone() {
     let lost: Vec<usize> = (0..5).map(|index| company.count(index, lost)).collect();
     assert_eq!(lost, [0, 0, 0, 0, 1], "{}", company.describe());
 }
+
+/// Of the seven bytes membership has two. Time goes along every 100 ms and hashes every second: not quite as often as that, which
+/// leaves less than half a byte a packet unexplained.
+#[test]
+fn packets_in_which_nothing_changes_have_seven_bytes_whoever_came_and_went() {
+    const SECONDS: u64 = 20;
+    let mut company = Company::empty(4, 24);
+    company.found(0, 1).run_ms(500);
+    for index in 1..4 {
+        company.join(index).run_until("it is a member", 3_000, |c| c.session(index).is_member());
+    }
+    company.crash(3).run_ms(6_000).expect_together(&[0, 1, 2]);
+    company.pressing = false;
+    company.run_ms(4_000);
+    let before = company.session(0).stats();
+    company.run_ms(1_000 * SECONDS);
+    let after = company.session(0).stats();
+    let packets = after.packets_sent - before.packets_sent;
+    let peers = 2;
+    let (times, hashes) = (peers * (10 * SECONDS + 1), peers * (SECONDS + 1));
+    let bytes = after.bytes_sent - before.bytes_sent;
+    assert!(packets >= peers * 15 * SECONDS, "{packets} packets");
+    assert!(bytes <= 7 * packets + 7 * times + 9 * hashes, "{bytes} bytes in {packets} packets");
+    assert!(
+        2 * (7 * packets + 7 * times + 9 * hashes - bytes) < packets,
+        "{bytes} bytes in {packets} packets"
+    );
+}

@@ -4,6 +4,7 @@
 use bench_report::{Report, Row, median};
 
 use crate::people::People;
+use crate::weight::Weight;
 
 /// Worst of so many seeds.
 const SEEDS: u64 = 10;
@@ -83,18 +84,15 @@ fn crash(report: &mut Report) {
     }
 }
 
-/// Bytes of a packet in which nobody presses anything, between the first and the second of three who play.
-fn bytes_per_packet(people: &mut People) -> f64 {
+/// What the first of three who play sends while nobody presses anything.
+fn idle_weight(people: &mut People) -> Weight {
     people.pressing = false;
     people.run_ms(4_000);
-    let before = people.stats(0);
-    people.run_ms(20_000);
-    let after = people.stats(0);
-    (after.bytes_sent - before.bytes_sent) as f64 / (after.packets_sent - before.packets_sent) as f64
+    people.weigh_ms(0, 20_000)
 }
 
 fn packets(report: &mut Report) {
-    let together = bytes_per_packet(&mut People::of(3, 3, LATENCY_MS, 0, 1));
+    let together = idle_weight(&mut People::of(3, 3, LATENCY_MS, 0, 1));
     let mut people = People::of(4, 0, LATENCY_MS, 0, 1);
     people.found(0);
     for index in 1..4 {
@@ -105,11 +103,15 @@ fn packets(report: &mut Report) {
     people.run_ms(500);
     people.crash(3);
     people.run_ms(6_000);
-    let lived = bytes_per_packet(&mut people);
-    report.row(Row::new("a packet of three who started together", "B").gaggle(together));
-    report.row(
-        Row::new("the same after three joins and a crash, more", "B").gaggle(lived - together).at_most(2.0),
-    );
+    let lived = idle_weight(&mut people);
+    for (who, weight) in [("who started together", together), ("after three joins and a crash", lived)] {
+        let most = weight.membership_most as f64;
+        report.row(Row::new(format!("a packet of three {who}"), "B").gaggle(weight.per_packet()));
+        report.row(Row::new("of it for membership, the most in any", "B").gaggle(most).at_most(2.0));
+        report.row(
+            Row::new("sent beside packets in 20 s", "B").gaggle(weight.bytes_beside as f64).at_most(0.0),
+        );
+    }
 }
 
 /// How those who look on are linked.

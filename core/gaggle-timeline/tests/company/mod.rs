@@ -95,6 +95,8 @@ pub struct Company {
     pub net: World,
     pub machines: Vec<Machine>,
     pub config: SessionConfig,
+    /// Whether players change what they press.
+    pub pressing: bool,
     rng: Prng,
     seed: u64,
     stays: u32,
@@ -129,8 +131,9 @@ impl Company {
     ) -> Company {
         let net = World::unconnected(machines, seed);
         net.everywhere(Conditions::latency_ms(50));
+        let rng = Prng::new(seed);
         let mut company =
-            Company { net, machines: Vec::new(), config, rng: Prng::new(seed), seed, stays: 100, bulk_bytes };
+            Company { net, machines: Vec::new(), config, pressing: true, rng, seed, stays: 100, bulk_bytes };
         let seats: Vec<Seat> =
             (0..players).map(|index| Seat::new(company.id(index), Slot::at(index))).collect();
         for index in 0..machines {
@@ -333,7 +336,7 @@ impl Company {
         if due == 0 {
             return;
         }
-        let pressed = self.rng.below(10) == 0;
+        let pressed = self.rng.below(10) == 0 && self.pressing;
         let press = 1 + self.rng.below(255) as u8;
         let machine = &mut self.machines[index];
         if pressed {

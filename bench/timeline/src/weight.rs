@@ -1,0 +1,148 @@
+//! What packets weigh, and how much of it is there only because people may come and go.
+//!
+//! Bytes are counted as they are sent, against PROTOCOL.md, "The running-game packet": whatever a packet has beyond what two
+//! who are alone for ever would tell each other is membership's share.
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_link::{Channel, Event, Goodbye, LinkStats, SendError, Transport};
+
+/// Flags, newest, carried and acknowledgement.
+const PLAY_BYTES: usize = 5;
+const TIME_BYTES: usize = 7;
+const CHECK_BYTES: usize = 9;
+
+const TAG_MASK: u8 = 0b0011_1111;
+/// Packets of other kinds.
+const TAG_OTHER: u8 = 63;
+const FLAG_CHANGES: u8 = 0b0000_1111;
+const FLAG_TIME: u8 = 0b0001_0000;
+const FLAG_CHECK: u8 = 0b0010_0000;
+/// In the acknowledgement's byte: it follows in two more.
+const ACK_FOLLOWS: u8 = 255;
+
+/// What was sent while nobody pressed anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Weight {
+    /// Packets of the running game.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The most bytes one of them had for membership alone.
+    pub membership_most: usize,
+    /// Bytes of everything else: messages, and packets that pass on what others said.
+    pub bytes_beside: u64,
+}
+
+impl Weight {
+    /// Bytes of a packet.
+    pub fn per_packet(&self) -> f64 {
+        self.bytes as f64 / self.packets as f64
+    }
+
+    fn add(&mut self, channel: Channel, bytes: &[u8]) {
+        match membership_share(bytes).filter(|_| channel == Channel::Unreliable) {
+            Some(share) => {
+                self.packets += 1;
+                self.bytes += bytes.len() as u64;
+                self.membership_most = self.membership_most.max(share);
+            }
+            None => self.bytes_beside += bytes.len() as u64,
+        }
+    }
+}
+
+/// Bytes of a running-game packet that only membership needs; none of another kind.
+///
+/// # Panics
+/// If an input changed: nobody presses anything while packets are weighed.
+fn membership_share(packet: &[u8]) -> Option<usize> {
+    let [tag, flags, _, _, _, ack, ..] = *packet else { return None };
+    if tag & TAG_MASK == TAG_OTHER {
+        return None;
+    }
+    assert_eq!(flags & FLAG_CHANGES, 0, "nobody presses anything");
+    let ack_bytes = if ack == ACK_FOLLOWS { 2 } else { 0 };
+    let time_bytes = if flags & FLAG_TIME != 0 { TIME_BYTES } else { 0 };
+    let check_bytes = if flags & FLAG_CHECK != 0 { CHECK_BYTES } else { 0 };
+    Some(packet.len() - PLAY_BYTES - ack_bytes - time_bytes - check_bytes)
+}
+
+/// A transport that weighs what it sends.
+pub(crate) struct Weighing<'a, T> {
+    pub(crate) transport: &'a mut T,
+    pub(crate) weight: &'a mut Weight,
+}
+
+impl<T: Transport> Transport for Weighing<'_, T> {
+    fn local_id(&self) -> PeerId {
+        self.transport.local_id()
+    }
+
+    fn peers(&self) -> &[PeerId] {
+        self.transport.peers()
+    }
+
+    fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+        self.weight.add(channel, bytes);
+        self.transport.send(now, to, channel, bytes)
+    }
+
+    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+        self.transport.poll(now)
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        self.transport.poll_timeout()
+    }
+
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+        self.transport.disconnect(now, peer, goodbye);
+    }
+
+    fn stats(&self, peer: PeerId) -> Option<LinkStats> {
+        self.transport.stats(peer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes of a vector of the protocol: hexadecimal digits, comments after `#`.
+    fn vector(text: &str) -> Vec<u8> {
+        let told = text.lines().flat_map(|line| line.split('#').next().unwrap_or_default().chars());
+        let digits: Vec<u8> = told.filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
+        digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect()
+    }
+
+    #[test]
+    fn what_is_told_of_coming_and_going_is_the_share() {
+        let idle = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
+        assert_eq!((idle.len(), membership_share(&idle)), (7, Some(2)));
+        // A ballot, and two entries that say something.
+        let sayings = vector(include_str!("../../../core/gaggle-timeline/vectors/sayings.hex"));
+        assert_eq!(membership_share(&sayings), Some(2 + sayings.len() - idle.len()));
+        let need = vector(include_str!("../../../core/gaggle-timeline/vectors/need.hex"));
+        assert_eq!(membership_share(&need), None);
+    }
+
+    #[test]
+    fn time_and_hashes_are_no_share() {
+        let mut timed = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
+        timed[1] |= FLAG_TIME | FLAG_CHECK;
+        timed.extend([0; TIME_BYTES + CHECK_BYTES]);
+        assert_eq!(membership_share(&timed), Some(2));
+        timed.push(0);
+        assert_eq!(membership_share(&timed), Some(3), "whatever nobody can account for");
+    }
+
+    #[test]
+    fn messages_are_beside() {
+        let mut weight = Weight::default();
+        let idle = vector(include_str!("../../../core/gaggle-timeline/vectors/idle.hex"));
+        weight.add(Channel::Unreliable, &idle);
+        weight.add(Channel::Reliable(0), &idle);
+        assert_eq!((weight.packets, weight.bytes, weight.bytes_beside), (1, 7, 7));
+        assert_eq!(weight.per_packet(), 7.0);
+    }
+}
