@@ -1,9 +1,7 @@
 //! Instructions per packet: the same on a busy machine as on a quiet one. Valgrind counts them in this very program, started
 //! again with one load and two lengths; the difference is what the packets cost.
 
-use std::process::Command;
-
-use bench_report::{Report, Row};
+use bench_report::{CountedRun, Report, Row};
 
 use crate::packets::{Load, Pair};
 
@@ -42,13 +40,6 @@ pub(crate) fn rows(report: &mut Report) {
 }
 
 fn count(load: Load, messages: u64) -> Option<u64> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(std::env::current_exe().ok()?)
-        .args([FLAG, load.name(), &messages.to_string()])
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let (_, collected) = text.split_once("Collected : ")?;
-    collected.split_whitespace().next()?.parse().ok()
+    let arguments = [FLAG, load.name(), &messages.to_string()].map(str::to_owned);
+    Some(CountedRun::of(None, &arguments)?.instructions)
 }

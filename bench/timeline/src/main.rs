@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use bench_report::{CountingAllocator, Report};
 use bench_timeline::rows;
 use bench_timeline::rows::instructions::Counted;
+use bench_timeline::rows::onlookers::Audience;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -28,6 +29,10 @@ const PARTS: [(&str, Rows); 10] = [
 fn main() -> ExitCode {
     if let Some(counted) = Counted::asked_for() {
         counted.run();
+        return ExitCode::SUCCESS;
+    }
+    if let Some(audience) = Audience::asked_for() {
+        audience.run_counted();
         return ExitCode::SUCCESS;
     }
     let mut report = Report::from_args();

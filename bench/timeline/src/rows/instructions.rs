@@ -4,9 +4,7 @@
 //! of it differ by so many frames and nothing else; a match whose calls are then made on games alone once or twice
 //! differs by the game's part.
 
-use std::process::Command;
-
-use bench_report::{Report, Row, parallel};
+use bench_report::{CountedRun, Report, Row, parallel};
 
 use crate::contest::Setup;
 use crate::cost::{Course, Meter};
@@ -111,17 +109,7 @@ fn net(library: &str, shape: Shape, players: usize) -> Option<f64> {
 }
 
 fn count(library: &str, shape: Shape, players: usize, frames: u64, replays: u64) -> Option<u64> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(std::env::current_exe().ok()?)
-        .args([FLAG, library, shape.name()])
-        .args([players as u64, frames, replays].map(|number| number.to_string()))
-        .output()
-        .ok()?;
-    if !output.status.success() {
-        return None;
-    }
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let (_, collected) = text.split_once("Collected : ")?;
-    collected.split_whitespace().next()?.parse().ok()
+    let what = [FLAG, library, shape.name()].map(str::to_owned);
+    let numbers = [players as u64, frames, replays].map(|number| number.to_string());
+    Some(CountedRun::of(None, &[&what[..], &numbers[..]].concat())?.instructions)
 }

@@ -4,6 +4,7 @@ pub mod agreement;
 pub mod cpu;
 pub mod instructions;
 pub mod memory;
+pub mod onlookers;
 pub mod people;
 pub mod questions;
 pub mod scale;

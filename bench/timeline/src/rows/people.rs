@@ -1,8 +1,9 @@
 //! What it costs those who play when others come, go, crash or look on. Gaggle alone: neither of the other libraries has
 //! people come into a running match.
 
-use bench_report::{Report, Row, median};
+use bench_report::{Report, Row};
 
+use super::onlookers;
 use crate::people::People;
 use crate::weight::Weight;
 
@@ -10,13 +11,12 @@ use crate::weight::Weight;
 const SEEDS: u64 = 10;
 /// Three frames, so that a round trip is 100 ms.
 const LATENCY_MS: u64 = 50;
-const STATE_BYTES: usize = 100_000;
+pub(super) const STATE_BYTES: usize = 100_000;
 const WINDOW_FRAMES: u64 = 8;
 const FRAMES_PER_SECOND: u64 = 60;
 /// Silence is taken for absence after three seconds.
 const TIMEOUT_FRAMES: u64 = 3 * FRAMES_PER_SECOND;
 const ROUND_TRIP_FRAMES: u64 = 2 * LATENCY_MS * FRAMES_PER_SECOND / 1_000;
-const ONLOOKERS: usize = 100;
 
 /// All of them.
 pub fn rows(report: &mut Report) {
@@ -25,7 +25,7 @@ pub fn rows(report: &mut Report) {
     leave(report);
     crash(report);
     packets(report);
-    onlookers(report);
+    onlookers::rows(report);
 }
 
 fn worst(of: impl Fn(u64) -> u64) -> f64 {
@@ -111,62 +111,5 @@ fn packets(report: &mut Report) {
         report.row(
             Row::new("sent beside packets in 20 s", "B").gaggle(weight.bytes_beside as f64).at_most(0.0),
         );
-    }
-}
-
-/// How those who look on are linked.
-#[derive(Clone, Copy)]
-enum Links {
-    /// Each with the one that feeds it and those it feeds.
-    Chain,
-    /// With the player, too, as a lobby links everybody: it feeds as many as it may, and tells all of them the time.
-    Everybody,
-}
-
-/// The CPU time of a player's frame in microseconds while a hundred look on who came by it or by the other player, and how many
-/// frames the last of them is behind.
-fn frame_with_onlookers(links: Links, by: usize, seed: u64) -> (f64, f64) {
-    let mut people = People::of(2 + ONLOOKERS, 2, 20, STATE_BYTES, seed);
-    people.run_ms(1_000);
-    for nth in 0..ONLOOKERS {
-        // Each is fed by one who came before it, the first by somebody who plays.
-        let via = match (links, nth) {
-            (_, 0) => vec![by],
-            (Links::Chain, _) => vec![2 + (nth - 1) / 4],
-            (Links::Everybody, _) => vec![by, 2 + (nth - 1) / 4],
-        };
-        people.watch(2 + nth, &via);
-        people.run_ms(if nth < 6 { 600 } else { 30 });
-    }
-    people.run_ms(3_000);
-    let playing = people.session(0).confirmed_frame();
-    let shown = (0..ONLOOKERS).map(|nth| people.session(2 + nth).current_frame());
-    let behind_most = shown.map(|shown| playing.since(shown)).max().unwrap_or(0);
-    let (cpu, frames) = (people.cpu(0), people.stats(0).frames);
-    people.run_ms(6_000);
-    let cpu = (people.cpu(0) - cpu).as_secs_f64() * 1e6;
-    (cpu / (people.stats(0).frames - frames) as f64, f64::from(behind_most))
-}
-
-/// A player's frame beside that of one by whom nobody came: all machines share one processor's caches, so those who look on
-/// must be there either way.
-fn onlookers(report: &mut Report) {
-    for links in [Links::Chain, Links::Everybody] {
-        let (mut ratios, mut behind) = (Vec::new(), 0.0_f64);
-        // A frame takes a few microseconds, and what else the machine does shows in them: the middle of many pairs.
-        for seed in 1..=11 {
-            let (with, behind_most) = frame_with_onlookers(links, 0, seed);
-            let (without, _) = frame_with_onlookers(links, 1, seed);
-            ratios.push(with / without);
-            behind = behind.max(behind_most);
-        }
-        let ratio = median(&ratios);
-        report.row(match links {
-            Links::Chain => {
-                Row::new("100 look on in a chain: its feeder's frame", "×").gaggle(ratio).at_most(1.1)
-            }
-            Links::Everybody => Row::new("100 look on, all linked to a player: its frame", "×").gaggle(ratio),
-        });
-        report.row(Row::new("the last of them is behind by", "frames").gaggle(behind).at_most(120.0));
     }
 }
