@@ -1,13 +1,16 @@
-//! Sessions of `gaggle-timeline` that play with somebody whose every word a fuzzer may change.
+//! Sessions of `gaggle-timeline` that play with somebody whose every word a fuzzer may change, and files it reads.
 
-use gaggle_kit::{Frame, Micros, PeerId, Slot};
-use gaggle_timeline::{Event, Incarnation, Request, Seat, Session, SessionConfig};
+use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State, StateHasher, state_hash};
+use gaggle_timeline::{
+    Bundle, Event, Game, Incarnation, Inputs, Replay, Request, Seat, Session, SessionConfig,
+};
 
 /// A name and what is done with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 1] = [("timeline_session", session)];
+pub const TARGETS: [Target; 3] =
+    [("timeline_session", session), ("timeline_replay", replay), ("timeline_bundle", bundle)];
 
 /// Somebody who plays, the liar, and somebody who comes in by the liar.
 const PEERS: [PeerId; 3] = [PeerId::from_u128(1), PeerId::from_u128(2), PeerId::from_u128(3)];
@@ -200,4 +203,126 @@ pub fn play(data: &[u8]) -> Tally {
     // Whatever it led to, it can go on.
     (0..4).for_each(|_| cast.tick(|_| Some(false)));
     tally
+}
+
+/// Whose files are read.
+pub const GAME: u64 = 77;
+
+/// What somebody does in it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
+pub struct Pad {
+    /// Some values are none.
+    #[input(range = -1..=1)]
+    pub steer: i8,
+    /// Not repeated by itself.
+    #[input(one_shot)]
+    pub dash: bool,
+}
+
+/// A match in which everything that was done counts.
+#[derive(Clone, PartialEq, Eq, Default, Debug, State)]
+pub struct Log {
+    total: u64,
+    present: u64,
+    /// As long as a file says.
+    notes: Vec<u32>,
+}
+
+impl Game for Log {
+    type Input = Pad;
+
+    fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
+        self.present = inputs.slots().bits();
+        for slot in inputs.slots() {
+            let Pad { steer, dash } = inputs.get(slot);
+            let done = 2 * i64::from(steer) + i64::from(dash);
+            self.total = self.total.wrapping_mul(31).wrapping_add_signed(done);
+        }
+        if self.notes.len() < 3 {
+            self.notes.push(inputs.frame().number());
+        }
+    }
+}
+
+/// A replay as it is, and with the hashes its chunks should have: else nearly nothing would be looked at.
+pub fn replay(data: &[u8]) {
+    show(data);
+    show(&resealed_replay(data));
+}
+
+/// The same chunks with the right hashes.
+pub fn resealed_replay(data: &[u8]) -> Vec<u8> {
+    let (beginning, mut rest) = data.split_at(data.len().min(8));
+    let mut file = beginning.to_vec();
+    while let Some((head, after)) = rest.split_first_chunk::<5>()
+        && let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]])
+        && let Some((content, after)) = after.split_at_checked(length as usize)
+    {
+        file.extend_from_slice(head);
+        file.extend_from_slice(content);
+        let hash = StateHasher::of(content) ^ u64::from(head[0]).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        file.extend_from_slice(&((hash >> 32) as u32 ^ hash as u32).to_le_bytes());
+        rest = after.get(4..).unwrap_or_default();
+    }
+    file.extend_from_slice(rest);
+    file
+}
+
+/// Shows all of a replay, forwards, backwards and in jumps. Whether it is whole and verifies.
+pub fn show(file: &[u8]) -> bool {
+    let Ok(replay) = Replay::<Log>::read(file, GAME) else { return false };
+    let last = replay.last_frame();
+    assert!(last.number() as usize <= file.len(), "{last} in {} bytes", file.len());
+    if let Some(damage) = replay.damage() {
+        let whole = Replay::<Log>::read(&file[..damage.at_byte], GAME).expect("so much is whole");
+        assert_eq!((damage.after, whole.last_frame()), (last, last));
+    }
+    let mut playback = replay.play();
+    let mut hashes = vec![state_hash(playback.game())];
+    while playback.step() {
+        hashes.push(state_hash(playback.game()));
+    }
+    assert_eq!((playback.frame(), hashes.len()), (last, last.number() as usize + 1));
+    let verified = replay.verify().is_ok();
+    let near = [last.next(), last, last.previous(), Frame::START];
+    for frame in (0..=last.number()).rev().step_by(7).map(Frame::new).chain(near) {
+        playback.seek(frame);
+        let shown = playback.frame();
+        assert_eq!(shown, frame.min(last));
+        if verified {
+            assert_eq!(state_hash(playback.game()), hashes[shown.number() as usize], "at {shown}");
+        }
+    }
+    verified && replay.damage().is_none()
+}
+
+/// What is left of a desync, as it is and with the hash it should have.
+pub fn bundle(data: &[u8]) {
+    look(data);
+    look(&resealed_bundle(data));
+}
+
+/// The same bytes with the right hash.
+pub fn resealed_bundle(data: &[u8]) -> Vec<u8> {
+    let body = data.split_last_chunk::<8>().map_or(data, |(body, _)| body);
+    [body, &StateHasher::of(body).to_le_bytes()].concat()
+}
+
+/// Looks into a bundle. Whether it is one of this game.
+pub fn look(bytes: &[u8]) -> bool {
+    let Ok(bundle) = Bundle::decode(bytes) else { return false };
+    assert_eq!(bundle.encode(), bytes, "one bundle has one form");
+    let ((theirs, _), (ours, _)) = (&bundle.theirs, &bundle.ours);
+    let mut at = *theirs;
+    for (frame, present, inputs) in bundle.rows() {
+        at = at.next();
+        let slots = inputs.len().checked_div(bundle.input_bytes()).unwrap_or(Slot::COUNT_MAX);
+        assert!(
+            frame == at && slots <= Slot::COUNT_MAX && present.difference(SlotSet::first(slots)).is_empty()
+        );
+    }
+    assert_eq!(at, *ours, "one row for each frame between");
+    let Ok(view) = bundle.look::<Log>() else { return false };
+    assert_eq!(view.frame, *ours);
+    true
 }

@@ -3,7 +3,8 @@
 //! Written by the machine whose state was wrong, when it took another one. Reads no files: bytes in, bytes out.
 
 use gaggle_kit::{
-    ByteReader, DecodeError, Frame, Input, SlotSet, StateHasher, decode_state, differences, encode_state,
+    ByteReader, DecodeError, Frame, Input, Slot, SlotSet, StateHasher, decode_state, differences,
+    encode_state,
 };
 use thiserror::Error;
 
@@ -127,6 +128,10 @@ impl Bundle {
             return Err(DecodeError::Unknown { what: "bundle", value: magic[7].into() }.into());
         }
         let (game_fingerprint, slots) = (r.u64("game")?, r.u8("slots")?);
+        if usize::from(slots) > Slot::COUNT_MAX {
+            let max = Slot::COUNT_MAX as u64;
+            return Err(DecodeError::TooMany { what: "slots", count: slots.into(), max }.into());
+        }
         let input_bytes = r.u32("bytes of an input")?;
         let mut state = || {
             let (frame, length) = (Frame::new(r.u32("frame")?), r.u64("bytes of a state")?);
@@ -138,7 +143,7 @@ impl Bundle {
         };
         let (theirs, ours) = (state()?, state()?);
         let count = r.u32("frames")?;
-        if count > FRAMES_MAX || u64::from(count) != u64::from(ours.0.since(theirs.0)) {
+        if count > FRAMES_MAX || i64::from(count) != ours.0.distance(theirs.0) {
             let max = FRAMES_MAX.into();
             return Err(DecodeError::TooMany { what: "frames", count: count.into(), max }.into());
         }
@@ -192,7 +197,7 @@ impl Bundle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gaggle_kit::{Slot, State};
+    use gaggle_kit::State;
 
     #[derive(Debug, Clone, PartialEq, Eq, State)]
     struct Tally {
@@ -231,6 +236,30 @@ mod tests {
             Bundle::decode(&crowded.encode()),
             Err(BundleError::Damaged(DecodeError::OutOfRange { what: "slot present", value: 2, .. }))
         ));
+    }
+
+    #[test]
+    fn a_bundle_has_one_row_for_each_frame_from_theirs_to_ours_and_no_more_slots_than_there_are() {
+        let changed = |change: fn(&mut Bundle)| {
+            let mut bundle = bundle();
+            change(&mut bundle);
+            Bundle::decode(&bundle.encode())
+        };
+        let too_many = |read, of| matches!(read, Err(BundleError::Damaged(DecodeError::TooMany { what, .. })) if what == of);
+        assert!(changed(|_| {}).is_ok());
+        assert!(too_many(changed(|bundle| bundle.ours.0 = Frame::new(13)), "frames"));
+        assert!(too_many(changed(|bundle| _ = bundle.rows.pop()), "frames"));
+        // As many rows as there are frames between, but theirs is the later one.
+        let backwards = changed(|bundle| {
+            bundle.ours.0 = Frame::new(9);
+            bundle.rows.clear();
+        });
+        assert!(too_many(backwards, "frames"));
+        let crowded = changed(|bundle| {
+            bundle.slots = 65;
+            bundle.rows.iter_mut().for_each(|(_, row)| row.resize(65, 0));
+        });
+        assert!(too_many(crowded, "slots"));
     }
 
     #[test]
