@@ -196,14 +196,24 @@ fn the_lead_is_lost_while_somebody_comes_in() {
 }
 
 #[test]
-fn the_lead_and_the_next_one_are_lost_together() {
-    let mut company = Company::of(5, 4, 11);
-    company.run_ms(2_000).join(4).run_ms(250);
-    company.crash(0).crash(1);
-    company.run_until("it is in", 12_000, |c| c.session(4).is_member());
-    company.run_ms(6_000).expect_together(&[2, 3, 4]);
-    let session = company.session(4);
-    assert_eq!(session.lead_at(session.confirmed_frame()), Some(company.id(2)));
+fn the_lead_and_the_next_one_are_lost_together_while_somebody_comes_in() {
+    // By how far it had come: nothing heard yet, a state on its way, a state to follow on from.
+    let mut exercised = [0; 3];
+    for after_ms in [60, 160, 240, 320, 400, 460, 500, 540, 580] {
+        let mut company = Company::configured(5, 4, after_ms, config(5), 40_000);
+        company.run_ms(2_000).join(4).run_ms(after_ms);
+        let asked = company.count(4, |event| matches!(event, Event::Joining { .. })) > 0;
+        let session = company.session(4);
+        if !session.is_member() {
+            exercised[usize::from(asked) + usize::from(session.is_running())] += 1;
+        }
+        company.crash(0).crash(1);
+        company.run_until("it is in", 12_000, |c| c.session(4).is_member());
+        company.run_ms(6_000).expect_together(&[2, 3, 4]);
+        let session = company.session(4);
+        assert_eq!(session.lead_at(session.confirmed_frame()), Some(company.id(2)));
+    }
+    assert!(exercised.iter().all(|count| *count >= 2), "only {exercised:?} of these were under way");
 }
 
 #[test]
