@@ -439,6 +439,7 @@ impl World {
         if self.node_mut(index).machine.take_lost() == Some(Lost::Contradicted) {
             self.fail(format!("FINAL: a view contradicts what {index} has confirmed"));
         }
+        self.check_bounds(index);
     }
 
     fn deliver(&mut self, from: usize, to: usize, parcel: Parcel) {

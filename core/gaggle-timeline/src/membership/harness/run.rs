@@ -80,10 +80,7 @@ impl Draw {
                 world.net.swap_remove(nth);
             }
         }
-        world.check_bounds();
-        if world.failure.is_none() {
-            self.heal(&mut world);
-        }
+        self.heal(&mut world);
         if self.detector == Detector::Accurate && world.failure.is_none() && world.counts.yields > 0 {
             world.fail("YIELD: nobody was wrongly suspected, and still somebody had to yield".into());
         }
