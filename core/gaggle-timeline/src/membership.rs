@@ -51,7 +51,7 @@ pub(crate) use ballot::Ballot;
 pub(crate) use bootstrap::{Feed, Followed, Tidings};
 use held::Place;
 pub(crate) use held::{Entries, Extras, Held, Streams};
-pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS, Tip};
+pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS};
 pub(crate) use meeting::{Hearing, Sign};
 pub(crate) use messages::{Known, Message, Proposal, Standing};
 #[cfg(test)]
@@ -327,6 +327,11 @@ impl Membership {
         self.peers.remove(peer);
     }
 
+    /// Whether a machine made everybody wait lately, so that it must not be taken for somebody new.
+    pub(crate) fn is_wary_of(&self, now: Micros, peer: PeerId) -> bool {
+        self.peers.get(peer).is_some_and(|peer| peer.is_on_record(now))
+    }
+
     /// A link to a machine came up: tags told on the one before are void.
     pub(crate) fn handle_link(&mut self, peer: PeerId) {
         self.peers.entry(peer).forget_tags();
@@ -403,10 +408,9 @@ impl Membership {
     /// Everybody has waited for this stream for too long. Whoever does that again is not let in again at once: unless it is
     /// somebody who has come back meanwhile, under another name, and the others may not even agree that the former one is gone.
     pub(crate) fn condemn_idle(&mut self, now: Micros, stream: StreamId) {
-        let is_news = !self.condemned.contains(&stream) && rows::is_open(&self.known, stream);
-        let is_to_blame = self.peers.is_reachable(&self.lineage, stream) && self.decide_without(stream);
-        if is_news && is_to_blame && stream != self.me {
-            self.peers.entry(stream.peer).bar(now);
+        let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
+        if is_here && self.decide_without(stream) && stream != self.me {
+            self.peers.entry(stream.peer).bar(now, stream.incarnation);
         }
         self.condemn(stream);
     }

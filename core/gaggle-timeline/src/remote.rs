@@ -301,7 +301,6 @@ impl Remote {
         self.advantage = Advantage::default();
         self.newest = None;
         self.sent = Sent { tick: self.sent.tick, time_at: self.sent.time_at, ..Sent::default() };
-        self.hold_up = HoldUp::default();
         self.contested = false;
         self.unable_until = None;
         self.accusers.clear();

@@ -109,6 +109,8 @@ pub struct Session<I: Input> {
     running: bool,
     /// The frame whose state this stay began with.
     origin: Frame,
+    /// Who is present, as far as events told, and who was when this stay began.
+    present_told: Vec<Row>,
     /// The slots present in every frame until the roster changes next.
     everybody: Option<SlotSet>,
     lead: Option<PeerId>,
@@ -214,6 +216,7 @@ impl<I: Input> Session<I> {
             horizon: Frame::START,
             running: false,
             origin: Frame::START,
+            present_told: Vec::new(),
             everybody: None,
             lead: None,
             calm_until: Micros::ZERO,
@@ -263,12 +266,12 @@ impl<I: Input> Session<I> {
     /// If there are too many.
     pub fn handle_linked(&mut self, now: Micros, peer: PeerId) -> Result<(), SessionError> {
         self.now = self.now.max(now);
-        if self.remotes.len() >= LINKS_MAX && self.remote_index(peer).is_none() {
+        if self.links() >= LINKS_MAX && self.remote_index(peer).is_none() {
             self.forget_refused();
         }
         let index = match self.remotes.binary_search_by(|remote| remote.peer.cmp(&peer)) {
             Ok(index) => index,
-            Err(_) if self.remotes.len() >= LINKS_MAX || peer == self.local_peer => {
+            Err(_) if self.links() >= LINKS_MAX || peer == self.local_peer => {
                 return Err(SessionError::TooManyLinks { max: LINKS_MAX });
             }
             Err(index) => {
@@ -646,6 +649,7 @@ impl<I: Input> Session<I> {
         self.input_delay = self.delay.target();
         self.lead = self.lead_at(Frame::new(1));
         self.told_history = Some(self.membership.lineage().history());
+        self.begin_with_present();
         self.update_confirmed();
         self.events.push(Event::Started);
     }

@@ -1,6 +1,7 @@
 //! Taking a view: its table replaces ours, its tails fill our gaps, its cuts shorten what we hold.
 
 use super::ballot::Ballot;
+use super::bootstrap::Tidings;
 use super::held::{Entries, Held};
 use super::messages::Told;
 use super::rows::{self, Row};
@@ -73,6 +74,12 @@ impl Membership {
     pub(super) fn contradicts(&self, rows: &[Row]) -> bool {
         let after = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
         !rows::agree_between(&self.rows, rows, after, self.confirmed)
+    }
+
+    /// Whether a history that goes on from ours has something else in it that we were told was final: whoever told us may
+    /// have held more than it could pass on to the others.
+    pub(crate) fn takes_back(&self, tidings: &Tidings) -> bool {
+        tidings.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&tidings.rows))
     }
 
     /// A goodbye we have confirmed is part of that stream, not of any table.

@@ -26,6 +26,8 @@ const BAR_MEMORY: Micros = Micros::from_secs(600);
 struct Bar {
     at: Option<Micros>,
     span: Micros,
+    /// In which stay it did.
+    of: Option<Incarnation>,
 }
 
 /// One other machine.
@@ -75,15 +77,23 @@ impl Peer {
         self.observes && self.latest().is_none_or(|standing| standing.players > 0)
     }
 
-    /// It made everybody wait.
-    pub(crate) fn bar(&mut self, now: Micros) {
-        let lately = self.bar.at.is_some_and(|at| now.since(at) < BAR_MEMORY);
+    /// It made everybody wait, which counts once for every stay.
+    pub(crate) fn bar(&mut self, now: Micros, stay: Incarnation) {
+        if self.bar.of == Some(stay) {
+            return;
+        }
+        let lately = self.is_on_record(now);
         let span = match self.bar.span {
             _ if !lately => Micros::ZERO,
             Micros::ZERO => BAR_MIN,
             span => (span + span).min(BAR_MAX),
         };
-        self.bar = Bar { at: Some(now), span };
+        self.bar = Bar { at: Some(now), span, of: Some(stay) };
+    }
+
+    /// Whether it made everybody wait lately.
+    pub(crate) fn is_on_record(&self, now: Micros) -> bool {
+        self.bar.at.is_some_and(|at| now.since(at) < BAR_MEMORY)
     }
 
     /// Whether it may not be let in yet.

@@ -9,6 +9,7 @@ use super::Session;
 use super::headway::Headway;
 use crate::event::{Event, PeerFault};
 use crate::exchange::MESSAGE_STREAM;
+use crate::hold_up::HoldUp;
 use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
 use crate::remote::Handshake;
 use crate::roster::Incarnation;
@@ -517,7 +518,7 @@ impl<I: Input> Session<I> {
         let made_good = self.watches && self.recovery.is_under_way();
         self.recovery.end_by_entry(self.now, donor);
         self.stats.states_taken += 1;
-        let former = self.end_stay(Some(&offer.tidings.told.tip));
+        let former = self.end_stay(Some(&offer.tidings));
         let (name, frame) = (self.draw_name(), offer.tidings.confirmed);
         let feeds = std::mem::take(&mut self.joining.feeds);
         self.joining.settle();
@@ -526,7 +527,9 @@ impl<I: Input> Session<I> {
         let adopted = self.membership.adopt(self.now, &offer.tidings, name, &mut self.ledger);
         self.checks.restart(frame, offer.inputs_hash);
         self.joining.stage = Stage::Fed { donor, at: self.now };
-        self.joining.brought_on_at = self.now;
+        if frame > former.last() {
+            self.joining.brought_on_at = self.now;
+        }
         self.begin_running();
         self.begin_stay(&former);
         if made_good {
@@ -559,7 +562,11 @@ impl<I: Input> Session<I> {
         self.left_at = None;
         self.leaving_since = None;
         self.donations.clear();
-        self.remotes.iter_mut().for_each(|remote| remote.begin_stay(frame));
+        for remote in &mut self.remotes {
+            remote.begin_stay(frame);
+            // We wait for nobody yet.
+            remote.hold_up = HoldUp::default();
+        }
     }
 
     /// An observer in step with the others begins a stream of its own: with it, it is ready.

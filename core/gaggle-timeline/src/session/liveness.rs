@@ -100,6 +100,26 @@ impl<I: Input> Session<I> {
         self.judge_reachable(index);
     }
 
+    /// Links there are, and machines that are remembered because they were refused. Others are known because somebody names
+    /// them: they take nobody's place.
+    pub(super) fn links(&self) -> usize {
+        let counts = |remote: &&Remote| remote.is_up || remote.handshake == Handshake::Refused;
+        self.remotes.iter().filter(counts).count()
+    }
+
+    /// Whoever has no link, and is in no roster any more, is forgotten: else everybody who ever fell silent would be known for
+    /// ever, and those whom a liar made up.
+    pub(super) fn forget_absent(&mut self) {
+        let is_idle =
+            |remote: &Remote| !remote.is_up && !remote.is_open && remote.handshake == Handshake::Unlinked;
+        for index in (0..self.remotes.len()).rev() {
+            let remote = &self.remotes[index];
+            if is_idle(remote) && !self.membership.is_wary_of(self.now, remote.peer) {
+                self.forget_remote(index);
+            }
+        }
+    }
+
     /// A machine without a link that nobody needs to know about any more. Who was refused is remembered: it must not be taken
     /// for somebody new.
     pub(super) fn forget_idle_remote(&mut self, index: usize) {

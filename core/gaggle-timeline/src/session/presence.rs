@@ -5,7 +5,7 @@ use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 use super::Session;
 use super::relaying::SILENCE;
 use crate::event::{Event, PeerFault};
-use crate::membership::{self, Fault, Mode};
+use crate::membership::{Fault, Mode};
 use crate::remote::Remote;
 use crate::roster::StreamId;
 
@@ -56,6 +56,7 @@ impl<I: Input> Session<I> {
         self.membership.tidy(&mut self.ledger);
         self.watch_standstill();
         self.follow_membership();
+        self.forget_absent();
         self.watch_goodbye();
     }
 
@@ -184,29 +185,6 @@ impl<I: Input> Session<I> {
         match self.membership.own_end() {
             Some(_) => Frame::NEVER.previous(),
             None => self.ledger.local.newest(),
-        }
-    }
-
-    /// A frame is confirmed in which somebody may have come or gone.
-    fn tell_roster(&mut self, frame: Frame) {
-        let began_here = self.origin.next();
-        for row in self.membership.rows() {
-            let (peer, slots, first) = (row.stream.peer, row.slots, row.first);
-            if first == frame && frame > began_here {
-                self.events.push(Event::Joined { peer, slots, first });
-            }
-            if row.last.next() == frame && row.last >= row.first && row.last >= began_here {
-                self.events.push(Event::Left { peer, last: row.last });
-            }
-        }
-        let lead = membership::lead_at(self.membership.rows(), frame).map(|row| row.stream.peer);
-        if let Some(peer) = lead
-            && self.lead != lead
-        {
-            if self.lead.is_some() {
-                self.events.push(Event::LeadChanged { lead: peer });
-            }
-            self.lead = lead;
         }
     }
 

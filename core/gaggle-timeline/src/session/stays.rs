@@ -1,45 +1,49 @@
-//! One stay in a match follows another: what was played here may be lost, and others may be present. Whoever goes by the
-//! events alone has the roster all the same.
+//! Who is present, as told by events; and what is told where one stay in a match follows another. Whoever goes by the events
+//! alone has the roster, whatever views are made of it and whichever history goes on.
 
-use gaggle_kit::{Frame, Input, PeerId, SlotSet};
+use gaggle_kit::{Frame, Input};
 
 use super::Session;
 use crate::event::Event;
-use crate::membership::{Mode, Relation, Tip, lead_at, row_of};
+use crate::membership::{Mode, Relation, Tidings, lead_at, row_of};
+use crate::roster::Row;
 
-/// What people know of the stay that ends.
+/// What becomes of a stay that ends.
 pub(super) struct FormerStay {
     /// There was none: whoever comes in for the first time reads who is present, and is told what changes.
     is_first: bool,
     /// What was played or shown in it does not count any more.
     is_lost: bool,
     last: Frame,
-    present: Vec<(PeerId, SlotSet, Frame)>,
+}
+
+impl FormerStay {
+    /// The last frame that was final in it.
+    pub(super) fn last(&self) -> Frame {
+        self.last
+    }
 }
 
 impl<I: Input> Session<I> {
-    /// Another stay is about to begin, in the history `next`, or in one of our own making.
-    pub(super) fn end_stay(&self, next: Option<&Tip>) -> FormerStay {
-        let sat = row_of(self.membership.known(), self.membership.me()).is_some();
-        let goes_on = |tip| {
-            let relation = self.membership.lineage().relate_whole(tip);
-            matches!(relation, Relation::Same | Relation::Descendant)
+    /// Another stay is about to begin, in somebody's history, or in one of our own making.
+    pub(super) fn end_stay(&self, next: Option<&Tidings>) -> FormerStay {
+        let sat = || row_of(self.membership.known(), self.membership.me()).is_some();
+        let is_lost = |next: &Tidings| {
+            let relation = self.membership.lineage().relate_whole(&next.told.tip);
+            let goes_on = matches!(relation, Relation::Same | Relation::Descendant);
+            self.membership.mode() == Mode::Member || sat() || !goes_on || self.membership.takes_back(next)
         };
-        FormerStay {
-            is_first: !self.running,
-            is_lost: next.is_some_and(|tip| self.membership.mode() == Mode::Member || sat || !goes_on(tip)),
-            last: self.membership.confirmed(),
-            present: self.told_present(),
-        }
+        let last = self.membership.confirmed();
+        FormerStay { is_first: !self.running, is_lost: next.is_some_and(is_lost), last }
     }
 
     /// Another stay has begun: what is different is told.
     pub(super) fn begin_stay(&mut self, former: &FormerStay) {
         let frame = self.membership.confirmed();
-        let lead = lead_at(self.membership.rows(), frame.next()).map(|row| row.stream.peer);
         if former.is_first {
             self.told_history = Some(self.membership.lineage().history());
-            self.lead = lead;
+            self.lead = lead_at(self.membership.rows(), frame.next()).map(|row| row.stream.peer);
+            self.begin_with_present();
             return;
         }
         if former.is_lost {
@@ -48,31 +52,57 @@ impl<I: Input> Session<I> {
         } else {
             self.note_history();
         }
-        let present = self.told_present();
-        let is_in = |all: &[(PeerId, SlotSet, Frame)], peer, slots| {
-            all.iter().any(|(other, theirs, _)| (*other, *theirs) == (peer, slots))
+        // Whoever sits here as it sat there has not moved, under whatever name.
+        let is_in = |all: &[Row], row: &Row| {
+            all.iter().any(|other| (other.stream.peer, other.slots) == (row.stream.peer, row.slots))
         };
-        for (peer, slots, _) in &former.present {
-            if !is_in(&present, *peer, *slots) {
-                self.events.push(Event::Left { peer: *peer, last: former.last });
-            }
+        let before = std::mem::take(&mut self.present_told);
+        self.begin_with_present();
+        for row in before.iter().filter(|row| !is_in(&self.present_told, row)) {
+            self.events.push(Event::Left { peer: row.stream.peer, last: former.last });
         }
-        for (peer, slots, first) in &present {
-            if !is_in(&former.present, *peer, *slots) {
-                self.events.push(Event::Joined { peer: *peer, slots: *slots, first: *first });
-            }
+        for row in self.present_told.iter().filter(|row| !is_in(&before, row)) {
+            self.events.push(Event::Joined { peer: row.stream.peer, slots: row.slots, first: row.first });
         }
-        if let Some(peer) = lead.filter(|_| self.lead.is_some() && self.lead != lead) {
-            self.events.push(Event::LeadChanged { lead: peer });
-        }
-        self.lead = lead;
+        self.tell_lead(frame.next());
     }
 
-    /// The others who are present as far as was told. Of ourselves it is told when our own part begins and ends.
-    fn told_present(&self) -> Vec<(PeerId, SlotSet, Frame)> {
-        let frame = self.membership.confirmed().max(self.origin.next());
-        let rows = self.membership.rows().iter().filter(|row| row.counts_at(frame));
-        let others = rows.filter(|row| row.stream.peer != self.local_peer);
-        others.map(|row| (row.stream.peer, row.slots, row.first)).collect()
+    /// Nobody needs to be told of those a stay begins with.
+    pub(super) fn begin_with_present(&mut self) {
+        let frame = self.membership.confirmed().next();
+        self.present_told.clear();
+        self.present_told.extend(self.membership.rows().iter().filter(|row| row.counts_at(frame)));
+    }
+
+    /// A frame is confirmed in which somebody may have come or gone.
+    pub(super) fn tell_roster(&mut self, frame: Frame) {
+        let Session { present_told: told, membership, events, .. } = self;
+        let rows = membership.rows();
+        told.retain(|row| {
+            let now = row_of(rows, row.stream);
+            let stays = now.is_some_and(|now| now.counts_at(frame));
+            if !stays {
+                let last = now.map_or(frame.previous(), |now| now.last);
+                events.push(Event::Left { peer: row.stream.peer, last });
+            }
+            stays
+        });
+        for row in rows.iter().filter(|row| row.counts_at(frame)) {
+            if row_of(told, row.stream).is_none() {
+                told.push(*row);
+                events.push(Event::Joined { peer: row.stream.peer, slots: row.slots, first: row.first });
+            }
+        }
+        self.tell_lead(frame);
+    }
+
+    fn tell_lead(&mut self, frame: Frame) {
+        let lead = lead_at(self.membership.rows(), frame).map(|row| row.stream.peer);
+        if let Some(peer) = lead.filter(|_| self.lead != lead) {
+            if self.lead.is_some() {
+                self.events.push(Event::LeadChanged { lead: peer });
+            }
+            self.lead = lead;
+        }
     }
 }

@@ -44,8 +44,16 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     pub(super) fn hear_session(&mut self) {
+        let mut gave_way = false;
         while let Some(event) = self.shown.session_mut().next_event() {
             if self.together {
+                // Of those who were with us and are not there now, nobody has said goodbye.
+                gave_way |= matches!(event, MatchEvent::HistoryChanged { ours_lost: true, .. });
+                if let MatchEvent::Left { peer, .. } = event
+                    && gave_way
+                {
+                    self.silent.insert(peer);
+                }
                 self.hear_match(&event);
             }
         }

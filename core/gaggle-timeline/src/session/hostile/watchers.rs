@@ -1,12 +1,13 @@
 //! Lies to those who watch, and those who watch and lie.
 
-use gaggle_kit::{Frame, state_hash};
+use gaggle_kit::{Frame, Micros, PeerId, Slot, SlotSet, state_hash};
 
 use super::joins::forged;
 use super::{Mail, Table, Tongue, peer, reword};
 use crate::announce::{Findings, Message as Word};
 use crate::event::Event;
-use crate::membership::{self, Tail};
+use crate::membership::{self, Tail, Told, View};
+use crate::roster::{Incarnation, Row, StreamId};
 use crate::transfer::Message;
 
 /// Another lie, by somebody who tells nobody who watches the hashes that would give it away.
@@ -148,4 +149,49 @@ fn whoever_watches_and_asks_without_end_takes_nobodys_place() {
         assert!(behind < 60, "{index} is {behind} frames behind:\n{}", table.describe());
     }
     assert!(table.session(0).stats().states_given < 60, "{}", table.describe());
+}
+
+/// Feeds views with ever other people in them, who will come in a thousand years.
+fn crowds() -> Tongue {
+    let mut lineage: Option<membership::Lineage> = None;
+    let mut named = 0u32;
+    Box::new(move |session, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.reliable) {
+            let bytes = mail.bytes.clone();
+            let Ok(Message::Feed(mut feed)) = Message::decode(&bytes) else { continue };
+            let lineage = lineage.get_or_insert_with(|| session.membership.lineage().clone());
+            let mut rows = session.membership.rows().to_vec();
+            let first = feed.confirmed.saturating_add(100_000);
+            while rows.len() < 60 {
+                named += 1;
+                let peer = PeerId::from_u128(1_000 + u128::from(named));
+                let stream = StreamId { peer, incarnation: Incarnation(1) };
+                rows.push(Row { stream, slots: SlotSet::of(Slot::at(7)), first, last: Frame::NEVER });
+            }
+            let ballot = membership::Ballot { number: named / 50 + 1, by: session.membership.me() };
+            let view = View::new(lineage.game, lineage.history(), ballot, rows, 3, false);
+            lineage.push(view.link());
+            feed.history = lineage.history();
+            feed.told = Some(Told { tip: lineage.tip(), view });
+            mail.bytes.clear();
+            Message::Feed(feed).encode(&mut mail.bytes);
+        }
+        mail
+    })
+}
+
+#[test]
+fn people_a_liar_made_up_are_forgotten_and_take_nobodys_place() {
+    let mut table = Table::of(3, 2);
+    table.tongue = crowds();
+    table.run(60).watch(&[2]);
+    table.run_until("it watches", 300, |t| t.session(3).is_running());
+    let mut most = 0;
+    for _ in 0..60 {
+        table.run(12);
+        most = most.max(table.session(3).remotes.len());
+    }
+    assert!((50..200).contains(&most), "{most} machines known at once");
+    let linked = table.players[3].session_mut().handle_linked(Micros::from_secs(60), peer(77));
+    assert_eq!(linked, Ok(()));
 }
