@@ -10,28 +10,34 @@ mod presses;
 mod told;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, value_parser};
 
-use crate::runs::{parse_seeds, survive};
+use crate::runs::{MINUTES_MAX, SEEDS, THREADS_MAX, each_seed, parse_seeds, survive};
 
 use company::{Company, Shown};
-use plan::Plan;
+use plan::{MACHINES, MACHINES_DRAWN, Plan};
 
 /// Plays whole matches on bad networks, one per seed
 #[derive(Args)]
+#[command(
+    after_help = "cargo xtask chaos --replica shares objects instead, and with --game drake or --game millpond bots play \
+                        that game: each of them has options of its own, see its --help."
+)]
 pub(crate) struct Options {
-    /// Which seeds, as first..end
-    #[arg(long, default_value = "0..100", value_parser = parse_seeds)]
+    /// Which seeds; the second number is the first that is left out
+    #[arg(long, default_value = "0..100", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
-    /// How many machines; drawn from the seed if not given
-    #[arg(long)]
-    peers: Option<usize>,
-    /// Minutes of every match, in virtual time
-    #[arg(long, default_value_t = 2)]
+    /// How many machines play, 2 to 8; 3 to 6 as the seed says if not given, and in either case up to 3 more watch
+    #[arg(long, value_parser = value_parser!(u8).range(MACHINES))]
+    peers: Option<u8>,
+    /// Minutes of every match, in virtual time, 1 to 1440
+    #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..=MINUTES_MAX))]
     minutes: u64,
+    /// How many matches at once, 1 to 1024; one for every core if not given
+    #[arg(long, value_parser = value_parser!(u16).range(1..=THREADS_MAX))]
+    threads: Option<u16>,
     /// In every match it takes a majority to go on without somebody, not only where the seed says so
     #[arg(long)]
     majority: bool,
@@ -51,8 +57,11 @@ impl Options {
     }
 }
 
-/// So many matches together must have shown everything.
+/// So many matches together must have shown what happens in many of them, if they last as long as this.
 const MATCHES_JUDGED_MIN: u64 = 20;
+const MATCH_MINUTES_JUDGED_MIN: u64 = 2;
+/// So many also what happens in few.
+const MATCHES_JUDGED_WHOLE_MIN: u64 = 100;
 /// And so many minutes what happens all the time.
 const MINUTES_JUDGED_MIN: u64 = 10;
 
@@ -71,6 +80,9 @@ struct Together {
     with_recovery: u64,
     with_chain: u64,
     stood_still: u64,
+    /// Matches in which a damaged state can be made good, and in which others go on whoever is lost.
+    can_recover: u64,
+    go_on: u64,
     /// By seed, why a match failed.
     failures: Vec<(u64, String)>,
 }
@@ -92,41 +104,47 @@ impl Together {
         self.with_lead_change += u64::from(shown.tally.lead_changes > 0);
         self.with_recovery += u64::from(shown.tally.recoveries > 0);
         self.stood_still += u64::from(shown.stood_still);
+        // Where a majority was lost for good nothing happens any more.
+        self.can_recover += u64::from(shown.can_recover && !shown.stood_still);
+        self.go_on += u64::from(shown.goes_on && !shown.stood_still);
     }
 
     /// A run that did not do what it claims proves nothing. One that is looked at again claims nothing, and a few show what
-    /// happens all the time, but not everything that is rare.
+    /// happens all the time, but not everything that is rare. Nothing is asked of matches in which it cannot happen.
     fn too_little(&self, minutes: u64) -> Option<String> {
         let (tally, all_minutes) = (&self.sum.tally, self.matches * minutes);
-        // Where a majority was lost for good nothing happens any more.
-        let went_on = (self.matches - self.stood_still) * minutes;
+        let went_on = self.go_on * minutes;
+        // Of two each has only one to miss, and who stands still misses nobody anew.
+        let returns_due = all_minutes - (self.matches - self.can_recover) * minutes / 2;
         let always = [
             ("rollbacks per machine and second", tally.rollbacks, self.sum.peer_seconds),
             ("joins a minute", self.sum.joins, went_on),
             ("leaves a minute", self.sum.leaves, went_on),
         ];
         let in_many = [
-            ("lead changes in half of the matches", self.with_lead_change * 2, self.matches),
-            ("recoveries in a tenth of the matches", self.with_recovery * 10, self.matches),
+            ("lead changes in half of the matches", self.with_lead_change * 2, self.go_on),
+            ("recoveries in a tenth of the matches", self.with_recovery * 10, self.can_recover),
             ("watchers who came, one in two minutes", self.sum.watchers_came * 2, all_minutes),
             ("seconds watched", tally.watched / 60, all_minutes * 10),
             ("chains of watchers in a tenth of the matches", self.with_chain * 10, self.matches),
-            ("times somebody was away and came back, one a minute", tally.returns, all_minutes),
+            ("times somebody was away and came back, one a minute", tally.returns, returns_due),
             ("compared states", tally.compared, all_minutes * 60),
             (
                 "joins of two players at one machine, one in four minutes",
                 self.sum.joins_of_two * 4,
                 all_minutes,
             ),
-            (
-                "recoveries of those who watch, one in fifty matches",
-                tally.recoveries_watching * 50,
-                self.matches,
-            ),
         ];
+        let in_few = [(
+            "recoveries of those who watch, one in fifty matches",
+            tally.recoveries_watching * 50,
+            self.can_recover,
+        )];
+        let long = minutes >= MATCH_MINUTES_JUDGED_MIN;
         let always = always.into_iter().filter(|_| went_on >= MINUTES_JUDGED_MIN);
-        let in_many = in_many.into_iter().filter(|_| self.matches >= MATCHES_JUDGED_MIN);
-        let demands = always.chain(in_many);
+        let in_many = in_many.into_iter().filter(|_| long && self.matches >= MATCHES_JUDGED_MIN);
+        let in_few = in_few.into_iter().filter(|_| long && self.can_recover >= MATCHES_JUDGED_WHOLE_MIN);
+        let demands = always.chain(in_many).chain(in_few);
         let missing = demands
             .filter(|(_, found, wanted)| found < wanted)
             .map(|(what, found, wanted)| format!("too few {what}: {found} where at least {wanted} are due"));
@@ -178,32 +196,19 @@ impl Together {
     }
 }
 
-/// Plays all seeds, on as many threads as there are cores.
+/// Plays all seeds.
 fn play_all(options: &Options) -> Together {
-    let (first, end) = options.seeds;
-    let next = AtomicU64::new(first);
     let together = Mutex::new(Together::default());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min((end - first) as usize);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end {
-                        return;
-                    }
-                    let plan = options.plan(seed);
-                    let outcome = play(&plan);
-                    let Ok(mut together) = together.lock() else { return };
-                    match outcome {
-                        Ok(shown) => together.add(&shown),
-                        Err(why) => {
-                            let again = options.again(seed);
-                            together.failures.push((seed, format!("{plan}\n{why}\nagain: {again}")));
-                        }
-                    }
-                }
-            });
+    each_seed(options.seeds, options.threads, |seed| {
+        let plan = options.plan(seed);
+        let outcome = play(&plan);
+        let Ok(mut together) = together.lock() else { return };
+        match outcome {
+            Ok(shown) => together.add(&shown),
+            Err(why) => {
+                let again = options.again(seed);
+                together.failures.push((seed, format!("{plan}\n{why}\nagain: {again}")));
+            }
         }
     });
     together.into_inner().unwrap_or_default()
@@ -215,9 +220,10 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
     if end == first + 1 {
         println!("{}", options.plan(first));
     } else {
-        let peers = options.peers.map_or("3 to 6".to_owned(), |peers| peers.to_string());
+        let (least, most) = MACHINES_DRAWN.into_inner();
+        let peers = options.peers.map_or(format!("{least} to {most}"), |peers| peers.to_string());
         let majority = if options.majority { ", majority" } else { "" };
-        println!("seeds {first}..{end}: {peers} machines, {} minutes each{majority}", options.minutes);
+        println!("seeds {first}..{end}: {peers} machines, {} min each{majority}", options.minutes);
     }
     let began = Instant::now();
     let together = play_all(options);
@@ -235,18 +241,32 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
         ));
     }
     match together.too_little(options.minutes) {
-        Some(missing) => Err(format!("{}\n{missing}", together.report())),
+        Some(missing) => {
+            let why = "none failed, but too little happened to prove anything";
+            Err(format!("{}; {why}, {seconds} s:\n{missing}", together.report()))
+        }
         None => Ok(format!("{}; none failed, {seconds} s", together.report())),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::{CommandFactory, Parser};
+
     use super::*;
+
+    impl Options {
+        /// As if nothing but seeds had been given.
+        fn of(seeds: (u64, u64)) -> Options {
+            Options { seeds, peers: None, minutes: 2, threads: None, majority: false }
+        }
+    }
 
     #[test]
     fn a_few_matches_survive_everything() {
-        let options = Options { seeds: (0, 24), peers: None, minutes: 2, majority: false };
+        let options = Options::of((0, 24));
         let together = play_all(&options);
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
         assert_eq!(together.too_little(2), None);
@@ -255,7 +275,7 @@ mod tests {
     /// In this one somebody who looks on asks one feeder after the other, and was told each time that nothing has come yet.
     #[test]
     fn whoever_asks_somebody_else_is_told_once_that_it_begins() {
-        let options = Options { seeds: (315, 316), peers: None, minutes: 2, majority: false };
+        let options = Options::of((315, 316));
         let together = play_all(&options);
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
@@ -265,7 +285,9 @@ mod tests {
         let of = |matches, joins| {
             let tally = machine::Tally { rollbacks: 5_000, ..machine::Tally::default() };
             let sum = Shown { tally, joins, leaves: 30, peer_seconds: 4_000, ..Shown::default() };
-            Together { matches, sum, ..Together::default() }.too_little(2)
+            let together =
+                Together { matches, sum, can_recover: matches, go_on: matches, ..Together::default() };
+            together.too_little(2)
         };
         assert_eq!(of(4, 3), None, "eight minutes say nothing");
         assert_eq!(of(5, 10), None, "ten say how often somebody comes, but not what is rare");
@@ -275,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_majority_asked_for_is_in_every_match_and_in_the_command_that_repeats_it() {
-        let options = Options { seeds: (0, 4), peers: None, minutes: 2, majority: true };
+        let options = Options { majority: true, ..Options::of((0, 4)) };
         assert!((0..4).all(|seed| options.plan(seed).majority), "{}", options.plan(0));
         assert_eq!(options.again(3), "cargo xtask chaos --seeds 3..4 --minutes 2 --majority");
     }
@@ -287,9 +309,112 @@ mod tests {
         assert_eq!(a, b);
     }
 
+    /// What is missed in so many matches in which nothing happened.
+    fn missed(matches: u64, minutes: u64, can_recover: bool, goes_on: bool) -> String {
+        let mut together = Together::default();
+        let shown = Shown { can_recover, goes_on, ..Shown::default() };
+        (0..matches).for_each(|_| together.add(&shown));
+        together.too_little(minutes).unwrap_or_default()
+    }
+
     #[test]
-    fn ranges_of_seeds_are_read() {
-        assert_eq!(parse_seeds("3..5"), Ok((3, 5)));
-        assert!(parse_seeds("5..5").is_err() && parse_seeds("x").is_err());
+    fn nobody_is_asked_for_what_cannot_happen() {
+        let all = missed(100, 2, true, true);
+        for what in [
+            "joins a minute",
+            "lead changes in half",
+            "recoveries in a tenth",
+            "recoveries of those who watch",
+        ] {
+            assert!(all.contains(what), "{what}: {all}");
+        }
+        let two = missed(100, 2, false, true);
+        assert!(!two.contains("recoveries") && two.contains("joins a minute"), "{two}");
+        assert!(two.contains("came back, one a minute: 0 where at least 100"), "{two}");
+        let majority_of_two = missed(100, 2, false, false);
+        assert!(!majority_of_two.contains("joins a minute") && !majority_of_two.contains("lead changes"));
+        assert!(majority_of_two.contains("compared states"), "{majority_of_two}");
+    }
+
+    #[test]
+    fn what_is_rare_is_asked_of_many_matches() {
+        assert!(!missed(99, 2, true, true).contains("recoveries of those who watch"));
+        let short = missed(100, 1, true, true);
+        assert!(short.contains("joins a minute") && !short.contains("lead changes"), "{short}");
+    }
+
+    #[test]
+    fn matches_of_two_machines_prove_something() {
+        let options = Options { peers: Some(2), ..Options::of((0, 20)) };
+        let together = play_all(&options);
+        assert!(together.failures.is_empty(), "{:#?}", together.failures);
+        assert_eq!((together.matches, together.can_recover, together.too_little(2)), (20, 0, None));
+    }
+
+    /// The command line as clap reads it.
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn read(line: &str) -> Result<Options, String> {
+        let words = std::iter::once("chaos").chain(line.split_whitespace());
+        Line::try_parse_from(words).map(|line| line.options).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_refused_in_one_line() {
+        let refused = [
+            ("--peers 1", "1 is not in 2..=8"),
+            ("--peers 16", "16 is not in 2..=8"),
+            ("--peers 300", "300 is not in 2..=8"),
+            ("--peers three", "invalid digit"),
+            ("--peers", "a value is required for '--peers <PEERS>'"),
+            ("--minutes 0", "0 is not in 1..=1440"),
+            ("--minutes 1441", "1441 is not in 1..=1440"),
+            ("--minutes -1", "unexpected argument '-1'"),
+            ("--threads 0", "0 is not in 1..=1024"),
+            ("--seeds 5..5", "no seed is in it"),
+            ("--seeds 7", "write 0..100"),
+            ("--seeds", "a value is required for '--seeds <FIRST..END>'"),
+            ("--seed 5..6", "unexpected argument '--seed'"),
+            ("12", "unexpected argument '12'"),
+        ];
+        for (line, why) in refused {
+            let said = read(line).err().unwrap_or_default();
+            assert!(said.lines().next().is_some_and(|first| first.contains(why)), "{line}: {said}");
+        }
+        let all = read("--seeds 3..9 --peers 8 --minutes 1440 --threads 2 --majority")
+            .unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!((all.seeds, all.peers, all.minutes), ((3, 9), Some(8), 1440));
+        assert!(all.threads == Some(2) && all.majority);
+    }
+
+    #[test]
+    fn as_many_machines_play_as_were_asked_for() {
+        for peers in [2, 8] {
+            let options = Options { peers: Some(peers), ..Options::of((0, 1)) };
+            assert_eq!(options.plan(0).machines, usize::from(peers));
+        }
+        let drawn: BTreeSet<u8> =
+            (0..100).map(|seed| Options::of((0, 1)).plan(seed).machines as u8).collect();
+        assert_eq!(drawn, MACHINES_DRAWN.collect());
+    }
+
+    #[test]
+    fn help_says_the_bounds() {
+        let help = Line::command().render_help().to_string();
+        let (least, most) = MACHINES.into_inner();
+        let (few, many) = MACHINES_DRAWN.into_inner();
+        for said in [
+            format!("{least} to {most}; {few} to {many} as the seed says"),
+            format!("1 to {MINUTES_MAX}"),
+            format!("1 to {THREADS_MAX}"),
+            "--replica".to_owned(),
+            SEEDS.to_owned(),
+        ] {
+            assert!(help.contains(&said), "{said}: {help}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Whole companies of bots in drake and millpond on networks that do their worst: machines die and return, hosts above all, groups split.
 //! Then everything heals, and everybody must know the same.
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use drake::{Bout, Craft, Egg, Hornet, Lantern, Puffball, Rock, SEATS, Shot, Standing};
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Chance, Change, Conditions};
@@ -10,7 +10,7 @@ use millpond::{Boat, Ledger, Thing};
 
 use crate::drake_error::DrakePart;
 use crate::millpond_load::MillpondPart;
-use crate::runs::{parse_seeds, survive};
+use crate::runs::{SEEDS, parse_seeds, survive};
 use crate::shared::{Company, Part};
 
 /// Which game, which seeds.
@@ -19,11 +19,11 @@ pub(crate) struct Options {
     /// Which game
     #[arg(long, value_enum, default_value_t = Game::Drake)]
     game: Game,
-    /// Which seeds, as first..end
-    #[arg(long, default_value = "0..10", value_parser = parse_seeds)]
+    /// Which seeds; the second number is the first that is left out
+    #[arg(long, default_value = "0..10", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
-    /// Seconds of trouble in every run, in virtual time
-    #[arg(long, default_value_t = 60)]
+    /// Seconds of trouble in every run, in virtual time, 1 to 86400
+    #[arg(long, default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400))]
     seconds: u32,
 }
 

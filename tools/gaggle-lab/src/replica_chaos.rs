@@ -5,30 +5,29 @@ mod group;
 mod plan;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, value_parser};
 
-use crate::runs::{parse_seeds, survive};
+use crate::runs::{MINUTES_MAX, SEEDS, each_seed, parse_seeds, survive};
 
 use group::{Group, Tally};
-use plan::Plan;
+use plan::{OBJECTS, PEERS, Plan};
 
 /// Shares objects on bad networks, one group of machines per seed
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Which seeds, as first..end
-    #[arg(long, default_value = "0..50", value_parser = parse_seeds)]
+    /// Which seeds; the second number is the first that is left out
+    #[arg(long, default_value = "0..50", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
-    /// How many machines; drawn from the seed if not given
-    #[arg(long)]
-    peers: Option<usize>,
-    /// How many objects; drawn from the seed if not given
-    #[arg(long)]
-    objects: Option<usize>,
-    /// Minutes of every run, in virtual time
-    #[arg(long, default_value_t = 2)]
+    /// How many machines, 2 to 32; 2 to 6 as the seed says if not given
+    #[arg(long, value_parser = value_parser!(u8).range(PEERS))]
+    peers: Option<u8>,
+    /// How many objects, 1 to 10000; 20 to 199 as the seed says if not given
+    #[arg(long, value_parser = value_parser!(u16).range(OBJECTS))]
+    objects: Option<u16>,
+    /// Minutes of every run, in virtual time, 1 to 1440
+    #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..=MINUTES_MAX))]
     minutes: u64,
 }
 
@@ -83,32 +82,17 @@ impl Together {
     }
 }
 
-/// Runs all seeds, on as many threads as there are cores.
+/// Runs all seeds.
 fn run_all(options: &Options) -> Together {
-    let (first, end) = options.seeds;
-    let next = AtomicU64::new(first);
     let together = Mutex::new(Together::default());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min((end - first) as usize);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end {
-                        return;
-                    }
-                    let plan = Plan::draw(seed, options.peers, options.objects, options.minutes);
-                    let outcome = run_one(&plan);
-                    let Ok(mut together) = together.lock() else { return };
-                    together.runs += 1;
-                    match outcome {
-                        Ok(tally) => together.tally.add(&tally),
-                        Err(why) => {
-                            together.failures.push(format!("{plan}\n{why}\nagain: {}", plan.command()));
-                        }
-                    }
-                }
-            });
+    each_seed(options.seeds, None, |seed| {
+        let plan = Plan::draw(seed, options.peers, options.objects, options.minutes);
+        let outcome = run_one(&plan);
+        let Ok(mut together) = together.lock() else { return };
+        together.runs += 1;
+        match outcome {
+            Ok(tally) => together.tally.add(&tally),
+            Err(why) => together.failures.push(format!("{plan}\n{why}\nagain: {}", plan.command())),
         }
     });
     together.into_inner().unwrap_or_default()
@@ -131,7 +115,10 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
         return Err(format!("{some}\n\n{all} of {} runs failed, {seconds} s", end - first));
     }
     match together.too_little(options.minutes) {
-        Some(missing) => Err(format!("{}\n{missing}", together.report())),
+        Some(missing) => {
+            let why = "none failed, but too little happened to prove anything";
+            Err(format!("{}; {why}, {seconds} s:\n{missing}", together.report()))
+        }
         None => Ok(format!("{}; none failed, {seconds} s", together.report())),
     }
 }

@@ -10,7 +10,7 @@ use gaggle_timeline::{Incarnation, MatchId, Session, SessionConfig, StreamId};
 use super::broth::{self, Broth, Press};
 use super::chronicle::Place;
 use super::machine::{Books, Machine, Tally};
-use super::plan::{Fault, Plan};
+use super::plan::{Fault, MACHINES_TO_RECOVER, Plan};
 
 /// How finely time passes.
 const STEP: Micros = Micros::from_millis(2);
@@ -43,6 +43,10 @@ pub(super) struct Shown {
     pub(super) entries_held_most: u32,
     /// Of all machines that were switched off at some time, the most bytes one held.
     pub(super) bytes_held_most: u64,
+    /// There were enough machines for one whose state is damaged to be made good.
+    pub(super) can_recover: bool,
+    /// Others may go on whoever is lost. Of two who ask for a majority only one may without the other.
+    pub(super) goes_on: bool,
     /// A majority was lost for good, so nobody could go on.
     pub(super) stood_still: bool,
 }
@@ -212,6 +216,8 @@ impl Company {
             entries_held_most: self.entries_held_most,
             bytes_held_most: self.bytes_held_most,
             healed_after: healed_after.unwrap_or_else(|| self.net.now().since(healed_at)),
+            can_recover: self.plan.machines >= MACHINES_TO_RECOVER,
+            goes_on: !self.plan.majority || self.plan.machines > 2,
             stood_still,
         })
     }
@@ -247,7 +253,7 @@ impl Company {
             if machine.is_wrong() && machine.on {
                 let history = machine.session().history();
                 let together = |other: &&Machine| other.plays() && other.session().history() == history;
-                if self.machines.iter().filter(together).count() < 3 {
+                if self.machines.iter().filter(together).count() < MACHINES_TO_RECOVER {
                     self.switch_off(index);
                 }
             }
@@ -409,8 +415,8 @@ impl Company {
                 self.net.everywhere(weather);
             }
             Fault::BitFlip => {
-                // Alone nobody can tell a damaged state from a right one, and two not always.
-                if self.is_together() && self.machines.iter().filter(|machine| machine.plays()).count() >= 3 {
+                let playing = self.machines.iter().filter(|machine| machine.plays()).count();
+                if self.is_together() && playing >= MACHINES_TO_RECOVER {
                     let victim = self.pick(|machine| machine.plays() || machine.shows());
                     victim.into_iter().for_each(|index| self.machines[index].flip_a_bit());
                     self.damaged_until = now + DAMAGE_LIMIT;

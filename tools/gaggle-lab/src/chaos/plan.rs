@@ -1,6 +1,7 @@
 //! What goes wrong in a match, and when: everything is drawn from the seed.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
@@ -10,6 +11,9 @@ use super::broth::SLOTS;
 
 /// What a machine may hold beside states, however long it plays.
 const BESIDE_STATES_BYTES: u64 = 1_000_000;
+
+/// With fewer who play nobody can tell a damaged state from a right one: states are left alone.
+pub(super) const MACHINES_TO_RECOVER: usize = 3;
 
 /// What one match is played with.
 #[derive(Debug, Clone)]
@@ -57,8 +61,10 @@ pub(super) enum Fault {
     BitFlip,
 }
 
-/// Machines that play, at most.
-const MACHINES_MAX: usize = 8;
+/// So many machines may play: each has a seat, some have two, and alone nobody has anything to agree about.
+pub(super) const MACHINES: RangeInclusive<i64> = 2..=8;
+/// So many play if nobody says how many.
+pub(super) const MACHINES_DRAWN: RangeInclusive<u8> = 3..=6;
 /// Who only watches, at most.
 const WATCHERS_MAX: usize = 3;
 
@@ -76,10 +82,11 @@ fn draw_players(rng: &mut Prng, machines: usize) -> Vec<usize> {
 }
 
 impl Plan {
-    pub(super) fn draw(seed: u64, machines: Option<usize>, minutes: u64) -> Plan {
+    pub(super) fn draw(seed: u64, machines: Option<u8>, minutes: u64) -> Plan {
         let mut rng = Prng::stream(seed, 1);
-        let drawn = 3 + rng.below(4) as usize;
-        let machines = machines.unwrap_or(drawn).clamp(2, MACHINES_MAX);
+        let (least, most) = MACHINES_DRAWN.into_inner();
+        let drawn = least + rng.below(u32::from(most - least) + 1) as u8;
+        let machines = usize::from(machines.unwrap_or(drawn));
         let mut company = Prng::stream(seed, 3);
         Plan {
             seed,

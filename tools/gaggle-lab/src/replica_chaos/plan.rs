@@ -1,10 +1,16 @@
 //! What is drawn from a seed before a run begins: so that a failure can be told in one line.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
 use gaggle_replica::Policy;
+
+/// So many machines may share.
+pub(super) const PEERS: RangeInclusive<i64> = 2..=32;
+/// So many objects.
+pub(super) const OBJECTS: RangeInclusive<i64> = 1..=10_000;
 
 /// One run.
 #[derive(Debug, Clone)]
@@ -16,11 +22,11 @@ pub(super) struct Plan {
     pub(super) policy: Policy,
     pub(super) bytes_per_second: u32,
     pub(super) conditions: Conditions,
-    given: (Option<usize>, Option<usize>),
+    given: (Option<u8>, Option<u16>),
 }
 
 impl Plan {
-    pub(super) fn draw(seed: u64, peers: Option<usize>, objects: Option<usize>, minutes: u64) -> Plan {
+    pub(super) fn draw(seed: u64, peers: Option<u8>, objects: Option<u16>, minutes: u64) -> Plan {
         let mut random = Prng::new(seed ^ 0x7265_706c);
         let policies = [Policy::Open, Policy::Host, Policy::Mixed];
         let burst = random.chance(1, 3).then(|| Burst::of(Chance::percent(3), 8));
@@ -35,8 +41,8 @@ impl Plan {
         };
         Plan {
             seed,
-            peers: peers.unwrap_or(2 + random.below(5) as usize).clamp(2, 32),
-            objects: objects.unwrap_or(20 + random.below(180) as usize).clamp(1, 10_000),
+            peers: peers.map_or(2 + random.below(5) as usize, usize::from),
+            objects: objects.map_or(20 + random.below(180) as usize, usize::from),
             minutes,
             policy: policies[random.below(3) as usize].clone(),
             bytes_per_second: [4_000, 16_000, 64_000][random.below(3) as usize],
@@ -47,14 +53,14 @@ impl Plan {
 
     /// How to run it again.
     pub(super) fn command(&self) -> String {
-        let option = |name: &str, value: Option<usize>| {
+        let option = |name: &str, value: Option<u16>| {
             value.map(|value| format!(" --{name} {value}")).unwrap_or_default()
         };
         format!(
             "cargo xtask chaos --replica --seeds {}..{}{}{} --minutes {}",
             self.seed,
             self.seed + 1,
-            option("peers", self.given.0),
+            option("peers", self.given.0.map(u16::from)),
             option("objects", self.given.1),
             self.minutes
         )
