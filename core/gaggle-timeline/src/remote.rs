@@ -153,6 +153,8 @@ pub(crate) struct Remote {
     pub(crate) allowed: Allowed,
     /// A difference was found: nothing more is compared with this peer.
     pub(crate) differs: bool,
+    /// The last frame at which its state was told to differ.
+    pub(crate) differed_at: Frame,
     /// The hashes that differed, until an inquest looks into them.
     pub(crate) difference: Option<OwnCheck>,
     /// What the peer found, until our own inquest is over.
@@ -287,6 +289,7 @@ impl Remote {
             accusers: Vec::new(),
             allowed: Allowed::default(),
             differs: false,
+            differed_at: Frame::START,
             difference: None,
             findings: None,
         }
@@ -304,6 +307,7 @@ impl Remote {
         self.contested = false;
         self.unable_until = None;
         self.accusers.clear();
+        self.differed_at = Frame::START;
         self.settle_difference(agreed);
         self.forget_told_checks();
     }

@@ -657,7 +657,7 @@ impl<I: Input> Session<I> {
     /// There is a match here from now on.
     fn begin_running(&mut self) {
         self.running = true;
-        self.stalled_ticks = 0;
+        self.note_progress();
         self.told_for = Frame::START;
         self.delay.start(self.rtt_worst());
         self.sync_roster();

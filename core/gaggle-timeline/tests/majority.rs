@@ -172,3 +172,26 @@ fn where_it_takes_two_to_go_on_one_waits_for_the_other_that_crashed() {
         nothing_was_lost(&company, &[left]);
     }
 }
+
+#[test]
+fn whoever_waits_and_then_takes_what_the_others_played_is_told_that_it_goes_on() {
+    let mut company = of(3, 3, 84);
+    company.run_ms(3_000).clear_events();
+    company.net.apply(&Change::Isolate(2));
+    company.run_ms(6_000);
+    company.net.apply(&Change::Heal);
+    company.run_until("it plays again", 20_000, |c| c.session(2).stats().states_taken > 0);
+    company.run_ms(2_000).expect_together(&[0, 1, 2]);
+    let stalls = company.machines[2].events.iter().filter_map(|event| match event {
+        Event::Stalled { .. } => Some(true),
+        Event::Unstalled { .. } => Some(false),
+        _ => None,
+    });
+    let stalls: Vec<bool> = stalls.collect();
+    let in_turn = stalls.iter().enumerate().all(|(nth, stalled)| *stalled == nth.is_multiple_of(2));
+    assert!(
+        stalls.len() >= 2 && stalls.len().is_multiple_of(2) && in_turn,
+        "{stalls:?}\n{}",
+        company.describe()
+    );
+}

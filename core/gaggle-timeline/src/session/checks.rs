@@ -266,13 +266,18 @@ impl<I: Input> Session<I> {
             remote.differs = true;
             // Whoever watches takes what those have who play, and keeps nobody busy with the reason.
             remote.difference = Some(own).filter(|_| !self.watches);
-            let (local, remote_hash) = (own.state_hash, check.block.state_hash);
-            let agreed = remote.agreed;
             self.recovery.note_difference(check.frame, self.now);
-            self.events.push(Event::Desync { peer, frame: check.frame, local, remote: remote_hash, agreed });
+            self.tell_desync(index, own, check.block.state_hash);
         } else {
             remote.agreed = check.frame;
         }
+    }
+
+    fn tell_desync(&mut self, index: usize, own: OwnCheck, theirs: u32) {
+        let remote = &mut self.remotes[index];
+        remote.differed_at = own.frame;
+        let (peer, frame, agreed) = (remote.peer, own.frame, remote.agreed);
+        self.events.push(Event::Desync { peer, frame, local: own.state_hash, remote: theirs, agreed });
     }
 
     /// Our own hashes of a frame that was compared lately.
@@ -403,16 +408,28 @@ impl<I: Input> Session<I> {
             // Elsewhere other inputs count; and whoever does not play accuses nobody.
             return;
         }
-        let own = self.checks.own(findings.to);
-        let remote = &mut self.remotes[index];
-        if !remote.differs && own.is_some() && findings.to > remote.agreed {
+        let Remote { differs, agreed, differed_at, .. } = self.remotes[index];
+        // What was forgotten since it was told is no other difference: the next check tells whether there is one.
+        let is_new = !differs && findings.to > agreed.max(differed_at);
+        let own = self.checks.own(findings.to).filter(|own| is_new && self.is_apart(own, &findings));
+        if let Some(own) = own {
             // It noticed first: our hashes reached it, its own did not reach us.
-            remote.differs = true;
-            remote.difference = own;
+            self.remotes[index].differs = true;
+            self.remotes[index].difference = Some(own);
             self.recovery.note_difference(findings.to, self.now);
+            if own.state_hash != findings.live_hash {
+                self.tell_desync(index, own, findings.live_hash);
+            }
         }
-        remote.findings = Some(findings);
+        self.remotes[index].findings = Some(findings);
         self.conclude();
+    }
+
+    /// Whether somebody found another state or other inputs than ours. What it found may be late: whoever was made good
+    /// meanwhile has the same.
+    fn is_apart(&self, own: &OwnCheck, findings: &Findings) -> bool {
+        let streams = || self.stream_hashes(findings.from, findings.to);
+        own.state_hash != findings.live_hash || told_differently(&streams(), &findings.streams).is_some()
     }
 
     /// Once both sides have told what they found.
@@ -425,16 +442,13 @@ impl<I: Input> Session<I> {
             self.checks.inquest = Some(inquest);
             return;
         };
-        if theirs.from == inquest.from {
-            let ours = &inquest.streams;
-            let liar =
-                ours.iter().find(|(who, hash)| theirs.streams.iter().any(|(w, h)| w == who && h != hash));
-            if let Some((liar, _)) = liar {
-                let (liar, frame) = (*liar, inquest.to);
-                self.events.push(Event::InputsDiffer { peer, frame, liar: Some(liar) });
-                self.accuse(peer, liar, frame);
-                return;
-            }
+        if theirs.from == inquest.from
+            && let Some(liar) = told_differently(&inquest.streams, &theirs.streams)
+        {
+            let frame = inquest.to;
+            self.events.push(Event::InputsDiffer { peer, frame, liar: Some(liar) });
+            self.accuse(peer, liar, frame);
+            return;
         }
         let cause = cause(&inquest, &theirs);
         let again = inquest.hashes.last().copied();
@@ -465,6 +479,12 @@ impl<I: Input> Session<I> {
         gaggle_kit::sort_few(&mut streams, |stream| *stream);
         streams
     }
+}
+
+/// Of whom two machines hold different inputs.
+fn told_differently(ours: &[(PeerId, u32)], theirs: &[(PeerId, u32)]) -> Option<PeerId> {
+    let differs = |(who, hash): &&(PeerId, u32)| theirs.iter().any(|(w, h)| w == who && h != hash);
+    ours.iter().find(differs).map(|(who, _)| *who)
 }
 
 fn cause(ours: &Inquest, theirs: &Findings) -> DesyncCause {

@@ -3,7 +3,8 @@
 use gaggle_kit::{Frame, Slot, SlotSet};
 
 use super::joins::offers;
-use super::{Table, Tongue, reword};
+use super::{Mail, Table, Tongue, peer, reword};
+use crate::announce::{Findings, Message};
 use crate::event::Event;
 use crate::packet::CheckBlock;
 
@@ -124,4 +125,47 @@ fn the_senior_is_whoever_came_first_not_whoever_has_the_first_slot() {
         let obeyed = [1, 2].map(|index| table.session(index).stats().recoveries > 0);
         assert_eq!(obeyed, [false, liar == 1], "{liar} lied:\n{}", table.describe());
     }
+}
+
+/// Never tells its hashes in packets, but all the time what it found at the last frame it compared.
+fn findings(live_hash: fn(u32) -> u32) -> Tongue {
+    Box::new(move |session, mut mail| {
+        mail.iter_mut().for_each(|mail| _ = reword(mail, |packet| packet.check = None, |value| value));
+        let Some(own) = session.checks.newest() else { return mail };
+        let (from, to, live_hash) = (own.frame.previous(), own.frame, live_hash(own.state_hash));
+        let found = Findings { from, to, live_hash, hashes: Vec::new(), streams: Vec::new() };
+        let mut bytes = Vec::new();
+        Message::Findings(found).encode(&mut bytes);
+        mail.extend((0..2).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
+        mail
+    })
+}
+
+/// What somebody was told of states that differ.
+fn told_of_states(table: &Table, index: usize) -> Vec<&Event> {
+    let of_states = |event: &&Event| matches!(event, Event::Desync { .. } | Event::DesyncLocated { .. });
+    table.events[index].iter().filter(of_states).collect()
+}
+
+#[test]
+fn whoever_learns_of_a_difference_by_what_others_found_is_told_of_it_first() {
+    let mut table = Table::of(3, 2);
+    table.tongue = findings(|hash| hash ^ 1);
+    table.run(300);
+    for index in 0..2 {
+        let told = told_of_states(&table, index);
+        assert!(
+            matches!(told[..], [Event::Desync { peer: one, local, remote, .. }, Event::DesyncLocated { peer: other, .. }, ..]
+                if (*one, *other, local ^ 1) == (peer(2), peer(2), *remote)),
+            "{index}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn nobody_looks_into_what_is_the_same_by_now() {
+    let mut table = Table::of(3, 2);
+    table.tongue = findings(|hash| hash);
+    table.run(900).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1, 2]);
+    assert!((0..2).all(|index| told_of_states(&table, index).is_empty()), "{}", table.describe());
 }
