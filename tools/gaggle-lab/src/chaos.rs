@@ -280,6 +280,22 @@ mod tests {
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
+    /// In this one somebody who looks on is brought more frames at once than a roster remembers those who left.
+    #[test]
+    fn whoever_left_meanwhile_is_looked_for_with_those_who_saw_it() {
+        let together = play_all(&Options { peers: Some(8), ..Options::of((359, 360)) });
+        assert!(together.failures.is_empty(), "{:#?}", together.failures);
+    }
+
+    /// In these, what others found about a state comes after it was made good, or a second time.
+    #[test]
+    fn a_state_that_differs_is_told_of_once() {
+        for seed in [372, 1532] {
+            let together = play_all(&Options::of((seed, seed + 1)));
+            assert!(together.failures.is_empty(), "{:#?}", together.failures);
+        }
+    }
+
     #[test]
     fn a_run_in_which_nothing_happens_proves_nothing() {
         let of = |matches, joins| {

@@ -125,6 +125,8 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
     #[test]
@@ -148,5 +150,26 @@ mod tests {
         let plan = Plan::draw(5, None, None, 1);
         let [a, b] = [0, 1].map(|_| format!("{:?}", run_one(&plan)));
         assert_eq!(a, b);
+    }
+
+    /// The command line as clap reads it.
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused_and_what_can_is_run_as_asked() {
+        let read = |line: &str| Line::try_parse_from(std::iter::once("chaos").chain(line.split(' ')));
+        for line in
+            ["--peers 1", "--peers 33", "--objects 0", "--objects 10001", "--minutes 0", "--seeds 5..5"]
+        {
+            assert!(read(line).is_err(), "{line}");
+        }
+        let Options { peers, objects, .. } =
+            read("--peers 32 --objects 10000").unwrap_or_else(|why| panic!("{why}")).options;
+        let plan = Plan::draw(0, peers, objects, 1);
+        assert_eq!((plan.peers, plan.objects), (32, 10_000));
     }
 }

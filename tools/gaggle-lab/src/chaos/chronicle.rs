@@ -55,6 +55,11 @@ impl Chronicle {
         self.at(place).map(|confirmed| confirmed.digest)
     }
 
+    /// Who sat where at a place.
+    pub(super) fn seating(&self, place: Place) -> Option<Seating> {
+        self.at(place).map(|confirmed| confirmed.seating)
+    }
+
     /// A machine confirmed the frame after `before`. Whoever else did in this history must have confirmed the same.
     pub(super) fn confirm(
         &mut self,

@@ -11,7 +11,7 @@ use gaggle_timeline::{Event, Exchange, Inputs, Pace, Row, Session, StreamId, Tic
 use super::broth::{self, Broth, Press};
 use super::chronicle::{self, Chronicle, Place, Seating};
 use super::presses::{Presses, held_by, page_of};
-use super::told::Told;
+use super::told::{Known, Stay, Told};
 
 /// A player changes its mind at most every so many ticks: two changes in one tick would count as one.
 const PRESS_TICKS_MIN: u64 = 4;
@@ -88,7 +88,7 @@ pub(super) struct Machine {
     held_of: Option<StreamId>,
     straight: Broth,
     place: Place,
-    straight_of: Option<u64>,
+    straight_of: Option<Stay>,
     /// The state was damaged at this frame; until it is made good it differs.
     pub(super) damaged: Option<Frame>,
     flip_next: bool,
@@ -253,13 +253,15 @@ impl Machine {
     }
 
     fn read_events(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
-        // A tick in which a stay begins may tell of the one before, too.
         self.told.begin_stay(self.stay());
+        let own = self.session().local_peer();
         while let Some(event) = self.timeline.session_mut().next_event() {
-            if !self.told.is_news(&event) {
+            if !self.told.is_news(own, &event) {
                 return Err(format!("machine {index} is told twice or for no reason: {event:?}"));
             }
             match &event {
+                // Where a stay begins it is told what is different there: nobody came or went.
+                Event::Joined { .. } | Event::Left { .. } if self.told.stay_began => {}
                 Event::Joined { peer, first, slots } => {
                     books.joins.insert((*peer, *first));
                     if slots.len() > 1 {
@@ -274,7 +276,10 @@ impl Machine {
                 }
                 Event::Desync { .. } => self.tally.desyncs += 1,
                 // Nobody here breaks any rule.
-                Event::Fault { .. } | Event::Refused { .. } | Event::InputsDiffer { .. } => {
+                Event::Fault { .. }
+                | Event::Refused { .. }
+                | Event::InputsDiffer { .. }
+                | Event::StateUnsound { .. } => {
                     return Err(format!("machine {index} blames somebody: {event:?}"));
                 }
                 _ => {}
@@ -284,6 +289,8 @@ impl Machine {
             }
             self.events.push_back(event);
         }
+        let (known, recoveries) = (Known::by(self.session()), self.session().stats().recoveries);
+        self.told.expect(known, recoveries).map_err(|why| format!("machine {index} {why}"))?;
         let roster = self.timeline.session().roster();
         self.told.forget_absent(|peer| roster.iter().any(|row| row.stream.peer == peer && row.is_open()));
         self.tally.returns = self.told.back;
@@ -298,9 +305,8 @@ impl Machine {
         self.told.misses_somebody()
     }
 
-    /// Tells one stay in a match from the next.
-    fn stay(&self) -> u64 {
-        u64::from(self.session().origin_frame().number()) << 32 | self.session().stats().states_taken
+    fn stay(&self) -> Stay {
+        Stay { origin: self.session().origin_frame(), states_taken: self.session().stats().states_taken }
     }
 
     /// The second game follows what is confirmed, played with what players were seen to press. Whatever the machine holds
@@ -321,7 +327,13 @@ impl Machine {
             let Some(inputs) = session.confirmed_inputs(frame) else {
                 return Err(format!("machine {index}: {frame} was confirmed and is already forgotten"));
             };
-            let seating = seating(session.roster(), frame, presses);
+            let mut seating = seating(session.roster(), frame, presses);
+            if session.is_watching() && inputs.slots() != chronicle::present(&seating) {
+                // So much may be brought at once that whoever left meanwhile is in no roster any more: others have seen it there.
+                let seen =
+                    chronicle.find(history, self.place, frame).and_then(|place| chronicle.seating(place));
+                seating = seen.unwrap_or(seating);
+            }
             let (row, present) = (chronicle::row_of(&seating, frame, presses), chronicle::present(&seating));
             if inputs.slots() != present {
                 let told = inputs.slots();
@@ -351,7 +363,7 @@ impl Machine {
         if self.straight_of == Some(stay) {
             return Ok(());
         }
-        if stay == 0 {
+        if stay == Stay::default() {
             // It begins with the first frame, as the second game does.
             self.straight_of = Some(stay);
             return Ok(());

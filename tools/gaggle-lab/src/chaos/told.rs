@@ -1,9 +1,12 @@
-//! What one machine was told while it was in a match: nothing twice, and of nobody that it is back who was not missed.
+//! What one machine was told: everything once and in turn, and nothing left out. Whoever follows what it is told knows who
+//! plays, who leads and that another history goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gaggle_kit::{Frame, PeerId};
-use gaggle_timeline::Event;
+use gaggle_kit::{Frame, PeerId, SlotSet};
+use gaggle_timeline::{Event, Session};
+
+use super::broth::Press;
 
 /// What was last told of somebody who was not heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,27 +15,77 @@ enum Silence {
     Gone,
 }
 
-/// What was told in one stay.
+/// What happens to one peer at one frame no more than once in a stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Happening {
+    Desync,
+    Recovered,
+}
+
+/// Tells one stay in a match from the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Stay {
+    /// The frame whose state it began with.
+    pub(super) origin: Frame,
+    pub(super) states_taken: u64,
+}
+
+/// What a session knows after a tick.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Who plays, and where they sit.
+    present: BTreeMap<PeerId, SlotSet>,
+    lead: Option<PeerId>,
+    history: u64,
+}
+
+impl Known {
+    /// At the last frame it confirmed; none before it confirmed one in this stay.
+    pub(super) fn by(session: &Session<Press>) -> Option<Known> {
+        let frame = session.confirmed_frame();
+        let here = session.roster().iter().filter(|row| row.counts_at(frame));
+        let known = Known {
+            present: here.map(|row| (row.stream.peer, row.slots)).collect(),
+            lead: session.lead_at(frame),
+            history: session.history(),
+        };
+        Some(known).filter(|_| session.is_running() && frame > session.origin_frame())
+    }
+}
+
+/// What was told.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    stay: u64,
-    came: BTreeSet<(PeerId, Frame)>,
-    went: BTreeSet<(PeerId, Frame)>,
-    lead: Option<PeerId>,
+    stay: Stay,
+    /// Since it was last held against what the session knows, a stay began.
+    pub(super) stay_began: bool,
+    /// Since then another history was told of.
+    history_changed: bool,
+    /// What whoever was told everything knows; none until it begins to see a match: then it reads who is there.
+    known: Option<Known>,
+    happened: BTreeSet<(Happening, PeerId, Frame)>,
+    /// By peer, differences of which it was not told yet where they come from.
+    unlocated: BTreeMap<PeerId, u32>,
     /// How far coming in was, until it was in.
     percent: Option<u8>,
-    /// Who is missed, whatever stay it is.
+    stalled: bool,
+    started: bool,
+    /// Who is missed.
     missed: BTreeMap<PeerId, Silence>,
     /// How often somebody was missed and came back.
     pub(super) back: u64,
+    /// How often it was told that its own state was made good.
+    recoveries: u64,
 }
 
 impl Told {
-    /// What was told in another stay may be told again.
-    pub(super) fn begin_stay(&mut self, stay: u64) {
+    /// What was told of states in another stay may be told again.
+    pub(super) fn begin_stay(&mut self, stay: Stay) {
         if self.stay != stay {
-            let (percent, missed, back) = (self.percent, std::mem::take(&mut self.missed), self.back);
-            *self = Told { stay, percent, missed, back, ..Told::default() };
+            self.stay = stay;
+            self.stay_began = true;
+            self.happened.clear();
+            self.unlocated.clear();
         }
     }
 
@@ -51,11 +104,23 @@ impl Told {
         !self.missed.is_empty()
     }
 
-    /// Notes an event. False if it says what was told already.
-    pub(super) fn is_news(&mut self, event: &Event) -> bool {
+    /// Notes an event of the machine `own`. False if it says what was told already, or what cannot be after what was told.
+    pub(super) fn is_news(&mut self, own: PeerId, event: &Event) -> bool {
         match event {
-            Event::Joined { peer, first, .. } => self.came.insert((*peer, *first)),
-            Event::Left { peer, last } => self.went.insert((*peer, *last)),
+            Event::Joined { peer, slots, .. } => {
+                self.known.as_mut().is_none_or(|known| known.present.insert(*peer, *slots).is_none())
+            }
+            Event::Left { peer, .. } => {
+                self.known.as_mut().is_none_or(|known| known.present.remove(peer).is_some())
+            }
+            Event::LeadChanged { lead } => {
+                self.known.as_mut().is_none_or(|known| known.lead.replace(*lead) != Some(*lead))
+            }
+            Event::HistoryChanged { ours_lost, .. } => {
+                self.history_changed = true;
+                // What was played here is lost only to a state that is taken over.
+                self.stay_began || !ours_lost
+            }
             Event::Interrupted { peer } => self.missed.insert(*peer, Silence::Interrupted).is_none(),
             Event::Gone { peer } => self.missed.insert(*peer, Silence::Gone) != Some(Silence::Gone),
             Event::Resumed { peer } => {
@@ -63,78 +128,258 @@ impl Told {
                 self.back += u64::from(missed);
                 missed
             }
-            Event::LeadChanged { lead } => self.lead.replace(*lead) != Some(*lead),
+            Event::Stalled { .. } => !std::mem::replace(&mut self.stalled, true),
+            Event::Unstalled { ticks } => std::mem::take(&mut self.stalled) && *ticks > 0,
+            Event::Started => !std::mem::replace(&mut self.started, true),
             Event::Joining { percent } => {
                 let before = self.percent.replace(*percent);
                 // From the beginning again, if whoever helped could not.
                 before.is_none_or(|before| *percent > before || *percent == 0 && before > 0)
             }
+            Event::Desync { peer, frame, .. } => {
+                *self.unlocated.entry(*peer).or_default() += 1;
+                self.happened.insert((Happening::Desync, *peer, *frame))
+            }
+            Event::DesyncLocated { peer, .. } => {
+                let unlocated = self.unlocated.entry(*peer).or_default();
+                let due = *unlocated > 0;
+                *unlocated = unlocated.saturating_sub(1);
+                due
+            }
+            Event::Recovered { peer, frame } => {
+                self.recoveries += u64::from(*peer == own);
+                self.happened.insert((Happening::Recovered, *peer, *frame))
+            }
             _ => true,
+        }
+    }
+
+    /// A tick is over: all that was told leads to what the session knows now, if it sees a match, and to how often it was made good.
+    pub(super) fn expect(&mut self, now: Option<Known>, recoveries: u64) -> Result<(), String> {
+        if self.recoveries != recoveries {
+            let told = self.recoveries;
+            return Err(format!("was made good {recoveries} times and told so {told} times"));
+        }
+        let Some(now) = now else { return Ok(()) };
+        let stay_began = std::mem::take(&mut self.stay_began);
+        let history_changed = std::mem::take(&mut self.history_changed);
+        let Some(known) = self.known.replace(now.clone()) else { return Ok(()) };
+        if (&known.present, known.lead) != (&now.present, now.lead) {
+            return Err(format!("was told of {known:?}, and there is {now:?}"));
+        }
+        match (history_changed, known.history != now.history) {
+            (true, false) if !stay_began => Err("is told of another history, and it is the same".to_owned()),
+            (false, true) => Err("is not told that another history goes on".to_owned()),
+            _ => Ok(()),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::SlotSet;
+    use gaggle_kit::Slot;
+    use gaggle_timeline::DesyncCause;
 
     use super::*;
 
+    const OWN: u128 = 9;
+
+    fn peer(number: u128) -> PeerId {
+        PeerId::from_u128(number)
+    }
+
+    /// Everybody has a seat of the same number.
+    fn seat(number: u128) -> SlotSet {
+        SlotSet::of(Slot::at(number as usize))
+    }
+
+    fn came(number: u128) -> Event {
+        Event::Joined { peer: peer(number), slots: seat(number), first: Frame::new(5) }
+    }
+
+    fn went(number: u128) -> Event {
+        Event::Left { peer: peer(number), last: Frame::new(8) }
+    }
+
+    fn leads(number: u128) -> Event {
+        Event::LeadChanged { lead: peer(number) }
+    }
+
+    fn changed(ours_lost: bool) -> Event {
+        Event::HistoryChanged { frame: Frame::new(7), ours_lost }
+    }
+
+    fn recovered(number: u128, frame: u32) -> Event {
+        Event::Recovered { peer: peer(number), frame: Frame::new(frame) }
+    }
+
+    fn known(present: &[u128], lead: u128, history: u64) -> Option<Known> {
+        let present = present.iter().map(|number| (peer(*number), seat(*number))).collect();
+        Some(Known { present, lead: Some(peer(lead)), history })
+    }
+
+    /// Somebody who has been in a match with the first for a while.
+    fn settled() -> Told {
+        let mut told = Told::default();
+        assert_eq!(told.expect(known(&[1], 1, 100), 0), Ok(()));
+        told
+    }
+
+    fn is_news(told: &mut Told, event: &Event) -> bool {
+        told.is_news(peer(OWN), event)
+    }
+
     #[test]
-    fn what_is_told_twice_is_no_news() {
-        let [one, two] = [1, 2].map(PeerId::from_u128);
-        let came = |peer, first| Event::Joined { peer, slots: SlotSet::first(1), first: Frame::new(first) };
-        let went = |peer, last| Event::Left { peer, last: Frame::new(last) };
-        let (lead, joining) = (|lead| Event::LeadChanged { lead }, |percent| Event::Joining { percent });
-        let (silent, gone) = (|peer| Event::Interrupted { peer }, |peer| Event::Gone { peer });
-        let back = |peer| Event::Resumed { peer };
-        let doubles: [(&[Event], bool); 15] = [
-            (&[silent(one), silent(two), back(one), silent(one)], true),
-            (&[silent(one), silent(two), silent(one)], false),
-            (&[silent(one), gone(one), back(one)], true),
-            (&[gone(one), back(one), gone(one)], true),
-            (&[silent(one), gone(one), gone(one)], false),
-            (&[silent(one), back(one), back(one)], false),
-            (&[silent(one), back(two)], false),
-            (&[came(one, 5), came(two, 5), came(one, 9)], true),
-            (&[came(one, 5), came(two, 5), came(one, 5)], false),
-            (&[went(one, 5), went(two, 5), came(one, 5)], true),
-            (&[went(one, 5), went(one, 5)], false),
-            (&[lead(one), lead(two), lead(one)], true),
-            (&[lead(one), lead(one)], false),
+    fn what_is_told_twice_or_out_of_turn_is_no_news() {
+        let silent = |number| Event::Interrupted { peer: peer(number) };
+        let gone = |number| Event::Gone { peer: peer(number) };
+        let back = |number| Event::Resumed { peer: peer(number) };
+        let joining = |percent| Event::Joining { percent };
+        let stalled = || Event::Stalled { waiting_for: SlotSet::first(1) };
+        let unstalled = |ticks| Event::Unstalled { ticks };
+        let differs = |number, frame| {
+            let (frame, agreed) = (Frame::new(frame), Frame::START);
+            Event::Desync { peer: peer(number), frame, local: 1, remote: 2, agreed }
+        };
+        let located = |number| Event::DesyncLocated { peer: peer(number), cause: DesyncCause::Unknown };
+        let stories: [(&[Event], bool); 29] = [
+            (&[silent(1), silent(2), back(1), silent(1)], true),
+            (&[silent(1), silent(2), silent(1)], false),
+            (&[silent(1), gone(1), back(1)], true),
+            (&[gone(1), back(1), gone(1)], true),
+            (&[silent(1), gone(1), gone(1)], false),
+            (&[silent(1), back(1), back(1)], false),
+            (&[silent(1), back(2)], false),
+            (&[came(2), came(3), went(2), came(2)], true),
+            (&[came(2), came(2)], false),
+            (&[came(1)], false),
+            (&[went(1), came(1)], true),
+            (&[went(2)], false),
+            (&[went(1), went(1)], false),
+            (&[leads(2), leads(1)], true),
+            (&[leads(1)], false),
+            (&[leads(2), leads(2)], false),
+            (&[changed(true)], false),
             (&[joining(0), joining(7), joining(8), joining(0), joining(3)], true),
             (&[joining(0), joining(7), joining(7)], false),
+            (&[stalled(), unstalled(3), stalled()], true),
+            (&[stalled(), stalled()], false),
+            (&[unstalled(1)], false),
+            (&[stalled(), unstalled(0)], false),
+            (&[differs(2, 60), differs(2, 120), differs(3, 60), located(2)], true),
+            (&[differs(2, 60), differs(2, 60)], false),
+            (&[differs(2, 60), located(2), located(2)], false),
+            (&[recovered(2, 60), recovered(3, 60), recovered(2, 90)], true),
+            (&[recovered(2, 60), recovered(2, 60)], false),
+            (&[Event::Started, Event::Started], false),
         ];
-        for (events, news) in doubles {
-            let mut told = Told::default();
+        for (events, news) in stories {
+            let mut told = settled();
             let [before @ .., last] = events else { continue };
-            assert!(before.iter().all(|event| told.is_news(event)), "{before:?}");
-            assert_eq!(told.is_news(last), news, "{events:?}");
+            assert!(before.iter().all(|event| is_news(&mut told, event)), "{before:?}");
+            assert_eq!(is_news(&mut told, last), news, "{events:?}");
         }
     }
 
     #[test]
+    fn whoever_follows_what_it_is_told_knows_what_the_session_knows() {
+        let stories: [(&[Event], Option<Known>, bool); 9] = [
+            (&[], known(&[1], 1, 100), true),
+            (&[came(2)], known(&[1, 2], 1, 100), true),
+            (&[], known(&[1, 2], 1, 100), false),
+            (&[came(2)], known(&[1], 1, 100), false),
+            (&[came(2), went(1), leads(2), changed(false)], known(&[2], 2, 101), true),
+            (&[came(2), leads(2), changed(false)], known(&[2], 2, 101), false),
+            (&[came(2), went(1), changed(false)], known(&[2], 2, 101), false),
+            (&[came(2), went(1), leads(2)], known(&[2], 2, 101), false),
+            (&[changed(false)], known(&[1], 1, 100), false),
+        ];
+        for (events, now, right) in stories {
+            let mut told = settled();
+            assert!(events.iter().all(|event| is_news(&mut told, event)), "{events:?}");
+            assert_eq!(told.expect(now.clone(), 0).is_ok(), right, "{events:?} {now:?}");
+        }
+    }
+
+    #[test]
+    fn another_history_is_told_of_once() {
+        let mut told = settled();
+        assert!(is_news(&mut told, &changed(false)));
+        assert_eq!(told.expect(known(&[1], 1, 101), 0), Ok(()));
+        assert!(is_news(&mut told, &changed(false)));
+        assert!(told.expect(known(&[1], 1, 101), 0).is_err());
+    }
+
+    #[test]
+    fn whoever_comes_in_reads_who_is_there() {
+        let mut told = Told::default();
+        assert_eq!(told.expect(None, 0), Ok(()), "it sees no match");
+        assert!(is_news(&mut told, &came(2)), "all it is brought at once");
+        assert_eq!(told.expect(known(&[1, 2], 1, 100), 0), Ok(()));
+        assert!(!is_news(&mut told, &came(2)) && is_news(&mut told, &went(2)));
+    }
+
+    #[test]
+    fn what_was_told_before_the_first_frame_of_a_stay_counts() {
+        let mut told = settled();
+        told.begin_stay(Stay { origin: Frame::new(300), states_taken: 1 });
+        assert!(is_news(&mut told, &changed(true)));
+        assert_eq!(told.expect(None, 0), Ok(()), "it has confirmed nothing there yet");
+        assert_eq!(told.expect(known(&[1], 1, 200), 0), Ok(()));
+    }
+
+    #[test]
+    fn whoever_takes_another_history_over_is_told_what_is_different_there() {
+        let next = Stay { origin: Frame::new(300), states_taken: 1 };
+        for (events, right) in [
+            (&[changed(true), went(1), came(2), leads(2)][..], true),
+            (&[changed(true), came(2), leads(2)], false),
+            (&[went(1), came(2), leads(2)], false),
+        ] {
+            let mut told = settled();
+            told.begin_stay(next);
+            assert!(events.iter().all(|event| is_news(&mut told, event)), "{events:?}");
+            assert_eq!(told.expect(known(&[2], 2, 200), 0).is_ok(), right, "{events:?}");
+        }
+        let mut told = settled();
+        told.begin_stay(next);
+        assert!(is_news(&mut told, &changed(true)));
+        assert_eq!(told.expect(known(&[1], 1, 100), 0), Ok(()), "as much of the same as others had");
+    }
+
+    #[test]
+    fn whoever_is_made_good_is_told_so() {
+        let (mut told, here) = (settled(), known(&[1], 1, 100));
+        assert!(is_news(&mut told, &recovered(1, 60)));
+        assert_eq!(told.expect(here.clone(), 0), Ok(()), "it was somebody else");
+        assert!(is_news(&mut told, &recovered(OWN, 60)));
+        assert_eq!(told.expect(here.clone(), 1), Ok(()));
+        assert!(told.expect(here, 2).is_err());
+    }
+
+    #[test]
     fn whoever_plays_no_more_is_not_missed() {
-        let ([one, two], mut told) = ([1, 2].map(PeerId::from_u128), Told::default());
-        assert!(told.is_news(&Event::Interrupted { peer: one }) && told.is_news(&Event::Gone { peer: two }));
-        told.begin_stay(1);
+        let ([one, two], mut told) = ([1, 2].map(peer), Told::default());
+        assert!(is_news(&mut told, &Event::Interrupted { peer: one }));
+        assert!(is_news(&mut told, &Event::Gone { peer: two }));
+        told.begin_stay(Stay { states_taken: 1, ..Stay::default() });
         told.forget_absent(|peer| peer == two);
         assert!(told.misses_somebody(), "it plays in the next stay, too");
-        assert!(!told.is_news(&Event::Resumed { peer: one }));
-        assert!(told.is_news(&Event::Resumed { peer: two }) && !told.misses_somebody());
+        assert!(!is_news(&mut told, &Event::Resumed { peer: one }));
+        assert!(is_news(&mut told, &Event::Resumed { peer: two }) && !told.misses_somebody());
         assert_eq!(told.back, 1);
     }
 
     #[test]
-    fn another_stay_begins_with_nothing_told() {
-        let (one, mut told) = (PeerId::from_u128(1), Told::default());
-        let lead = Event::LeadChanged { lead: one };
-        assert!(told.is_news(&lead) && told.is_news(&Event::Joining { percent: 80 }));
-        told.begin_stay(0);
-        assert!(!told.is_news(&lead), "the same stay");
-        told.begin_stay(1);
-        assert!(told.is_news(&lead) && !told.is_news(&Event::Joining { percent: 80 }), "it was not in yet");
+    fn what_was_told_of_states_may_be_told_again_in_another_stay() {
+        let mut told = settled();
+        assert!(is_news(&mut told, &recovered(2, 60)) && is_news(&mut told, &Event::Joining { percent: 80 }));
+        told.begin_stay(Stay::default());
+        assert!(!is_news(&mut told, &recovered(2, 60)), "the same stay");
+        told.begin_stay(Stay { states_taken: 1, ..Stay::default() });
+        assert!(is_news(&mut told, &recovered(2, 60)));
+        assert!(!is_news(&mut told, &Event::Joining { percent: 80 }), "it was not in yet");
         told.is_in();
-        assert!(told.is_news(&Event::Joining { percent: 80 }));
+        assert!(is_news(&mut told, &Event::Joining { percent: 80 }));
     }
 }
