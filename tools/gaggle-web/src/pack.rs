@@ -60,8 +60,9 @@ fn brotli(bytes: &[u8], is_module: bool) -> std::io::Result<Vec<u8>> {
     let mut params =
         BrotliEncoderParams { quality: BROTLI_LEVEL, lgwin: 22, ..BrotliEncoderParams::default() };
     if is_module {
-        // It is no text, whose letters are told by their upper bits; and what is alike changes often. Found by trying.
-        params.mode = BrotliEncoderMode::BROTLI_FORCE_LSB_PRIOR;
+        // What follows a byte depends on its upper bits, as instructions do on their kind; and what is alike changes often. Found by
+        // trying.
+        params.mode = BrotliEncoderMode::BROTLI_FORCE_MSB_PRIOR;
         params.lgblock = 17;
     }
     let mut packed = Vec::new();
