@@ -27,6 +27,7 @@ use crate::{
 use cue_tally::CueTally;
 use online::Shelf;
 pub use online::{Keep, Keeping};
+pub use replays::Download;
 
 /// What is on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,16 @@ const PAUSED: [(&str, &str); 5] = [
 /// The same where matches are recorded.
 const PAUSED_RECORDED: [(&str, &str); 6] =
     [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
+/// The same where two games have differed, and ours was the wrong one.
+const PAUSED_DIFFERED: [(&str, &str); 7] = [
+    PAUSED[0],
+    PAUSED[1],
+    PAUSED[2],
+    PAUSED[3],
+    PAUSED_RECORDED[4],
+    ("X", "save what differed, for its makers"),
+    PAUSED[4],
+];
 /// Another match begins for all as soon as one of them wants it: not before the scores were on the screen for so long.
 const BOARD_READ: Micros = Micros::from_secs(3);
 /// A join that takes no longer than this needs no words.
@@ -394,6 +405,7 @@ impl Arcade {
             Some("M") => self.turn_sound(),
             Some("H") => self.show_help(),
             Some("S") => self.save_replay(),
+            Some("X") => self.save_bundle(),
             Some("C") => self.copy_link(),
             _ => self.fly_on(),
         }
@@ -497,6 +509,7 @@ impl Arcade {
         match code {
             "KeyL" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
             "KeyS" if self.screen == Screen::Paused || in_match && self.is_board_up() => self.save_replay(),
+            "KeyX" if self.screen == Screen::Paused => self.save_bundle(),
             "Enter" | "NumpadEnter" if in_match && self.is_watching() && !self.is_board_up() => {
                 self.sit_down();
             }

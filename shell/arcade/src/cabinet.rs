@@ -234,7 +234,12 @@ pub trait Cabinet: Any {
         None
     }
 
-    /// Opens such a file, to be seen as [`Show::Replay`].
+    /// What a difference between games left here since it was last asked for, as a file.
+    fn take_bundle(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Opens a match that was kept as a file, to be seen as [`Show::Replay`].
     ///
     /// # Errors
     /// Why nothing of it can be shown, in words.

@@ -31,7 +31,7 @@ mod audio;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
 
-pub use arcade::{Arcade, Keep, Keeping, Opening, Screen};
+pub use arcade::{Arcade, Download, Keep, Keeping, Opening, Screen};
 pub use busy::Busy;
 pub use controls::{Controls, Held, Key};
 pub use joining_panel::{JoiningFacts, draw_joining, joining_alone_at};

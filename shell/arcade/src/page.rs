@@ -15,7 +15,7 @@ use web_sys::{
 
 use crate::audio::Audio;
 use crate::cabinets::Entry;
-use crate::{Arcade, Busy, Held, Keeping, Opening, Params, Screen};
+use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen};
 
 /// How often the page is looked after while nobody sees it.
 const HIDDEN_EVERY_MS: i32 = 250;
@@ -268,8 +268,8 @@ impl Page {
         {
             input.click();
         }
-        if let Some(bytes) = self.arcade.take_download() {
-            let _ = self.download(&bytes);
+        if let Some(file) = self.arcade.take_download() {
+            let _ = self.download(&file);
         }
         if let Some(question) = self.arcade.take_question()
             && let Ok(Some(answer)) = self.window.prompt_with_message(question)
@@ -319,13 +319,13 @@ impl Page {
         });
     }
 
-    fn download(&self, bytes: &[u8]) -> Result<(), JsValue> {
-        let parts = js_sys::Array::of1(&js_sys::Uint8Array::from(bytes));
+    fn download(&self, file: &Download) -> Result<(), JsValue> {
+        let parts = js_sys::Array::of1(&js_sys::Uint8Array::from(&file.bytes[..]));
         let blob = web_sys::Blob::new_with_u8_array_sequence(&parts)?;
         let url = web_sys::Url::create_object_url_with_blob(&blob)?;
         let anchor: web_sys::HtmlAnchorElement = self.document.create_element("a")?.dyn_into()?;
         anchor.set_href(&url);
-        anchor.set_download(&format!("{}.replay", self.arcade.cabinet().about().name));
+        anchor.set_download(&format!("{}.{}", self.arcade.cabinet().about().name, file.kind));
         anchor.click();
         web_sys::Url::revoke_object_url(&url)
     }

@@ -235,7 +235,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     }
     assert_eq!(game(&arcade).wave.phase, Phase::Over, "nobody asked for another match");
     tap(&mut arcade, "KeyS");
-    let replay = arcade.take_download().expect("a match can be saved");
+    let replay = arcade.take_download().expect("a match can be saved").bytes;
     assert!(replay.len() > 100);
     run(&mut arcade, at + 4_000, at + 4_032);
     tap(&mut arcade, "Enter");
@@ -378,7 +378,7 @@ fn a_match_is_saved_in_its_middle_and_seen_from_the_frame_of_a_link() {
     assert!(arcade.take_download().is_none(), "in flight it is a key like any other");
     tap(&mut arcade, "Escape");
     tap(&mut arcade, "KeyS");
-    let saved = arcade.take_download().expect("a file");
+    let saved = arcade.take_download().expect("a file").bytes;
 
     let mut viewer = open("frame=120");
     run(&mut viewer, 0, 100);

@@ -8,7 +8,7 @@ use crate::key_hints;
 use crate::toasts::Spot;
 
 use super::online::TRIAL_SAID;
-use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, PAUSED_RECORDED, Screen};
+use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, PAUSED_DIFFERED, PAUSED_RECORDED, Screen};
 use crate::{
     JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Touch,
     draw_joining, joining_alone_at,
@@ -282,7 +282,11 @@ impl Arcade {
     pub(super) fn paused(&mut self) -> Notice<'static> {
         let lines = if self.cabinet.life().has_company() { self.cabinet.about().aside } else { &[] };
         // Without a room there is nothing to link to.
-        let keys: &[_] = if self.cabinet.about().has_replays { &PAUSED_RECORDED } else { &PAUSED };
+        let keys: &[_] = match self.cabinet.about().has_replays {
+            true if self.shelf.bundle.is_some() => &PAUSED_DIFFERED,
+            true => &PAUSED_RECORDED,
+            false => &PAUSED,
+        };
         let keys = &keys[..keys.len() - usize::from(self.room_code().is_none())];
         Notice { heading: "Paused", lines, keys, shade_percent: 45, ..Notice::default() }
     }

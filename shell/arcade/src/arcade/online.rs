@@ -8,7 +8,7 @@ use gaggle::lobby::{Label, RefusalCode, RoomCode, ServerMessage};
 use gaggle::{Event, Micros, Parting, Wish};
 
 use super::rates::Rates;
-use super::{Arcade, Screen};
+use super::{Arcade, Download, Screen};
 use crate::cabinets::NAMES;
 use crate::words::line_for;
 use crate::{RoomLine, keep_places};
@@ -59,7 +59,9 @@ pub(super) struct Shelf {
     /// The cabinet that is to be switched on in the place of this one.
     pub(super) wanted: Option<&'static str>,
     /// A file for the player to keep.
-    pub(super) download: Option<Vec<u8>>,
+    pub(super) download: Option<Download>,
+    /// What the last difference between games left, if ours was the wrong one.
+    pub(super) bundle: Option<Vec<u8>>,
     pub(super) rooms: Vec<RoomLine>,
     /// The best of the mode that is chosen, once the lobby has told them.
     pub(super) top: Option<Vec<TopEntry>>,
@@ -141,8 +143,8 @@ impl Arcade {
         self.shelf.wanted.take()
     }
 
-    /// A replay the page should give to the player as a file.
-    pub fn take_download(&mut self) -> Option<Vec<u8>> {
+    /// What the page should give to the player as a file.
+    pub fn take_download(&mut self) -> Option<Download> {
         self.shelf.download.take()
     }
 
@@ -261,7 +263,11 @@ impl Arcade {
                 self.shelf.disagrees = true;
                 self.shelf.desyncs += 1;
             }
-            Event::Recovered { .. } => self.shelf.disagrees = false,
+            Event::Recovered { .. } => {
+                self.shelf.disagrees = false;
+                self.keep_bundle();
+            }
+            Event::HistoryChanged => self.keep_bundle(),
             Event::Together | Event::Watching => self.listen_anew(),
             Event::Refused(refusal) => self.seek_another(refusal.code),
             Event::Rooms => self.list_rooms(),
@@ -377,5 +383,20 @@ mod tests {
         assert!(arcade.shelf.disagrees);
         arcade.hear(&Event::Recovered { peer, name, frame });
         assert_eq!((arcade.shelf.disagrees, arcade.shelf.desyncs), (false, 1));
+        assert_eq!(arcade.shelf.bundle, None, "ours was not the wrong one");
+    }
+
+    #[test]
+    fn what_differed_can_be_saved_once() {
+        let mut arcade =
+            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), Nowhere::default());
+        arcade.screen = Screen::Paused;
+        let offers = |arcade: &mut Arcade| arcade.paused().keys.iter().any(|(key, _)| *key == "X");
+        assert!(!offers(&mut arcade), "there is nothing");
+        arcade.shelf.bundle = Some(vec![7]);
+        assert!(offers(&mut arcade));
+        arcade.key_down("KeyX", "x");
+        let file = arcade.take_download().map(|file| (file.kind, file.bytes));
+        assert_eq!((file, offers(&mut arcade)), (Some(("desync", vec![7])), false));
     }
 }

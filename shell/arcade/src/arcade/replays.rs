@@ -6,13 +6,35 @@ use crate::{Key, Scrubber};
 /// How far an arrow key jumps in a replay: five seconds.
 const JUMP_FRAMES: i64 = 300;
 
+/// A file for the player to keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// How its name ends.
+    pub kind: &'static str,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
 impl Arcade {
     pub(super) fn save_replay(&mut self) {
-        self.shelf.download = self.cabinet.replay();
-        let text = match self.shelf.download {
-            Some(_) => "Saved. Drop the file on this page to see it again.",
-            None => "Nothing to save here.",
-        };
+        let file = self.cabinet.replay();
+        self.save("replay", file, "Saved. Drop the file on this page to see it again.");
+    }
+
+    /// What our game had and the others' had not, for whoever looks into why.
+    pub(super) fn save_bundle(&mut self) {
+        let file = self.shelf.bundle.take();
+        self.save("desync", file, "Saved. Whoever made this game can open it.");
+    }
+
+    /// The latest is kept, until it is saved.
+    pub(super) fn keep_bundle(&mut self) {
+        self.shelf.bundle = self.cabinet.take_bundle().or_else(|| self.shelf.bundle.take());
+    }
+
+    fn save(&mut self, kind: &'static str, bytes: Option<Vec<u8>>, done: &str) {
+        let text = if bytes.is_some() { done } else { "Nothing to save here." };
+        self.shelf.download = bytes.map(|bytes| Download { kind, bytes });
         self.toasts.push(None, text.to_string(), false);
     }
 

@@ -265,6 +265,10 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
         self.room.replay().map(<[u8]>::to_vec)
     }
 
+    fn take_bundle(&mut self) -> Option<Vec<u8>> {
+        Some(self.room.take_bundle()?.encode())
+    }
+
     fn open_tape(&mut self, bytes: Vec<u8>, frame: u32) -> Result<(), String> {
         self.cinema = Some(Cinema::open(bytes, frame)?);
         Ok(())
