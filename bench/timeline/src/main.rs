@@ -13,7 +13,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// A part of the report.
 type Rows = fn(&mut Report);
 
-const PARTS: [(&str, Rows); 10] = [
+const PARTS: [(&str, Rows); 11] = [
     ("cpu", rows::cpu::rows),
     ("instructions", rows::instructions::rows),
     ("traffic", rows::traffic::rows),
@@ -24,6 +24,7 @@ const PARTS: [(&str, Rows); 10] = [
     ("scale", rows::scale::rows),
     ("people", rows::people::rows),
     ("agreement", rows::agreement::rows),
+    ("chaos", rows::chaos::rows),
 ];
 
 fn main() -> ExitCode {

@@ -1,6 +1,7 @@
 //! The rows of the report, one file per part.
 
 pub mod agreement;
+pub mod chaos;
 pub mod cpu;
 pub mod instructions;
 pub mod memory;
