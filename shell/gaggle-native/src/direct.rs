@@ -366,8 +366,14 @@ impl Finder {
     }
 
     fn handle_timeout(&mut self, sockets: &Sockets, now: Instant) {
+        let known = self.servers.len();
         if let Some(names) = &self.names {
-            self.servers.extend(names.try_iter().take(SERVERS_MAX));
+            self.servers.extend(names.try_iter().take(SERVERS_MAX - known));
+        }
+        // A name that took its time to look up: whoever connects already is not kept waiting any longer.
+        if self.servers.len() > known && self.times > 0 {
+            self.times = 0;
+            self.next_at = Some(now);
         }
         if self.next_at.is_none_or(|at| now < at) {
             return;
@@ -424,6 +430,31 @@ mod tests {
         assert_eq!(stun_host("stun:192.0.2.1:5000").as_deref(), Some("192.0.2.1:5000"));
         assert_eq!(stun_host("stun:[2001:db8::1]:5000").as_deref(), Some("[2001:db8::1]:5000"));
         assert_eq!(stun_host("turn:example.org"), None);
+    }
+
+    #[test]
+    fn a_server_whose_name_is_late_is_asked_at_once_and_no_more_of_them_than_help() {
+        let sockets = Sockets::open();
+        let bases = sockets.addresses().filter(|base| base.is_ipv4() && !base.ip().is_loopback()).count();
+        assert_ne!(bases, 0, "nobody to ask from");
+        let mut finder = Finder::new(&[]);
+        let (told, names) = channel();
+        finder.names = Some(names);
+        let began = Instant::now();
+        finder.ask_again(&sockets, began);
+        let questions = (1..=2 * QUESTIONS_MAX).map(|nth| began + QUESTION_EVERY * nth);
+        questions.for_each(|now| finder.handle_timeout(&sockets, now));
+        assert_eq!((finder.asked.len(), finder.next_at), (0, None), "nobody has a name yet");
+        let late = began + 3 * QUESTIONS_MAX * QUESTION_EVERY;
+        for port in 1..=2 * SERVERS_MAX {
+            let port = u16::try_from(port).unwrap();
+            told.send(SocketAddr::from(([127, 0, 0, 1], port))).unwrap();
+        }
+        finder.handle_timeout(&sockets, late);
+        assert_eq!(finder.asked.len(), bases * SERVERS_MAX);
+        finder.handle_timeout(&sockets, late);
+        assert_eq!(finder.asked.len(), bases * SERVERS_MAX, "the other names help nobody");
+        assert_eq!(finder.next_at, Some(late + QUESTION_EVERY));
     }
 
     #[test]
