@@ -249,8 +249,10 @@ pub(crate) struct Sent {
     pub(crate) time_at: Option<Micros>,
     /// Which input delay.
     pub(crate) delay_frames: u32,
-    /// The hashes of which frame.
+    /// The hashes of which frame, how often, and in which tick last.
     pub(crate) check: Frame,
+    pub(crate) check_times: u8,
+    pub(crate) check_tick: u64,
 }
 
 impl Remote {

@@ -237,6 +237,10 @@ impl<I: Input> Session<I> {
         if !self.checks.is_check_frame(frame) || frame == Frame::START {
             return;
         }
+        if self.remotes[index].told_check(frame).is_some() {
+            // Told again, in case it had been lost: what came of it is known.
+            return;
+        }
         self.remotes[index].note_told_check(check);
         if frame < self.checks.next {
             self.compare(index, check);

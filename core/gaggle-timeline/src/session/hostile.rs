@@ -104,6 +104,14 @@ impl Table {
         table
     }
 
+    /// So many start together, and compare their states every so many frames.
+    pub(super) fn checking(seated: usize, liar: usize, interval: u32) -> Table {
+        let config = SessionConfig { check_interval_frames: interval, ..config() };
+        let mut table = Table::configured(seated, liar, STATE_BYTES, &config);
+        table.link_all(seated);
+        table
+    }
+
     fn link_all(&mut self, seated: usize) {
         for a in 0..seated {
             (a + 1..seated).for_each(|b| self.link(a, b));

@@ -10,7 +10,7 @@ use crate::clock::clock_of;
 use crate::config::PACKET_OVERHEAD_BYTES;
 use crate::membership::{Ballot, Extras, Mode};
 use crate::packet::{AHEAD_NONE, CheckBlock, Packet, RunsWriter, Sayings, TAG_NONE, TimeBlock};
-use crate::remote::{Liveness, OwnCheck, Remote};
+use crate::remote::{Liveness, OwnCheck, Remote, Sent};
 
 /// After a loss packets go out every frame for so long.
 pub(super) const LOSS_MEMORY: Micros = Micros::from_secs(5);
@@ -22,6 +22,10 @@ pub(super) const INTERVAL_TICKS_MAX: u64 = 3;
 /// A peer that is gone is still told now and then, in case it comes back.
 const GONE_INTERVAL_TICKS: u64 = 15;
 
+/// Where packets get lost hashes are told so often, so many ticks apart: a second without somebody's voice is too long when
+/// it is asked whose state is right.
+const CHECK_TIMES: u8 = 3;
+const CHECK_AGAIN_TICKS: u64 = 10;
 /// A stranger is told the time so often.
 const STRANGER_INTERVAL_TICKS: u64 = 6;
 /// Once the clocks are known, whoever watches and whoever is watched only show each other that they are there: often enough for
@@ -267,11 +271,18 @@ impl<I: Input> Session<I> {
         waited || sent.delay_frames != self.input_delay
     }
 
-    /// Hashes this peer has not been told. What a packet tells may end before the checked frame: then a later packet
-    /// tells them.
+    /// Hashes this peer has not been told, or may have missed. What a packet tells may end before the checked frame: then
+    /// a later packet tells them.
     fn untold_check(&self, index: usize, newest: Frame) -> Option<OwnCheck> {
-        let told = self.remotes[index].sent.check;
-        self.checks.newest().filter(|own| own.frame > told && own.frame <= newest)
+        let remote = &self.remotes[index];
+        let is_untold = |own: &OwnCheck| own.frame > remote.sent.check || self.tells_check_again(remote, own);
+        self.checks.newest().filter(|own| own.frame <= newest && is_untold(own))
+    }
+
+    fn tells_check_again(&self, remote: &Remote, own: &OwnCheck) -> bool {
+        let Sent { check, check_times, check_tick, .. } = remote.sent;
+        let may_be_lost = self.now < remote.lossy_until && check_times < CHECK_TIMES;
+        may_be_lost && own.frame == check && self.ticks >= check_tick + CHECK_AGAIN_TICKS
     }
 
     /// Whether a packet that ends with this entry has more to tell than entries.
@@ -304,6 +315,9 @@ impl<I: Input> Session<I> {
         });
         let check = untold.and_then(|own| {
             let age_frames = u8::try_from(newest - own.frame).ok()?;
+            let times = if own.frame == remote.sent.check { remote.sent.check_times } else { 0 };
+            remote.sent.check_times = times + 1;
+            remote.sent.check_tick = self.ticks;
             remote.sent.check = own.frame;
             Some(CheckBlock { age_frames, state_hash: own.state_hash, inputs_hash: own.inputs_hash })
         });

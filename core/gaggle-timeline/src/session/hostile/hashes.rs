@@ -1,6 +1,6 @@
 //! Lies about hashes: somebody says that its state, or what led to it, is another than it is.
 
-use gaggle_kit::{Frame, Slot, SlotSet};
+use gaggle_kit::{Frame, Prng, Slot, SlotSet};
 
 use super::joins::offers;
 use super::{Mail, Table, Tongue, peer, reword};
@@ -168,4 +168,65 @@ fn nobody_looks_into_what_is_the_same_by_now() {
     table.tongue = findings(|hash| hash);
     table.run(900).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1, 2]);
     assert!((0..2).all(|index| told_of_states(&table, index).is_empty()), "{}", table.describe());
+}
+
+/// A second in which every link says that it loses packets.
+fn run_lossy(table: &mut Table) {
+    let (now, count) = (table.now(), table.players.len());
+    for (index, other) in (0..count).flat_map(|index| (0..count).map(move |other| (index, other))) {
+        table.players[index].session_mut().handle_loss(now, peer(other));
+    }
+    table.run(60);
+}
+
+#[test]
+fn a_hash_that_is_told_again_is_no_second_difference() {
+    // A vote that nobody comes to ends just after the second lie, and has what differs forgotten.
+    let mut table = Table::checking(3, 2, 50);
+    let mut lies = hashes(LIES[0]);
+    // Half a second after every lie it says that it was made good, so that the next one counts as another difference.
+    table.tongue = Box::new(move |session, mail| {
+        let mut mail = lies(session, mail);
+        if let Some(own) = session.checks.newest()
+            && session.current_frame().since(own.frame) == 30
+        {
+            let mut bytes = Vec::new();
+            Message::Recovered { through: own.frame }.encode(&mut bytes);
+            mail.extend((0..2).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
+        }
+        mail
+    });
+    (0..60).for_each(|_| run_lossy(&mut table));
+    for honest in 0..2 {
+        let differ = |event: &Event| match event {
+            Event::Desync { frame, .. } => Some(*frame),
+            _ => None,
+        };
+        let mut frames: Vec<Frame> = table.events[honest].iter().filter_map(differ).collect();
+        let told = frames.len();
+        frames.dedup();
+        assert!(told > 3 && frames.len() == told, "{told} times of {} frames", frames.len());
+    }
+}
+
+#[test]
+fn hashes_are_heard_although_packets_get_lost() {
+    let mut table = Table::of(2, 1);
+    let mut rng = Prng::new(11);
+    // Nobody lies here: a third of what it sends never arrives.
+    table.tongue = Box::new(move |_, mut mail| {
+        mail.retain(|mail| mail.reliable || rng.below(3) > 0);
+        mail
+    });
+    let (mut heard, mut checked) = (0, 0);
+    for _ in 0..60 {
+        run_lossy(&mut table);
+        let session = table.session(0);
+        let Some(own) = session.checks.newest() else { continue };
+        // Told within the second after it was computed, whatever happened to the first packet.
+        checked += 1;
+        heard += u32::from(session.remotes[0].told_check(own.frame).is_some());
+    }
+    assert!(checked > 55 && heard * 100 >= checked * 90, "{heard} of {checked}\n{}", table.describe());
+    table.expect_agreement(&[0, 1], 300).expect_no_fault(&[0, 1]);
 }
