@@ -461,7 +461,9 @@ impl Arcade {
             return;
         }
         let text = text.trim();
-        let code = text.split_once("room=").map_or(text, |(_, code)| code);
+        // By single characters: looking for words would be the only use of a searcher that pages then have to load.
+        let mut words = text.split(['?', '&', '#', ' ']);
+        let code = words.find_map(|word| word.strip_prefix("room=")).unwrap_or(text);
         if let Ok(code) = code.get(..CODE_LENGTH.min(code.len())).unwrap_or_default().parse::<RoomCode>()
             && self.menu.focus() != Choice::Name
         {

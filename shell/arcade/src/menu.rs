@@ -228,7 +228,9 @@ impl Menu {
             Choice::Code => {
                 let room = CODE_LENGTH.saturating_sub(self.code.len());
                 let letters = text.chars().map(|letter| letter.to_ascii_uppercase());
-                self.code.extend(letters.filter(|letter| CODE_LETTERS.contains(*letter)).take(room));
+                self.code.extend(
+                    letters.filter(|letter| CODE_LETTERS.chars().any(|known| known == *letter)).take(room),
+                );
                 true
             }
             _ => false,

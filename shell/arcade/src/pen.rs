@@ -223,7 +223,7 @@ impl<'a> Pen<'a> {
 pub(crate) fn fitted(text: &str, wide: i32, bold: bool) -> Cow<'_, str> {
     // No column of ours is that long, and a hostile name is not measured to its end.
     let text = match text.char_indices().nth(240) {
-        Some((end, _)) => &text[..end],
+        Some((end, _)) => text.get(..end).unwrap_or_default(),
         None => text,
     };
     if font::width(text, bold, 0) <= wide {

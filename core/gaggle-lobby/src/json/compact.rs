@@ -1,8 +1,8 @@
 //! Values that pass through: kept without white space and not too deep, so that they can stand wherever the server
 //! puts them. A log of lines, an entry inside an entry and a message of events wrap them in levels of their own.
 
-use super::MessageError;
 use super::read::{DEPTH_MAX, Raw, plain_length};
+use super::{MessageError, part};
 
 /// Levels a value that passes through may have.
 pub(crate) const PASSED_DEPTH_MAX: usize = 12;
@@ -34,7 +34,7 @@ pub(crate) fn compact(raw: Raw<'_>, field: &'static str) -> Result<Box<str>, Mes
             }
             b'}' | b']' => depth -= 1,
             b' ' | b'\t' | b'\n' | b'\r' => {
-                out.push_str(&text[kept..at]);
+                out.push_str(part(text, kept..at));
                 kept = at + 1;
             }
             _ => {}
@@ -44,7 +44,7 @@ pub(crate) fn compact(raw: Raw<'_>, field: &'static str) -> Result<Box<str>, Mes
     if kept == 0 {
         return Ok(text.into());
     }
-    out.push_str(&text[kept..]);
+    out.push_str(part(text, kept..));
     Ok(out.into())
 }
 

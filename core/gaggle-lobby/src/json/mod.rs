@@ -15,6 +15,8 @@ pub(crate) use read::{Object, Raw};
 pub(crate) use record::{Record, Value, record, tagged};
 pub(crate) use write::{ObjectWriter, write_hex, write_string, write_u64};
 
+use std::slice::SliceIndex;
+
 use thiserror::Error;
 
 /// Why a text was refused as a message.
@@ -57,4 +59,10 @@ pub enum MessageError {
         /// What it should be.
         expected: &'static str,
     },
+}
+
+/// A part of a text, of which every caller knows that it is there. A range in brackets would drag the words for a part that is not
+/// into every page, tables of what can be printed included.
+fn part(text: &str, range: impl SliceIndex<str, Output = str>) -> &str {
+    text.get(range).unwrap_or_default()
 }

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::MessageError;
 use super::record::Value;
+use super::{MessageError, part};
 
 /// Deeper values are refused: the scanner recurses, and no message needs more.
 pub(super) const DEPTH_MAX: usize = 16;
@@ -190,7 +190,7 @@ impl<'a> Object<'a> {
         let object = self;
         scanner.fields(0, |scanner, key, value| {
             let key = key.0;
-            let key = &key[1..key.len() - 1];
+            let key = part(key, 1..key.len() - 1);
             // Nobody writes `type` as `\u0074ype` but to be read as something else by somebody else.
             if key.contains('\\') {
                 return Err(scanner.wrong("names without escapes"));
@@ -256,7 +256,7 @@ impl<'a> Scanner<'a> {
             Some(b'-' | b'0'..=b'9') => self.number()?,
             _ => return Err(self.wrong("a value")),
         }
-        Ok(Raw(&self.text[start..self.at]))
+        Ok(Raw(part(self.text, start..self.at)))
     }
 
     fn fields(
@@ -274,7 +274,7 @@ impl<'a> Scanner<'a> {
             self.skip_space();
             let start = self.at;
             self.string()?;
-            let key = Raw(&self.text[start..self.at]);
+            let key = Raw(part(self.text, start..self.at));
             self.skip_space();
             self.expect(b':', "a colon")?;
             self.skip_space();
@@ -334,7 +334,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, word: &'static str) -> Result<(), MessageError> {
-        if !self.text[self.at..].starts_with(word) {
+        if !part(self.text, self.at..).starts_with(word) {
             return Err(self.wrong(word));
         }
         self.at += word.len();
@@ -388,9 +388,9 @@ fn unescape(inner: &str) -> Option<String> {
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner;
     while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
+        out.push_str(part(rest, ..at));
         let kind = *rest.as_bytes().get(at + 1)?;
-        rest = &rest[at + 2..];
+        rest = part(rest, at + 2..);
         let plain = match kind {
             b'u' => {
                 let (character, left) = unescape_unicode(rest)?;
@@ -415,14 +415,14 @@ fn unescape_unicode(text: &str) -> Option<(char, &str)> {
     let unit = |text: &str| u32::from_str_radix(text.get(..4)?, 16).ok();
     let first = unit(text)?;
     if !(0xd800..0xe000).contains(&first) {
-        return Some((char::from_u32(first)?, &text[4..]));
+        return Some((char::from_u32(first)?, part(text, 4..)));
     }
-    let second = unit(text[4..].strip_prefix("\\u")?)?;
+    let second = unit(part(text, 4..).strip_prefix("\\u")?)?;
     if first >= 0xdc00 || !(0xdc00..0xe000).contains(&second) {
         return None;
     }
     let point = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-    Some((char::from_u32(point)?, &text[10..]))
+    Some((char::from_u32(point)?, part(text, 10..)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Writes JSON into a string, field after field, with no tree in between.
 
+use super::part;
 use super::record::Value;
 
 /// Writes one object. Fields appear in the order they are given.
@@ -51,7 +52,7 @@ pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
-        out.push_str(&rest[..at]);
+        out.push_str(part(rest, ..at));
         let byte = rest.as_bytes()[at];
         match byte {
             b'"' => out.push_str("\\\""),
@@ -62,7 +63,7 @@ pub(crate) fn write_string(text: &str, out: &mut String) {
                 write_hex(u128::from(control), 2, out);
             }
         }
-        rest = &rest[at + 1..];
+        rest = part(rest, at + 1..);
     }
     out.push_str(rest);
     out.push('"');

@@ -158,7 +158,8 @@ impl Arcade {
     pub(super) fn mode_label(&self) -> Label {
         let (label, _) = self.cabinet.about().modes[self.menu.mode];
         let trial = if self.shelf.is_trial { TRIAL } else { "" };
-        format!("{label}{trial}").parse().expect("a name made of letters")
+        // What a cabinet calls itself and its modes is made of small letters.
+        format!("{label}{trial}").parse().unwrap_or_default()
     }
 
     /// What is said in the corner right now.
@@ -169,7 +170,7 @@ impl Arcade {
     /// Asks for what the menu shows: open rooms, the best, one's own best.
     pub(super) fn look_around(&mut self) {
         let (build, mode) = (self.cabinet.life().build(), self.mode_label());
-        let game: Label = self.cabinet.about().name.parse().expect("a name made of letters");
+        let game: Label = self.cabinet.about().name.parse().unwrap_or_default();
         let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
         lobby.list(List { game: game.clone(), build, all: true, ..List::default() });
         lobby.top(Top { game: game.clone(), mode: mode.clone(), count: Some(9), ..Top::default() });
@@ -207,7 +208,8 @@ impl Arcade {
             self.toasts.push(None, "Link copied. Send it to a friend.".to_string(), false);
         } else {
             // Nobody reads as fast as a clipboard.
-            let short = link.split_once("://").map_or(link, |(_, short)| short);
+            let short = ["https://", "http://"].iter().find_map(|scheme| link.strip_prefix(scheme));
+            let short = short.unwrap_or(link);
             self.toasts.push_for(LINK_SHOWN, format!("No clipboard here. The link: {short}"));
         }
     }
@@ -339,9 +341,13 @@ impl Arcade {
 
     fn list_rooms(&mut self) {
         let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
+        let mode = |mode: &str| match mode.strip_suffix(TRIAL) {
+            Some(mode) => format!("{mode}, a trial"),
+            None => mode.to_string(),
+        };
         let line = |listing: &gaggle::lobby::message::server::Listing| RoomLine {
             code: listing.code.to_string(),
-            mode: listing.mode.as_str().replace(TRIAL, ", a trial"),
+            mode: mode(listing.mode.as_str()),
             players: listing.players,
             seats: listing.seats,
             watchers: listing.watchers,
