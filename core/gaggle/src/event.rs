@@ -62,9 +62,10 @@ pub enum Event {
     },
     /// That did not work, and we go on alone.
     JoinFailed,
-    /// We are in the match of the room.
+    /// We are in the match of the room, for the first time or again after [`Room::rest`](crate::Room::rest). Whoever is there is told by
+    /// [`Room::people`](crate::Room::people); Came and Went say what changes from here on.
     Together,
-    /// We look on at the match of the room.
+    /// We look on at the match of the room; the same holds.
     Watching,
     /// Somebody came into the match.
     Came {
