@@ -6,20 +6,21 @@ use bytemuck::{Pod, Zeroable};
 use gaggle_kit::{
     Angle, BitReader, BitWriter, BufferFull, ByteReader, ByteWriter, DecodeError, Fixed, Fixed8, Fixed16,
     Frame, Input, Micros, PeerId, Prng, Quantiser, Slot, SlotSet, State, StateHasher, decode_state,
-    differences, encode_state, state_hash,
+    differences, encode_state, pack, state_hash, unpack,
 };
 
 /// A target: its name, which is that of its corpus, and what it does with its bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets of this crate.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("kit_bytes", bytes),
     ("kit_bits", bits),
     ("kit_state", state),
     ("kit_input", input),
     ("kit_text", text),
     ("kit_numbers", numbers),
+    ("kit_packed", packed),
 ];
 
 /// A script of reads, its length in front, and the bytes to be read: what was read is written again and
@@ -269,6 +270,17 @@ pub fn text(data: &[u8]) {
 fn fixed_text<const FRACTION: u32>(text: &str) {
     if let Ok(number) = text.parse::<Fixed<FRACTION>>() {
         assert_eq!(number.to_string().parse(), Ok(number));
+    }
+}
+
+/// Packed bytes: what comes out is bounded, and packed again and unpacked the same. And anything can be packed.
+pub fn packed(data: &[u8]) {
+    const BYTES_MAX: usize = 4_096;
+    let unpacked = unpack(data, BYTES_MAX).inspect(|bytes| assert!(bytes.len() <= BYTES_MAX));
+    for bytes in [Ok(data.to_vec()), unpacked].into_iter().flatten() {
+        let mut packed = Vec::new();
+        pack(&bytes, &mut packed);
+        assert_eq!(unpack(&packed, bytes.len()), Ok(bytes));
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bench_report::cpu_time;
 use gaggle_kit::{Micros, Prng, Slot, SlotSet, State};
 use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig};
+use gaggle_link::{Link, LinkConfig, Transport};
 use gaggle_timeline::{
     Exchange, Game, Incarnation, Inputs, MatchId, Pace, Seat, Session, SessionConfig, SessionStats, Tick,
     Timeline,
@@ -40,6 +40,22 @@ impl Game for Kettle {
         if places > 0 {
             self.bulk[self.mixed as usize % places] ^= self.mixed;
         }
+    }
+}
+
+/// Bytes in which nothing repeats: no state is harder to send.
+fn noise(nth: u32) -> u32 {
+    nth.wrapping_mul(0x9e37_79b9)
+}
+
+/// What most states are like: where many things are, what they do, and fields hardly any of them uses.
+pub(crate) fn geese(nth: u32) -> u32 {
+    let chance = noise(nth) >> 8;
+    match nth % 6 {
+        0 | 1 => chance % (320 << 8),
+        2 => chance % 8,
+        3 => 100,
+        _ => 0,
     }
 }
 
@@ -92,6 +108,7 @@ pub struct People {
     config: SessionConfig,
     rng: Prng,
     state_bytes: usize,
+    stuff: fn(u32) -> u32,
     /// Whether players press anything.
     pub pressing: bool,
     /// What is measured of the first machine.
@@ -113,12 +130,31 @@ pub(crate) const COUNTED: &str = "*Machine::counted_ticks*";
 impl People {
     /// So many machines, `latency_ms` apart, of which the first `players` start a match together.
     pub fn of(machines: usize, players: usize, latency_ms: u64, state_bytes: usize, seed: u64) -> People {
+        People::stuffed(machines, players, latency_ms, (state_bytes, noise), seed)
+    }
+
+    /// The same with a state of other words.
+    pub(crate) fn stuffed(
+        machines: usize,
+        players: usize,
+        latency_ms: u64,
+        (state_bytes, stuff): (usize, fn(u32) -> u32),
+        seed: u64,
+    ) -> People {
         let net = World::unconnected(machines, seed);
         net.everywhere(Conditions::latency_ms(latency_ms));
         let config = SessionConfig { slots: SLOTS, ..SessionConfig::default() };
         let rng = Prng::new(seed);
-        let mut people =
-            People { net, machines: Vec::new(), config, rng, state_bytes, pressing: true, measure: None };
+        let mut people = People {
+            net,
+            machines: Vec::new(),
+            config,
+            rng,
+            state_bytes,
+            stuff,
+            pressing: true,
+            measure: None,
+        };
         let seats: Vec<Seat> =
             (0..players).map(|index| Seat::new(people.net.id(index), Slot::at(index))).collect();
         for index in 0..machines {
@@ -142,7 +178,7 @@ impl People {
     }
 
     fn machine(&mut self, index: usize, session: Session<u8>) -> Machine {
-        let bulk = (0..self.state_bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
+        let bulk = (0..self.state_bytes as u32 / 4).map(self.stuff).collect();
         let carrier = self.net.restarted_carrier(index);
         let now = self.net.local_now(index);
         Machine {
@@ -259,6 +295,11 @@ impl People {
         self.machines[index].weight = Some(Weight::default());
         self.run_ms(millis);
         self.machines[index].weight.take().unwrap_or_default()
+    }
+
+    /// Bytes one machine has sent another in all.
+    pub(crate) fn bytes_sent(&self, from: usize, to: usize) -> u64 {
+        self.machines[from].link.stats(self.net.id(to)).map_or(0, |stats| stats.bytes_out)
     }
 
     /// What a machine's session counted.

@@ -10,7 +10,7 @@
 //! - **States**: [`State`] with its derive: saved, sent, hashed ([`StateHasher`]), and explained when two machines
 //!   disagree ([`differences`]).
 //! - **Bytes**: [`ByteReader`] and [`ByteWriter`]; [`BitReader`] and [`BitWriter`], ranged integers and the
-//!   [`Quantiser`] where a byte per field is too much; [`DecodeError`] for everything that can be wrong.
+//!   [`Quantiser`] where a byte per field is too much; [`pack`] and [`unpack`] for whole states; [`DecodeError`] for everything that can be wrong.
 //!
 //! A game in miniature: state, input, and a step that is the same everywhere.
 //!
@@ -90,6 +90,7 @@ mod frame;
 mod hash;
 mod input;
 mod micros;
+mod pack;
 mod peer;
 pub mod plane;
 mod quantise;
@@ -111,6 +112,7 @@ pub use frame::Frame;
 pub use hash::{StateHasher, fnv1a_32, fnv1a_64};
 pub use input::{Input, OneShot};
 pub use micros::Micros;
+pub use pack::{pack, unpack};
 pub use peer::{ParsePeerIdError, PeerId};
 pub use quantise::{Quantiser, QuantiserError};
 pub use random::{Mulberry32, Prng, Xorshift32};

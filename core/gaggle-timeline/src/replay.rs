@@ -15,7 +15,7 @@ pub use recorder::{Recorder, RecorderConfig};
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::{Frame, Prng, Slot, SlotSet, State, encode_state, state_hash};
+    use gaggle_kit::{Frame, Prng, Slot, SlotSet, State, encode_state, pack, state_hash};
 
     use super::*;
     use crate::{Game, Inputs};
@@ -204,6 +204,61 @@ mod tests {
         chunk::write(&mut early, chunk::KEY, &content);
         early.extend_from_slice(&bytes[pieces[0].end..]);
         assert_eq!(verified(&early), Err(Divergence { frame: Frame::START }));
+    }
+
+    /// Many things that hardly differ.
+    #[derive(Clone, Debug, State)]
+    struct Flock([u32; 500]);
+
+    impl Game for Flock {
+        type Input = u16;
+
+        fn tick(&mut self, inputs: &Inputs<'_, u16>) {
+            let nth = usize::from(inputs.get(Slot::at(0))) % self.0.len();
+            self.0[nth] += 1;
+        }
+    }
+
+    #[test]
+    fn states_that_repeat_themselves_are_packed_and_taken_only_if_they_make_sense() {
+        let mut recorder = Recorder::new(&Flock([7; 500]), info(), CONFIG);
+        for frame in 1..=1_000u32 {
+            let row = [frame as u16 / 20, 0, 0];
+            recorder.record(&Inputs::confirmed(Frame::new(frame), &row, SlotSet::first(1)));
+        }
+        let (last, file) = (state_hash(recorder.game()), recorder.finish());
+        let pieces = pieces(&file);
+        let keys: Vec<_> = pieces.iter().filter(|piece| piece.kind == chunk::PACKED_KEY).collect();
+        let key_bytes: usize = keys.iter().map(|piece| piece.end - piece.start).sum();
+        assert!(keys.len() == 10 && key_bytes * 5 < 10 * 2_000, "{key_bytes} bytes in {} keys", keys.len());
+
+        let replay = Replay::<Flock>::read(&file, 77).unwrap();
+        assert_eq!((replay.damage(), replay.verify()), (None, Ok(())));
+        let mut playback = replay.play();
+        assert_eq!(playback.seek(Frame::new(1_000)), 0, "it begins from the last state");
+        assert_eq!(state_hash(playback.game()), last);
+
+        // Cut, of what is not there, of the wrong size, and far larger than any state.
+        let frame = 1_000u32.to_le_bytes();
+        let of = |state: &[u8]| {
+            let mut content = frame.to_vec();
+            pack(state, &mut content);
+            content
+        };
+        let nonsense: [Vec<u8>; 4] = [
+            keys[9].content(&file)[..20].to_vec(),
+            [&frame[..], &[0x00, 0xff, 0xff]].concat(),
+            of(&[0; 1_999]),
+            of(&vec![0; 100 << 20]),
+        ];
+        for content in &nonsense {
+            let file = replaced(&file, keys[9], content);
+            let replay = Replay::<Flock>::read(&file, 77).unwrap();
+            assert_eq!(replay.verify(), Err(Divergence { frame: Frame::new(1_000) }));
+            let mut playback = replay.play();
+            assert_eq!(playback.seek(Frame::new(1_000)), 1_000, "the start is what is left");
+            assert_eq!(state_hash(playback.game()), last);
+        }
     }
 
     #[test]

@@ -47,6 +47,11 @@ pub(crate) enum Message<'a> {
         number: u32,
         bytes: &'a [u8],
     },
+    /// The same, packed.
+    Packed {
+        number: u32,
+        bytes: &'a [u8],
+    },
     /// So many bytes of it have arrived.
     Got {
         number: u32,
@@ -84,11 +89,12 @@ const ASK_FEED: u8 = 0x25;
 const ENOUGH: u8 = 0x26;
 const LETTER: u8 = 0x27;
 const LETTER_FROM: u8 = 0x28;
+const PACKED: u8 = 0x29;
 
 impl<'a> Message<'a> {
     /// Whether a message of this kind is one of the many a transfer consists of; their number is bounded by its window.
     pub(crate) fn moves_state(kind: u8) -> bool {
-        matches!(kind, PIECE | GOT)
+        matches!(kind, PIECE | GOT | PACKED)
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
@@ -101,8 +107,8 @@ impl<'a> Message<'a> {
                 out.extend_from_slice(&offer.inputs_hash.to_le_bytes());
                 offer.tidings.encode(out);
             }
-            Message::Piece { number, bytes } => {
-                out.push(PIECE);
+            Message::Piece { number, bytes } | Message::Packed { number, bytes } => {
+                out.push(if matches!(self, Message::Piece { .. }) { PIECE } else { PACKED });
                 out.extend_from_slice(&number.to_le_bytes());
                 out.extend_from_slice(bytes);
             }
@@ -133,7 +139,7 @@ impl<'a> Message<'a> {
 
     /// Whether bytes are a message of this kind.
     pub(crate) fn is_kind(kind: u8) -> bool {
-        (OFFER..=LETTER_FROM).contains(&kind)
+        (OFFER..=PACKED).contains(&kind)
     }
 
     pub(crate) fn decode(bytes: &'a [u8]) -> Result<Message<'a>, DecodeError> {
@@ -154,6 +160,10 @@ impl<'a> Message<'a> {
             PIECE => {
                 let number = r.u32("transfer")?;
                 Message::Piece { number, bytes: bounded("bytes of a piece", r.rest(), PIECE_BYTES)? }
+            }
+            PACKED => {
+                let number = r.u32("transfer")?;
+                Message::Packed { number, bytes: bounded("bytes of a packed piece", r.rest(), PIECE_BYTES)? }
             }
             GOT => Message::Got { number: r.u32("transfer")?, bytes: r.u64("bytes of a state")? },
             DECLINE => Message::Decline(match r.u8("reason")? {
@@ -201,6 +211,7 @@ mod tests {
         let peer = PeerId::from_u128(7);
         let messages = [
             Message::Piece { number: 3, bytes: &[1, 2, 3] },
+            Message::Packed { number: 3, bytes: &[0x30, 1, 2, 3] },
             Message::Got { number: 3, bytes: 1 << 33 },
             Message::Decline(Decline::Busy),
             Message::AskFeed { from: Frame::new(9), known: History(5), depth: 2 },
@@ -229,7 +240,9 @@ mod tests {
             Message::decode(&bytes),
             Err(DecodeError::TooMany { what: "bytes of a state", .. })
         ));
-        let piece = [&[PIECE, 0, 0, 0, 0][..], &[0; PIECE_BYTES + 1]].concat();
-        assert!(Message::decode(&piece).is_err());
+        for kind in [PIECE, PACKED] {
+            let piece = [&[kind, 0, 0, 0, 0][..], &[0; PIECE_BYTES + 1]].concat();
+            assert!(Message::decode(&piece).is_err());
+        }
     }
 }

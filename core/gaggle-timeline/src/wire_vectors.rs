@@ -98,6 +98,7 @@ fn of_transfers() -> Vec<(transfer::Message<'static>, &'static str)> {
     vec![
         (Message::Offer(Box::new(offer)), include_str!("../vectors/offer.hex")),
         (Message::Piece { number, bytes: &[1, 2, 3] }, include_str!("../vectors/piece.hex")),
+        (Message::Packed { number, bytes: &[0x30, 1, 2, 3] }, include_str!("../vectors/packed.hex")),
         (Message::Got { number, bytes: 3 }, include_str!("../vectors/got.hex")),
         (Message::Decline(Decline::TooOld), include_str!("../vectors/decline.hex")),
         (Message::Feed(Box::new(feed)), include_str!("../vectors/feed.hex")),
@@ -140,6 +141,7 @@ fn messages_of_transfers_are_written_as_the_vectors_say_and_read_back() {
         message.encode(&mut bytes);
         let open_ended = match &message {
             Message::Piece { bytes, .. }
+            | Message::Packed { bytes, .. }
             | Message::Letter { bytes, .. }
             | Message::LetterFrom { bytes, .. } => bytes.len(),
             _ => 0,

@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod instructions;
 pub mod memory;
 pub mod onlookers;
+mod packing;
 pub mod people;
 pub mod questions;
 pub mod scale;

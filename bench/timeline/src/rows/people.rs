@@ -3,8 +3,8 @@
 
 use bench_report::{Report, Row};
 
-use super::onlookers;
-use crate::people::People;
+use super::{onlookers, packing};
+use crate::people::{People, geese};
 use crate::weight::Weight;
 
 /// Worst of so many seeds.
@@ -22,6 +22,8 @@ const ROUND_TRIP_FRAMES: u64 = 2 * LATENCY_MS * FRAMES_PER_SECOND / 1_000;
 pub fn rows(report: &mut Report) {
     report.section("People come and go: round trip 100 ms, window 8, state 100 KB; worst of 10 seeds");
     join(report);
+    state(report);
+    packing::rows(report);
     leave(report);
     crash(report);
     packets(report);
@@ -47,6 +49,18 @@ fn join(report: &mut Report) {
     let seconds = millis as f64 / 1_000.0;
     report.row(Row::new("somebody joins: it plays after", "s").gaggle(seconds).at_most(1.0));
     report.row(Row::new("somebody joins: others wait", "frames").gaggle(stalled as f64).at_most(0.0));
+}
+
+/// What whoever joins is sent until it is in, most of it a state of some thousand things.
+fn state(report: &mut Report) {
+    let mut people = People::stuffed(2, 0, LATENCY_MS, (STATE_BYTES, geese), 1);
+    people.found(0);
+    people.run_ms(500);
+    people.join(1, &[0]);
+    people.run_until(5_000, |people| people.session(1).is_member());
+    let sent = people.bytes_sent(0, 1) as f64 / 1_000.0;
+    let half = STATE_BYTES as f64 / 2_000.0;
+    report.row(Row::new("somebody joins a game of many things: is sent", "kB").gaggle(sent).at_most(half));
 }
 
 fn leave(report: &mut Report) {

@@ -14,6 +14,8 @@ pub(super) const FRAMES: u8 = 2;
 pub(super) const KEY: u8 = 3;
 /// The match ended here.
 pub(super) const END: u8 = 4;
+/// A state to begin from, packed.
+pub(super) const PACKED_KEY: u8 = 5;
 
 /// No chunk is larger: a state of this size is no game's.
 pub(super) const CONTENT_BYTES_MAX: usize = 64 << 20;

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use gaggle_kit::{ByteReader, Frame, SlotSet, decode_state, state_hash};
+use gaggle_kit::{ByteReader, Frame, SlotSet, state_hash};
 use thiserror::Error;
 
 use super::reader::{Replay, Stretch, read_row};
@@ -67,12 +67,12 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
     /// Jumps to a frame, or to the nearest there is. How many ticks that took.
     pub fn seek(&mut self, frame: Frame) -> u32 {
         let frame = frame.min(self.replay.last_frame());
-        let key = self.replay.keys.iter().rev().find(|(at, _)| *at <= frame);
-        let key_frame = key.map_or(Frame::START, |(at, _)| *at);
+        let key = self.replay.keys.iter().rev().find(|key| key.at <= frame);
+        let key_frame = key.map_or(Frame::START, |key| key.at);
         let onward = self.frame <= frame && self.frame >= key_frame;
         if !onward {
             // A key state that cannot be read is no state to begin from; the start always is.
-            let state = key.and_then(|(at, bytes)| Some((*at, decode_state::<G>(bytes).ok()?)));
+            let state = key.and_then(|key| Some((key.at, key.state::<G>()?)));
             let (at, game) = state.unwrap_or_else(|| (Frame::START, self.replay.start.clone()));
             *self = Playback::new(self.replay);
             // Rows are told as differences: those before must be read, which is quick, but not played.
@@ -101,9 +101,9 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
             if state_hash(&self.game) != *hash {
                 return Err(Divergence { frame });
             }
-            while let Some((at, bytes)) = keys.next_if(|(at, _)| *at <= frame) {
-                let same = decode_state::<G>(bytes).is_ok_and(|key| state_hash(&key) == *hash);
-                if *at == frame && !same {
+            while let Some(key) = keys.next_if(|key| key.at <= frame) {
+                let same = key.state::<G>().is_some_and(|state| state_hash(&state) == *hash);
+                if key.at == frame && !same {
                     return Err(Divergence { frame });
                 }
             }

@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
-use gaggle_kit::{ByteReader, DecodeError, Frame, Input, Slot, SlotSet, decode_state};
+use gaggle_kit::{ByteReader, DecodeError, Frame, Input, Slot, SlotSet, decode_state, unpack};
 use thiserror::Error;
 
-use super::chunk::{self, Chunk, MAGIC, VERSION};
+use super::chunk::{self, CONTENT_BYTES_MAX, Chunk, MAGIC, VERSION};
 use super::player::{Divergence, Playback};
 use crate::Game;
 
@@ -71,14 +71,34 @@ pub(super) struct Stretch<'a> {
     pub(super) rows: &'a [u8],
 }
 
+/// A state to begin from, still in its bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Key<'a> {
+    pub(super) at: Frame,
+    bytes: &'a [u8],
+    packed: bool,
+}
+
+impl Key<'_> {
+    /// The state, unless it makes no sense.
+    pub(super) fn state<G: Game>(&self) -> Option<G> {
+        let unpacked: Vec<u8>;
+        let mut bytes = self.bytes;
+        if self.packed {
+            unpacked = unpack(bytes, CONTENT_BYTES_MAX).ok()?;
+            bytes = &unpacked;
+        }
+        decode_state(bytes).ok()
+    }
+}
+
 /// A replay, read from bytes that somebody else may have written.
 #[derive(Debug)]
 pub struct Replay<'a, G: Game> {
     info: ReplayInfo,
     pub(super) start: G,
     pub(super) stretches: Vec<Stretch<'a>>,
-    /// States to begin from, still in their bytes.
-    pub(super) keys: Vec<(Frame, &'a [u8])>,
+    pub(super) keys: Vec<Key<'a>>,
     last: Frame,
     damage: Option<Damage>,
     inputs: PhantomData<G::Input>,
@@ -145,7 +165,10 @@ impl<'a, G: Game> Replay<'a, G> {
                 self.last = frame.saturating_add(frames);
                 self.stretches.push(stretch);
             }
-            chunk::KEY => self.keys.push((frame, r.rest())),
+            chunk::KEY | chunk::PACKED_KEY => {
+                let packed = chunk.kind == chunk::PACKED_KEY;
+                self.keys.push(Key { at: frame, bytes: r.rest(), packed });
+            }
             chunk::END => return Ok(true),
             kind => return Err(DecodeError::Unknown { what: "kind of a chunk", value: kind.into() }),
         }

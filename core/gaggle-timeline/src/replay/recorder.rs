@@ -1,6 +1,6 @@
 //! Writes a match while it is played.
 
-use gaggle_kit::{Frame, Input, Slot, SlotSet, encode_state, state_hash};
+use gaggle_kit::{Frame, Input, Slot, SlotSet, encode_state, pack, state_hash};
 
 use super::chunk::{self, MAGIC, VERSION};
 use super::reader::ReplayInfo;
@@ -106,9 +106,7 @@ impl<G: Game> Recorder<G> {
             self.close_chunk();
         }
         if key {
-            let mut content = self.frame.number().to_le_bytes().to_vec();
-            content.extend_from_slice(&encode_state(&self.game));
-            chunk::write(&mut self.bytes, chunk::KEY, &content);
+            self.write_key();
         }
     }
 
@@ -150,6 +148,21 @@ impl<G: Game> Recorder<G> {
             self.pending.extend_from_slice(&present.bits().to_le_bytes());
         }
         self.pending.extend_from_slice(&values);
+    }
+
+    /// The state now, packed where that helps: of a long match most bytes are of these.
+    fn write_key(&mut self) {
+        let state = encode_state(&self.game);
+        let mut content = self.frame.number().to_le_bytes().to_vec();
+        let frame_bytes = content.len();
+        pack(&state, &mut content);
+        let shorter = content.len() - frame_bytes < state.len();
+        if !shorter {
+            content.truncate(frame_bytes);
+            content.extend_from_slice(&state);
+        }
+        let kind = if shorter { chunk::PACKED_KEY } else { chunk::KEY };
+        chunk::write(&mut self.bytes, kind, &content);
     }
 
     fn close_chunk(&mut self) {

@@ -1,6 +1,6 @@
 //! Helping others in: our state in pieces, then what we confirm, until they need it no more.
 
-use gaggle_kit::{Frame, Input, Micros, PeerId, StateHasher};
+use gaggle_kit::{Frame, Input, Micros, PeerId, StateHasher, pack};
 
 use super::Session;
 use super::receive::ASKS;
@@ -287,9 +287,17 @@ impl<I: Input> Session<I> {
     fn send_pieces(&mut self, nth: usize) {
         let Donation { to, number, parcel, .. } = &mut self.donations.all[nth];
         let Parcel::Sending { state, sent, got } = parcel else { return };
+        let mut packed = Vec::new();
         while *sent < state.len() && *sent - *got < WINDOW_BYTES {
             let end = (*sent + PIECE_BYTES).min(state.len());
-            let piece = Message::Piece { number: *number, bytes: &state[*sent..end] };
+            // Now and not all at once: nobody who plays has time for a large state within a frame.
+            let (number, bytes) = (*number, &state[*sent..end]);
+            packed.clear();
+            pack(bytes, &mut packed);
+            let piece = match packed.len() < bytes.len() {
+                true => Message::Packed { number, bytes: &packed },
+                false => Message::Piece { number, bytes },
+            };
             piece.encode(self.outbox.letter(*to, TRANSFER_STREAM));
             *sent = end;
         }

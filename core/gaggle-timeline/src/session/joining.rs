@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId, StateHasher};
+use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId, StateHasher, unpack};
 
 use super::Session;
 use super::headway::Headway;
@@ -396,6 +396,23 @@ impl<I: Input> Session<I> {
         let mark = Mark { bytes: 0, at: self.now };
         self.joining.stage = Stage::Receiving { donor, offer, state: Vec::new(), since: self.now, mark };
         self.take_piece(index, None);
+    }
+
+    /// The next piece, packed.
+    pub(super) fn take_packed(&mut self, index: usize, number: u32, packed: &[u8]) {
+        // Only what was asked for is worth the work.
+        let awaited = matches!(&self.joining.stage, Stage::Receiving { donor, offer, .. }
+            if *donor == self.remotes[index].peer && offer.number == number);
+        if !awaited {
+            return;
+        }
+        match unpack(packed, PIECE_BYTES) {
+            Ok(bytes) => self.take_piece(index, Some((number, &bytes))),
+            Err(why) => {
+                self.joining.stage = Stage::Idle;
+                self.fault(index, why.into());
+            }
+        }
     }
 
     /// The next piece of the state, or a look whether it is complete.

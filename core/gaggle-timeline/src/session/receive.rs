@@ -226,6 +226,7 @@ impl<I: Input> Session<I> {
         match message {
             Message::Offer(offer) => self.take_offer(index, offer),
             Message::Piece { number, bytes } => self.take_piece(index, Some((number, bytes))),
+            Message::Packed { number, bytes } => self.take_packed(index, number, bytes),
             Message::Got { number, bytes } => self.take_got(index, number, bytes),
             Message::Decline(why) => self.take_decline(index, why),
             Message::Feed(feed) => self.take_feed(index, *feed),

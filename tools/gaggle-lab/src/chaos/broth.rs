@@ -25,10 +25,17 @@ pub(super) struct Broth {
     pub(super) bulk: Vec<u32>,
 }
 
+/// Words that stay as they are and repeat themselves, 8 KB of them and then 8 KB of others in turn: a state is sent packed as far as that
+/// makes it smaller.
+fn is_thick(nth: u32) -> bool {
+    (nth / 2_048).is_multiple_of(2)
+}
+
 impl Broth {
     /// A broth of about so many bytes.
     pub(super) fn of(bytes: usize) -> Broth {
-        let bulk = (0..bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
+        let stuff = |nth: u32| if is_thick(nth) { nth / 16 } else { nth.wrapping_mul(0x9e37_79b9) };
+        let bulk = (0..bytes as u32 / 4).map(stuff).collect();
         Broth { frame: 0, mixed: 1, tasted: [0; SLOTS], bulk }
     }
 }
@@ -72,11 +79,12 @@ impl Broth {
             self.mixed ^= value.rotate_left(nth as u32) ^ present << nth;
             self.mixed = self.mixed.wrapping_mul(0x0100_0193).rotate_left(7);
         }
-        let places = self.bulk.len();
-        if places > 0 {
-            self.bulk[self.frame as usize % places] ^= self.mixed;
+        let place = self.frame.checked_rem(self.bulk.len() as u32);
+        if let Some(place) = place.filter(|place| !is_thick(*place)) {
+            self.bulk[place as usize] ^= self.mixed;
         }
     }
+
     /// What tells two states apart that came about by ticking: everything but the bulk, which follows from it.
     pub(super) fn digest(&self) -> u64 {
         let words = [self.frame, self.mixed].into_iter().chain(self.tasted);

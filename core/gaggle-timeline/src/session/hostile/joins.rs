@@ -1,12 +1,12 @@
 //! Lies to those who come in, and those who come in and never arrive.
 
-use gaggle_kit::{Frame, PeerId, Slot, SlotSet, StateHasher};
+use gaggle_kit::{Frame, PeerId, Slot, SlotSet, StateHasher, pack, unpack};
 
 use super::{Mail, Table, peer, reword};
 use crate::event::{Event, PeerFault};
 use crate::membership::{self, Extras, Feed, MatchId, Tail, View};
 use crate::packet::Packet;
-use crate::transfer::{Message, Offer};
+use crate::transfer::{Message, Offer, PIECE_BYTES};
 
 /// Changes what is offered to whoever asks for a state.
 pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
@@ -82,12 +82,70 @@ pub(super) fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tongue {
                         said.push(Mail { to, reliable, bytes });
                     }
                 }
-                Ok(Message::Piece { .. }) => {}
+                Ok(Message::Piece { .. } | Message::Packed { .. }) => {}
                 _ => said.push(Mail { to, reliable, bytes }),
             }
         }
         said
     })
+}
+
+fn is_piece(mail: &Mail) -> bool {
+    let piece = Message::decode(&mail.bytes);
+    mail.reliable && matches!(piece, Ok(Message::Piece { .. } | Message::Packed { .. }))
+}
+
+/// Other bytes for those of a packed piece.
+type Forge = fn(&[u8]) -> Vec<u8>;
+
+/// Packs what it gives in a way of its own.
+fn packs(forge: Forge) -> super::Tongue {
+    Box::new(move |_, mut mail| {
+        for mail in mail.iter_mut().filter(|mail| mail.reliable) {
+            let forged = match Message::decode(&mail.bytes) {
+                Ok(Message::Packed { number, bytes }) => Some((number, forge(bytes))),
+                _ => None,
+            };
+            if let Some((number, bytes)) = forged {
+                mail.bytes.clear();
+                Message::Packed { number, bytes: &bytes }.encode(&mut mail.bytes);
+            }
+        }
+        mail
+    })
+}
+
+#[test]
+fn pieces_that_cannot_be_unpacked_are_a_fault() {
+    let forgeries: [Forge; 3] = [
+        |packed| packed[..packed.len() / 2].to_vec(),
+        // What repeats was never there.
+        |_| vec![0x00, 0xff, 0xff, 0x00],
+        // A byte, two million times.
+        |_| [&[0x1f, 7, 1, 0][..], &[255; 8_000], &[0, 0]].concat(),
+    ];
+    for forge in forgeries {
+        let mut table = Table::with_state(3, 2, 100_000);
+        table.tongue = packs(forge);
+        let joiner = join_by_the_liar(&mut table);
+        table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
+        table.expect_agreement(&[0, 1, joiner], 300);
+    }
+}
+
+#[test]
+fn pieces_that_unpack_to_something_else_are_another_state() {
+    let mut table = Table::with_state(3, 2, 100_000);
+    table.tongue = packs(|packed| {
+        let mut other = unpack(packed, PIECE_BYTES).expect("it was packed by us");
+        other[0] ^= 1;
+        let mut packed = Vec::new();
+        pack(&other, &mut packed);
+        packed
+    });
+    let joiner = join_by_the_liar(&mut table);
+    table.expect_fault(&[joiner], |fault| *fault == PeerFault::SnapshotDiffers);
+    table.expect_agreement(&[0, 1, joiner], 300);
 }
 
 #[test]
@@ -195,8 +253,7 @@ fn a_donor_that_gives_crumbs_keeps_nobody_waiting() {
             ticks += 1;
             let mut said: Vec<Mail> = Vec::new();
             for mail in mail {
-                let is_piece = matches!(Message::decode(&mail.bytes), Ok(Message::Piece { .. }));
-                if !(mail.reliable && is_piece) {
+                if !is_piece(&mail) {
                     said.push(mail);
                 }
             }

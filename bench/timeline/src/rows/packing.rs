@@ -1,0 +1,60 @@
+//! What packing a state costs whoever gives it and saves whoever waits for it, beside the library pages have no room for.
+
+use std::hint::black_box;
+
+use bench_report::{Report, Row, cpu_time, median};
+use gaggle_kit::{pack, unpack};
+
+use super::people::STATE_BYTES;
+use crate::people::geese;
+
+/// A state travels in pieces of so many bytes.
+const PIECE_BYTES: usize = 8 << 10;
+/// Median of so many turns each.
+const LAPS: usize = 31;
+/// States in one turn.
+const STATES: u32 = 40;
+
+/// All of them.
+pub(super) fn rows(report: &mut Report) {
+    let state: Vec<u8> = (0..STATE_BYTES as u32 / 4).flat_map(|nth| geese(nth).to_le_bytes()).collect();
+    let ours: Vec<Vec<u8>> = state.chunks(PIECE_BYTES).map(packed).collect();
+    let theirs: Vec<Vec<u8>> = state.chunks(PIECE_BYTES).map(lz4_flex::block::compress).collect();
+    let bytes = |pieces: &[Vec<u8>]| pieces.iter().map(Vec::len).sum::<usize>() as f64 / 1_000.0;
+    report.row(
+        Row::new("100 KB of many things, packed", "kB")
+            .gaggle(bytes(&ours))
+            .other("lz4_flex", bytes(&theirs))
+            .ratio_at_most(1.1),
+    );
+    let [ours, theirs] =
+        in_turn([&|| state.chunks(PIECE_BYTES).for_each(|piece| drop(black_box(packed(piece)))), &|| {
+            state.chunks(PIECE_BYTES).for_each(|piece| drop(black_box(lz4_flex::block::compress(piece))))
+        }]);
+    report.row(Row::new("packing them", "µs").gaggle(ours).other("lz4_flex", theirs).at_most(1_000.0));
+    let pieces: Vec<Vec<u8>> = state.chunks(PIECE_BYTES).map(packed).collect();
+    let [ours, theirs] =
+        in_turn([&|| pieces.iter().for_each(|piece| drop(black_box(unpack(piece, PIECE_BYTES)))), &|| {
+            pieces.iter().for_each(|piece| drop(black_box(lz4_flex::block::decompress(piece, PIECE_BYTES))))
+        }]);
+    report.row(Row::new("unpacking them", "µs").gaggle(ours).other("lz4_flex", theirs).at_most(1_000.0));
+}
+
+fn packed(piece: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    pack(piece, &mut out);
+    out
+}
+
+/// Microseconds of CPU for a state, of both in turn.
+fn in_turn(work: [&dyn Fn(); 2]) -> [f64; 2] {
+    let mut laps = [Vec::new(), Vec::new()];
+    for _ in 0..LAPS {
+        for (work, laps) in work.iter().zip(&mut laps) {
+            let began = cpu_time();
+            (0..STATES).for_each(|_| work());
+            laps.push((cpu_time() - began).as_secs_f64() * 1e6 / f64::from(STATES));
+        }
+    }
+    laps.map(|laps| median(&laps))
+}
