@@ -6,7 +6,7 @@ use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
 use crate::membership::{Feed, History, Tidings, codec};
 
 /// Largest state that is sent: beyond this nobody waits for it anyway.
-pub(crate) const STATE_BYTES_MAX: u64 = 256 << 20;
+pub(crate) const STATE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of one piece of it.
 pub(crate) const PIECE_BYTES: usize = 8 << 10;
 /// Pieces under way at a time, in bytes: what a fast line holds.
@@ -92,7 +92,7 @@ const LETTER_FROM: u8 = 0x28;
 const PACKED: u8 = 0x29;
 
 impl<'a> Message<'a> {
-    /// Whether a message of this kind is one of the many a transfer consists of; their number is bounded by its window.
+    /// Whether a message of this kind is one of the many a transfer consists of; whoever takes them bounds them by its window.
     pub(crate) fn moves_state(kind: u8) -> bool {
         matches!(kind, PIECE | GOT | PACKED)
     }

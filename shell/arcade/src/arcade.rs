@@ -462,7 +462,7 @@ impl Arcade {
         }
         let text = text.trim();
         // By single characters: looking for words would be the only use of a searcher that pages then have to load.
-        let mut words = text.split(['?', '&', '#', ' ']);
+        let mut words = text.split(|letter: char| letter != '=' && !letter.is_ascii_alphanumeric());
         let code = words.find_map(|word| word.strip_prefix("room=")).unwrap_or(text);
         if let Ok(code) = code.get(..CODE_LENGTH.min(code.len())).unwrap_or_default().parse::<RoomCode>()
             && self.menu.focus() != Choice::Name

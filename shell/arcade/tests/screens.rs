@@ -362,6 +362,13 @@ fn a_code_or_a_link_is_pasted_wherever_one_is() {
     assert!(arcade.menu_words().contains("B C D F G H"), "{}", arcade.menu_words());
     tap(&mut arcade, "Enter");
     assert_eq!(arcade.screen(), Screen::Flying);
+    for told in
+        ["Come!\nroom=QRSTVW", "http://x/?game=drake&amp;room=QRSTVW", "(\"room=qrstvw\")", "x#room=QRSTVW&a"]
+    {
+        let mut arcade = open("");
+        arcade.paste(told);
+        assert!(arcade.menu_words().contains("Q R S T V W"), "{told}: {}", arcade.menu_words());
+    }
     let mut arcade = open("");
     arcade.paste("JKLMNP");
     assert!(arcade.menu_words().contains("J K L M N P"), "{}", arcade.menu_words());

@@ -13,7 +13,7 @@ use crate::hold_up::HoldUp;
 use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
 use crate::remote::Handshake;
 use crate::roster::Incarnation;
-use crate::transfer::{Decline, Message, Offer, PIECE_BYTES};
+use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, WINDOW_BYTES};
 
 /// After the first donor shows up the others get so long, so that every one is as likely.
 const GATHER_DONORS: Micros = Micros::from_millis(120);
@@ -55,6 +55,8 @@ pub(super) struct Joining {
     pub(super) headway: Headway,
     /// When what we were fed last brought us on.
     pub(super) brought_on_at: Micros,
+    /// Bytes of a state that came since everything we had to say went out: what the donor cannot know yet that we have.
+    unacknowledged: usize,
     /// Who last said that it did something else than this donor says it did.
     pub(super) contradicted: Option<(PeerId, PeerId)>,
 }
@@ -145,6 +147,11 @@ impl Joining {
     /// Whether there is more than our simulation could follow so far.
     pub(super) fn has_feeds_waiting(&self) -> bool {
         !self.feeds.is_empty()
+    }
+
+    /// All we had to say went out, and with it how much of a state arrived.
+    pub(super) fn note_acknowledged(&mut self) {
+        self.unacknowledged = 0;
     }
 
     /// Whoever was of no use when asked last.
@@ -395,6 +402,7 @@ impl<I: Input> Session<I> {
         // Grown as it arrives: an offer alone claims no memory.
         let mark = Mark { bytes: 0, at: self.now };
         self.joining.stage = Stage::Receiving { donor, offer, state: Vec::new(), since: self.now, mark };
+        self.joining.unacknowledged = 0;
         self.take_piece(index, None);
     }
 
@@ -423,6 +431,13 @@ impl<I: Input> Session<I> {
             return;
         }
         if let Some((_, bytes)) = piece {
+            // Pieces are bounded by nothing else, and packed they cost whoever sends them next to nothing.
+            self.joining.unacknowledged += bytes.len();
+            if self.joining.unacknowledged > WINDOW_BYTES + PIECE_BYTES {
+                self.joining.stage = Stage::Idle;
+                self.fault(index, PeerFault::Flood);
+                return;
+            }
             state.extend_from_slice(bytes);
             if state.len() >= mark.bytes + PIECE_BYTES {
                 // All but the last are whole: whoever sends crumbs means to keep us waiting.

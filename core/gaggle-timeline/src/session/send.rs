@@ -163,6 +163,9 @@ impl<I: Input> Session<I> {
 
     fn next_letter(&mut self) -> Option<Outgoing<'_>> {
         let Letter { to, channel, bytes } = self.outbox.letters.pop_front()?;
+        if self.outbox.letters.is_empty() {
+            self.joining.note_acknowledged();
+        }
         self.outbox.letter = bytes;
         Some(Outgoing { to, channel, bytes: &self.outbox.letter })
     }

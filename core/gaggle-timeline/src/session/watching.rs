@@ -56,8 +56,9 @@ impl<I: Input> Session<I> {
         if !self.watches || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
             return;
         }
-        self.remotes[index].note_told_check(RemoteCheck { frame, block });
-        if !self.remotes.iter().any(|remote| remote.is_open && remote.reachable) {
+        if self.remotes.iter().any(|remote| remote.is_open && remote.reachable) {
+            self.remotes[index].note_told_check(RemoteCheck { frame, block });
+        } else {
             self.take_check(index, frame, block);
         }
     }

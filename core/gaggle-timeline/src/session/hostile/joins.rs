@@ -6,7 +6,7 @@ use super::{Mail, Table, peer, reword};
 use crate::event::{Event, PeerFault};
 use crate::membership::{self, Extras, Feed, MatchId, Tail, View};
 use crate::packet::Packet;
-use crate::transfer::{Message, Offer, PIECE_BYTES};
+use crate::transfer::{Message, Offer, PIECE_BYTES, STATE_BYTES_MAX};
 
 /// Changes what is offered to whoever asks for a state.
 pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
@@ -52,7 +52,7 @@ fn a_state_that_is_not_the_one_announced_is_a_fault() {
 fn a_state_larger_than_announced_by_any_measure_is_never_waited_for() {
     let mut table = Table::of(3, 2);
     // More than will ever come, but within what a state may have: no memory is set aside for it.
-    table.tongue = offers(|offer| offer.state_bytes = 200 << 20);
+    table.tongue = offers(|offer| offer.state_bytes = 60 << 20);
     let joiner = join_by_the_liar(&mut table);
     table.expect_agreement(&[0, 1, 2, joiner], 300).expect_no_fault(&[0, 1, joiner]);
 
@@ -131,6 +131,39 @@ fn pieces_that_cannot_be_unpacked_are_a_fault() {
         table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
         table.expect_agreement(&[0, 1, joiner], 300);
     }
+}
+
+#[test]
+fn more_pieces_than_anybody_asked_for_are_a_flood() {
+    let mut table = Table::of(3, 2);
+    // An offer as large as may be, and at once as much of nothing as fits.
+    table.tongue = Box::new(|_, mail| {
+        let mut said = Vec::new();
+        for mut mail in mail.into_iter().filter(|mail| !is_piece(mail)) {
+            let offered = match Message::decode(&mail.bytes) {
+                Ok(Message::Offer(offer)) if mail.reliable => Some(offer),
+                _ => None,
+            };
+            let to = mail.to;
+            let mut pieces = Vec::new();
+            if let Some(mut offer) = offered {
+                let number = offer.number;
+                offer.state_bytes = STATE_BYTES_MAX;
+                mail.bytes.clear();
+                Message::Offer(offer).encode(&mut mail.bytes);
+                let (mut packed, mut bytes) = (Vec::new(), Vec::new());
+                pack(&[0; PIECE_BYTES], &mut packed);
+                Message::Packed { number, bytes: &packed }.encode(&mut bytes);
+                pieces = vec![bytes; STATE_BYTES_MAX as usize / PIECE_BYTES - 1];
+            }
+            said.push(mail);
+            said.extend(pieces.into_iter().map(|bytes| Mail { to, reliable: true, bytes }));
+        }
+        said
+    });
+    let joiner = join_by_the_liar(&mut table);
+    table.expect_fault(&[joiner], |fault| *fault == PeerFault::Flood);
+    table.expect_agreement(&[0, 1, joiner], 300);
 }
 
 #[test]
