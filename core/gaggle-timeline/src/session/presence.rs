@@ -6,7 +6,7 @@ use super::Session;
 use super::relaying::SILENCE;
 use crate::event::{Event, PeerFault};
 use crate::membership::{Fault, Mode};
-use crate::remote::Remote;
+use crate::remote::{Liveness, Remote};
 use crate::roster::StreamId;
 
 /// Where nobody comes or goes, the membership machine looks around once in so many ticks.
@@ -87,6 +87,10 @@ impl<I: Input> Session<I> {
         for remote in &mut self.remotes {
             let known = self.membership.known().iter();
             remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_open());
+            if !remote.is_open && self.seats.is_empty() {
+                // It is missed no more, and may play again before anybody looks.
+                remote.liveness_told = Liveness::Heard;
+            }
             if let Some(meaning) = &mut remote.meaning {
                 meaning.track = self.ledger.track_of(meaning.stream, meaning.players);
             }
