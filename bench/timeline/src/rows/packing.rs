@@ -27,16 +27,16 @@ pub(super) fn rows(report: &mut Report) {
             .other("lz4_flex", bytes(&theirs))
             .ratio_at_most(1.1),
     );
-    let [ours, theirs] =
-        in_turn([&|| state.chunks(PIECE_BYTES).for_each(|piece| drop(black_box(packed(piece)))), &|| {
-            state.chunks(PIECE_BYTES).for_each(|piece| drop(black_box(lz4_flex::block::compress(piece))))
-        }]);
+    let all = |each: &dyn Fn(&[u8])| state.chunks(PIECE_BYTES).for_each(each);
+    let ours = || all(&|piece| drop(black_box(packed(piece))));
+    let theirs = || all(&|piece| drop(black_box(lz4_flex::block::compress(piece))));
+    let [ours, theirs] = in_turn([&ours, &theirs]);
     report.row(Row::new("packing them", "µs").gaggle(ours).other("lz4_flex", theirs).at_most(1_000.0));
     let pieces: Vec<Vec<u8>> = state.chunks(PIECE_BYTES).map(packed).collect();
-    let [ours, theirs] =
-        in_turn([&|| pieces.iter().for_each(|piece| drop(black_box(unpack(piece, PIECE_BYTES)))), &|| {
-            pieces.iter().for_each(|piece| drop(black_box(lz4_flex::block::decompress(piece, PIECE_BYTES))))
-        }]);
+    let all = |each: &dyn Fn(&Vec<u8>)| pieces.iter().for_each(each);
+    let ours = || all(&|piece| drop(black_box(unpack(piece, PIECE_BYTES))));
+    let theirs = || all(&|piece| drop(black_box(lz4_flex::block::decompress(piece, PIECE_BYTES))));
+    let [ours, theirs] = in_turn([&ours, &theirs]);
     report.row(Row::new("unpacking them", "µs").gaggle(ours).other("lz4_flex", theirs).at_most(1_000.0));
 }
 
