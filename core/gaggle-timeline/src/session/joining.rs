@@ -55,7 +55,7 @@ pub(super) struct Joining {
     pub(super) headway: Headway,
     /// When what we were fed last brought us on.
     pub(super) brought_on_at: Micros,
-    /// Bytes of a state that came since everything we had to say went out: what the donor cannot know yet that we have.
+    /// Pieces of a state that came since everything we had to say went out: what the donor cannot know yet that we have.
     unacknowledged: usize,
     /// Who last said that it did something else than this donor says it did.
     pub(super) contradicted: Option<(PeerId, PeerId)>,
@@ -431,9 +431,9 @@ impl<I: Input> Session<I> {
             return;
         }
         if let Some((_, bytes)) = piece {
-            // Pieces are bounded by nothing else, and packed they cost whoever sends them next to nothing.
-            self.joining.unacknowledged += bytes.len();
-            if self.joining.unacknowledged > WINDOW_BYTES + PIECE_BYTES {
+            // Pieces are bounded by nothing else, and packed or empty they cost whoever sends them next to nothing.
+            self.joining.unacknowledged += 1;
+            if self.joining.unacknowledged > WINDOW_BYTES / PIECE_BYTES + 1 {
                 self.joining.stage = Stage::Idle;
                 self.fault(index, PeerFault::Flood);
                 return;

@@ -133,11 +133,9 @@ fn pieces_that_cannot_be_unpacked_are_a_fault() {
     }
 }
 
-#[test]
-fn more_pieces_than_anybody_asked_for_are_a_flood() {
-    let mut table = Table::of(3, 2);
-    // An offer as large as may be, and at once as much of nothing as fits.
-    table.tongue = Box::new(|_, mail| {
+/// Offers as large a state as may be, and gives as many pieces of it at once as that takes, all like this one.
+fn floods(piece: &'static [u8]) -> super::Tongue {
+    Box::new(move |_, mail| {
         let mut said = Vec::new();
         for mut mail in mail.into_iter().filter(|mail| !is_piece(mail)) {
             let offered = match Message::decode(&mail.bytes) {
@@ -152,7 +150,7 @@ fn more_pieces_than_anybody_asked_for_are_a_flood() {
                 mail.bytes.clear();
                 Message::Offer(offer).encode(&mut mail.bytes);
                 let (mut packed, mut bytes) = (Vec::new(), Vec::new());
-                pack(&[0; PIECE_BYTES], &mut packed);
+                pack(piece, &mut packed);
                 Message::Packed { number, bytes: &packed }.encode(&mut bytes);
                 pieces = vec![bytes; STATE_BYTES_MAX as usize / PIECE_BYTES - 1];
             }
@@ -160,10 +158,19 @@ fn more_pieces_than_anybody_asked_for_are_a_flood() {
             said.extend(pieces.into_iter().map(|bytes| Mail { to, reliable: true, bytes }));
         }
         said
-    });
-    let joiner = join_by_the_liar(&mut table);
-    table.expect_fault(&[joiner], |fault| *fault == PeerFault::Flood);
-    table.expect_agreement(&[0, 1, joiner], 300);
+    })
+}
+
+#[test]
+fn more_pieces_than_anybody_asked_for_are_a_flood() {
+    let pieces: [&'static [u8]; 2] = [&[0; PIECE_BYTES], &[]];
+    for piece in pieces {
+        let mut table = Table::of(3, 2);
+        table.tongue = floods(piece);
+        let joiner = join_by_the_liar(&mut table);
+        table.expect_fault(&[joiner], |fault| *fault == PeerFault::Flood);
+        table.expect_agreement(&[0, 1, joiner], 300);
+    }
 }
 
 #[test]
