@@ -14,6 +14,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let (size, write) = (size(kit, &variants, tagged), write(kit, &variants, tagged));
     let read = read(kit, &variants, tagged, &item.ident.to_string());
     let (merge, repeat, newcomer) = (merge(kit, &variants), repeat(kit, &variants), newcomer(kit, &variants));
+    let begun_since = begun_since(kit, &variants);
     let shape = shape(kit, &variants, tagged, &quote!(#kit::Input));
 
     let name = &item.ident;
@@ -29,6 +30,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
             #read
             #merge
             #repeat
+            #begun_since
             #newcomer
         }
     })
@@ -197,6 +199,34 @@ fn repeat(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
     quote! {
         fn repeat(self) -> Self {
             match self { #(#arms)* }
+        }
+    }
+}
+
+fn begun_since(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
+    let arms = variants.iter().filter(|variant| !variant.one_shot).map(|variant| {
+        let (path, now, before) = (&variant.path, variant.pattern("a"), variant.pattern("b"));
+        let fields = variant.fields.iter().map(|field| {
+            let (member, ty) = (&field.member, &field.ty);
+            let (now, before) = (field.variable("a"), field.variable("b"));
+            let begun = match &field.attributes.one_shot {
+                None => quote_spanned!(field.span()=> <#ty as #kit::Input>::begun_since(#now, #before)),
+                Some(OneShot::All) => {
+                    quote_spanned!(field.span()=> <#ty as #kit::OneShot>::without(#now, #before))
+                }
+                Some(OneShot::Bits(bits)) => quote_spanned!(field.span()=> #now & !(#before & #bits)),
+            };
+            quote!(#member: #begun,)
+        });
+        quote!((#now, #before) => #path { #(#fields)* },)
+    });
+    let is_one_shot = variants.iter().any(|variant| variant.one_shot);
+    let once = is_one_shot
+        .then(|| quote!((__now, __before) if __now == __before => <Self as #kit::Input>::repeat(__now),));
+    let otherwise = (variants.len() > 1 || is_one_shot).then(|| quote!((__now, _) => __now,));
+    quote! {
+        fn begun_since(self, __before: Self) -> Self {
+            match (self, __before) { #(#arms)* #once #otherwise }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `#[derive(Kind)]`: from fields and what is written on them to the words of an object.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitInt, LitStr, Path, Result, Token, Type};
 
@@ -46,7 +46,10 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
         fields.iter().enumerate().zip(&ranges).map(|((index, f), range)| f.read_words(index, range, replica));
     let from_shown =
         fields.iter().enumerate().zip(&ranges).map(|((index, f), range)| f.read_shown(index, range, replica));
+    let checks = fields.iter().map(|field| field.check(replica));
     Ok(quote! {
+        #(#checks)*
+
         #[automatically_derived]
         impl #replica::Kind for #name {
             const NAME: &'static str = #kind_name;
@@ -185,6 +188,12 @@ impl KindField {
                 Ok(())
             })?;
         }
+        if precision.is_none() && !ranges.is_empty() && (is_number(&field.ty) || has_fraction(&ranges)) {
+            return Err(Error::new_spanned(field, parsed.lacks_precision()));
+        }
+        if ranges.is_empty() && precision.is_none() && is_number(&field.ty) && parsed.is_natural() {
+            return Err(Error::new_spanned(field, parsed.lacks_range()));
+        }
         match (&parsed.form, ranges.is_empty(), precision) {
             (Form::Natural, false, precision) => parsed.form = Form::Ranged { ranges, precision },
             (_, true, None) => {}
@@ -199,6 +208,35 @@ impl KindField {
             }
         }
         Ok(parsed)
+    }
+
+    fn is_natural(&self) -> bool {
+        matches!(self.form, Form::Natural)
+    }
+
+    fn lacks_precision(&self) -> String {
+        let name = self.name.to_string();
+        format!("field `{name}` has a range and no precision: write `range = 0.0..=1.0, precision = 0.01`")
+    }
+
+    fn lacks_range(&self) -> String {
+        let name = self.name.to_string();
+        format!(
+            "field `{name}` needs a range and a precision: `#[kind(range = 0.0..=1.0, precision = 0.01)]`"
+        )
+    }
+
+    /// The same errors for a type whose name does not say that it is a number.
+    fn check(&self, replica: &TokenStream) -> TokenStream {
+        let ty = &self.ty;
+        let (is_fine, error) = match &self.form {
+            Form::Natural => (quote!(#replica::derived::needs_no_range::<#ty>()), self.lacks_range()),
+            Form::Ranged { precision: None, .. } => {
+                (quote!(#replica::derived::needs_no_precision::<#ty>()), self.lacks_precision())
+            }
+            _ => return TokenStream::new(),
+        };
+        quote_spanned!(self.name.span() => const _: () = ::core::assert!(#is_fine, #error);)
     }
 
     /// The axes as a constant of their own, and the shape that refers to them.
@@ -302,6 +340,28 @@ impl KindField {
     }
 }
 
+/// Whether a type is a number with a fraction by its name, or an array of such.
+fn is_number(ty: &Type) -> bool {
+    match ty {
+        Type::Array(array) => is_number(&array.elem),
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| {
+            let name = last.ident.to_string();
+            name == "f32" || name == "Fixed" || name == "Fixed16"
+        }),
+        _ => false,
+    }
+}
+
+/// Whether an end of a range is written as a number with a fraction.
+fn has_fraction(ranges: &[(TokenStream, TokenStream)]) -> bool {
+    let is_fraction = |tree: TokenTree| match tree {
+        TokenTree::Literal(literal) => syn::parse_str::<syn::LitFloat>(&literal.to_string()).is_ok(),
+        _ => false,
+    };
+    let mut ends = ranges.iter().flat_map(|(min, max)| [min, max]);
+    ends.any(|end| end.clone().into_iter().any(is_fraction))
+}
+
 fn check_velocities(fields: &[KindField]) -> Result<()> {
     for field in fields {
         let Some(velocity) = &field.moved_by else { continue };
@@ -399,4 +459,94 @@ pub(crate) fn expand_field(item: &DeriveInput) -> Result<TokenStream> {
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse_quote;
+
+    fn error(item: &DeriveInput) -> String {
+        expand(item).map_or_else(|error| error.to_string(), |_| String::from("no error"))
+    }
+
+    #[test]
+    fn range_of_fractions_without_precision_names_field_and_remedy() {
+        let items: [DeriveInput; 4] = [
+            parse_quote!(
+                struct Ship {
+                    #[kind(range = -1.0..=1.0)]
+                    speed: f32,
+                }
+            ),
+            parse_quote!(
+                struct Ship {
+                    #[kind(range = 0..=512)]
+                    speed: [Fixed16; 2],
+                }
+            ),
+            parse_quote!(
+                struct Ship {
+                    #[kind(range = [0..=5, 0.5..=MAX])]
+                    speed: Place,
+                }
+            ),
+            parse_quote!(
+                struct Ship {
+                    #[kind(range = 0..=LIMIT)]
+                    speed: gaggle_kit::Fixed<12>,
+                }
+            ),
+        ];
+        for item in &items {
+            let error = error(item);
+            assert!(error.contains("`speed`") && error.contains("precision = 0.01"), "{error}");
+        }
+    }
+
+    #[test]
+    fn number_without_range_names_field_and_remedy() {
+        let item: DeriveInput = parse_quote!(
+            struct Ship {
+                lives: u8,
+                height: f32,
+            }
+        );
+        let error = error(&item);
+        assert!(
+            error.contains("`height`") && error.contains("range = 0.0..=1.0, precision = 0.01"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn types_of_other_names_are_checked_by_the_compiler() {
+        let item: DeriveInput = parse_quote!(
+            struct Ship {
+                place: Place,
+                #[kind(range = 0..=9)]
+                speed: Speed,
+                #[kind(range = 0.0..=1.0, precision = 0.1)]
+                fuel: f32,
+                #[kind(angle = 8)]
+                heading: f32,
+            }
+        );
+        let code = expand(&item).unwrap().to_string();
+        assert_eq!(code.matches("assert !").count(), 2, "{code}");
+        assert!(code.contains("field `place` needs a range and a precision"), "{code}");
+        assert!(code.contains("field `speed` has a range and no precision"), "{code}");
+    }
+
+    #[test]
+    fn whole_numbers_need_no_precision() {
+        let item: DeriveInput = parse_quote!(
+            struct Ship {
+                #[kind(range = 0..=9)]
+                lives: u8,
+                alive: bool,
+            }
+        );
+        assert_eq!(error(&item), "no error");
+    }
 }

@@ -124,7 +124,8 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 /// largest variant. On fields:
 ///
 /// - `#[input(one_shot)]`: a press that counts once, on a `bool` or a set of bits. When two samples share a
-///   frame it is kept from either; when one sample fills two frames it is cleared in the second.
+///   frame it is kept from either; when one sample fills two frames it is cleared in the second; when it is in two samples
+///   that follow each other, the key is still down, and `begun_since` clears it in the second.
 /// - `#[input(one_shot = 0b0011)]`: the same for some bits of an integer; the others are held buttons.
 /// - `#[input(range = -1..=1)]`: anything else is refused by `read`.
 /// - `#[input(newcomer)]`, on a `bool`: set by a room in the first inputs of whoever sits down where somebody else sat last.
@@ -156,6 +157,7 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 /// let glide = Pad { flap: false, ..flap };
 /// assert_eq!(Pad::merge(flap, glide), flap);
 /// assert_eq!(flap.repeat(), glide);
+/// assert_eq!((flap.begun_since(glide), flap.begun_since(flap)), (flap, glide));
 /// ```
 ///
 /// What makes no sense does not compile:
@@ -203,12 +205,25 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// let kinds = Kinds::new().with::<Ball>();
 /// ```
 ///
-/// What makes no sense does not compile:
+/// What makes no sense does not compile; an error about a number names the field and what to write:
 ///
 /// ```compile_fail
 /// #[derive(gaggle_replica::Kind)]
 /// struct NoRange { height: f32 }
-/// gaggle_replica::Kinds::new().with::<NoRange>();
+/// ```
+/// ```compile_fail
+/// #[derive(gaggle_replica::Kind)]
+/// struct NoPrecision { #[kind(range = 0.0..=10.0)] height: f32 }
+/// ```
+/// ```compile_fail,E0080
+/// type Height = f32;
+/// #[derive(gaggle_replica::Kind)]
+/// struct NoRange { height: Height }
+/// ```
+/// ```compile_fail,E0080
+/// type Height = f32;
+/// #[derive(gaggle_replica::Kind)]
+/// struct NoPrecision { #[kind(range = 0..=10)] height: Height }
 /// ```
 /// ```compile_fail
 /// #[derive(gaggle_replica::Kind)]

@@ -64,6 +64,13 @@ pub trait Input: Copy + Eq + Default + 'static {
         self
     }
 
+    /// What begins with this sample, if `before` was the sample before it. A key that is still down is not pressed a second
+    /// time: one-shot presses that are in both samples should be cleared. The default does so only if nothing changed.
+    #[must_use]
+    fn begun_since(self, before: Self) -> Self {
+        if self == before { self.repeat() } else { self }
+    }
+
     /// The same input, from somebody who is new to the seat: what the game keeps in it is not theirs. A room says so with
     /// the first inputs of whoever sits down where somebody else sat last; a game that keeps nothing in seats that
     /// were left need not know. The default says nothing.
@@ -82,6 +89,10 @@ pub trait OneShot: Input {
     /// What is pressed in either.
     #[must_use]
     fn either(self, other: Self) -> Self;
+
+    /// What is pressed here and not there.
+    #[must_use]
+    fn without(self, other: Self) -> Self;
 }
 
 macro_rules! integer_inputs {
@@ -108,6 +119,10 @@ macro_rules! integer_inputs {
             fn either(self, other: Self) -> Self {
                 self | other
             }
+
+            fn without(self, other: Self) -> Self {
+                self & !other
+            }
         }
     )*};
 }
@@ -133,6 +148,10 @@ impl Input for bool {
 impl OneShot for bool {
     fn either(self, other: Self) -> Self {
         self | other
+    }
+
+    fn without(self, other: Self) -> Self {
+        self & !other
     }
 }
 
@@ -171,6 +190,10 @@ macro_rules! array_inputs {
                 self.map(T::repeat)
             }
 
+            fn begun_since(self, before: Self) -> Self {
+                std::array::from_fn(|index| T::begun_since(self[index], before[index]))
+            }
+
             fn newcomer(self) -> Self {
                 self.map(T::newcomer)
             }
@@ -179,6 +202,10 @@ macro_rules! array_inputs {
         impl<T: OneShot> OneShot for [T; $count] {
             fn either(self, other: Self) -> Self {
                 std::array::from_fn(|index| self[index].either(other[index]))
+            }
+
+            fn without(self, other: Self) -> Self {
+                std::array::from_fn(|index| self[index].without(other[index]))
             }
         }
     )*};
@@ -216,6 +243,10 @@ macro_rules! tuple_inputs {
 
             fn repeat(self) -> Self {
                 ($($part::repeat(self.$index),)*)
+            }
+
+            fn begun_since(self, before: Self) -> Self {
+                ($($part::begun_since(self.$index, before.$index),)*)
             }
 
             fn newcomer(self) -> Self {

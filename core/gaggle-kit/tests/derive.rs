@@ -293,6 +293,22 @@ fn presses_count_once_and_held_buttons_follow_the_hand() {
     assert_eq!(Order::Go(1, 2).repeat(), Order::Go(1, 2));
 }
 
+#[test]
+fn a_press_in_two_samples_in_a_row_begins_in_the_first() {
+    let pressed = Pad { steer: 1, taps: [true, false], buttons: 0b11, order: Order::Fire { power: 1 } };
+    assert_eq!(pressed.begun_since(Pad::default()), pressed);
+    assert_eq!(pressed.begun_since(pressed), pressed.repeat());
+    // Other keys change, and those that are down stay down.
+    let more = Pad { steer: -1, taps: [true, true], ..pressed };
+    let begun = Pad { steer: -1, taps: [false, true], buttons: 0b10, order: Order::None };
+    assert_eq!(more.begun_since(pressed), begun);
+    assert_eq!((more, 7_u8).begun_since((pressed, 7)), (begun, 7));
+    assert_eq!([more, pressed].begun_since([pressed, more]), [begun, pressed.repeat()]);
+    let (weak, strong) = (Order::Fire { power: 1 }, Order::Fire { power: 2 });
+    assert_eq!((strong.begun_since(weak), strong.begun_since(strong)), (strong, Order::None));
+    assert_eq!(Order::Go(1, 2).begun_since(Order::Go(1, 2)), Order::Go(1, 2));
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
 struct Hand {
     #[input(newcomer)]

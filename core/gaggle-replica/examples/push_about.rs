@@ -13,8 +13,10 @@ use gaggle_replica::{
 const WIDTH: i32 = 30;
 const HEIGHT: i32 = 7;
 
-/// What is shared. The ranges say how few bits a place takes.
+/// What is shared. The ranges say how few bits a place takes. What others push is shown in sequence, a few ticks later: never
+/// where it has not been.
 #[derive(Debug, Clone, PartialEq, Kind)]
+#[kind(playout = buffered)]
 struct Crate {
     #[kind(range = 0..=29)]
     x: i32,
@@ -81,7 +83,8 @@ impl Machine {
 
     fn rows(&self) -> Vec<String> {
         let mut rows = vec![vec!['·'; WIDTH as usize]; HEIGHT as usize];
-        for (_, there) in self.session.objects::<Crate>() {
+        // What is drawn is what is shown; what is decided goes by `objects` and `get`.
+        for (_, there) in self.session.shown_all::<Crate>() {
             rows[there.y as usize][there.x as usize] = char::from(there.mark);
         }
         rows.into_iter().map(String::from_iter).collect()

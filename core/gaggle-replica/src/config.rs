@@ -33,6 +33,11 @@ pub struct SessionConfig {
     pub grave: Micros,
     /// Whether anybody looks: without, [`shown`](crate::Session::shown) does not smooth. Default true.
     pub display: bool,
+    /// Ticks of a sender's updates that are buffered before they are shown, at least, where a kind is played
+    /// [in sequence](crate::Playout::Buffered). Fewer are shown sooner and stop more often. Default 2.
+    pub playout_ticks_min: u32,
+    /// The same, at most: where updates come unevenly, more are buffered. Default 8.
+    pub playout_ticks_max: u32,
     /// Bytes of blobs this machine keeps at most. Default 16 MiB.
     pub blob_bytes_max: usize,
     /// Most objects, deleted and refused ones included. What goes beyond is not taken. Default 65,536.
@@ -55,6 +60,8 @@ impl Default for SessionConfig {
             ticket_life: Micros::from_secs(60),
             grave: Micros::from_secs(600),
             display: true,
+            playout_ticks_min: 2,
+            playout_ticks_max: 8,
             blob_bytes_max: 16 << 20,
             objects_max: 65_536,
             objects_per_peer_max: 60_000,
@@ -171,6 +178,10 @@ impl SessionConfig {
         within("bytes_per_second", self.bytes_per_second.into(), 1_000, 1_000_000_000)?;
         within("objects_max", self.objects_max as u64, 1, 1 << 24)?;
         within("objects_per_peer_max", self.objects_per_peer_max as u64, 1, 1 << 16)?;
+        // Three buffers are played before anything is skipped, and values of 32 ticks are kept.
+        within("playout_ticks_max", self.playout_ticks_max.into(), 1, 10)?;
+        let most = self.playout_ticks_max.into();
+        within("playout_ticks_min", self.playout_ticks_min.into(), 1, most)?;
         within("grave (µs)", self.grave.get(), self.ticket_life.get(), u64::MAX)?;
         within("inherit_after (µs)", self.inherit_after.get(), 0, 60_000_000)
     }

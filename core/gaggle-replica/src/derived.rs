@@ -2,6 +2,8 @@
 
 use gaggle_kit::Micros;
 
+use crate::{Field, Nature};
+
 pub use crate::rotation::{from_words as rotation_from_words, to_words as rotation_to_words};
 
 /// So many milliseconds; none is never.
@@ -10,4 +12,14 @@ pub const fn millis(millis: Option<u64>) -> Micros {
         Some(millis) => Micros::from_millis(millis),
         None => Micros::MAX,
     }
+}
+
+/// Whether a field of this type can be told without a range.
+pub const fn needs_no_range<T: Field>() -> bool {
+    T::AXIS.is_some() || matches!(T::NATURE, Nature::Opaque | Nature::Turn { .. })
+}
+
+/// Whether a range of this type can do without a precision: numbers with a fraction cannot.
+pub const fn needs_no_precision<T: Field>() -> bool {
+    !matches!(T::RANGED, Some(Nature::Number))
 }

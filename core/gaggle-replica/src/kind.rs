@@ -111,7 +111,9 @@ impl Default for KindRules {
 pub enum Playout {
     /// The newest, moved on by its velocity to the present. Quick, and wrong for a moment when something turns.
     Latest,
-    /// In sequence, a few ticks behind, between two received values. Never wrong, and late.
+    /// In sequence, a few ticks behind, between two received values. Never wrong, and late; deletions and what is said of an
+    /// object come as late as its motion. How many ticks is a setting:
+    /// [`playout_ticks_min`](crate::SessionConfig::playout_ticks_min).
     Buffered,
 }
 

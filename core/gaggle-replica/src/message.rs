@@ -67,6 +67,8 @@ pub(crate) struct SignalMessage<'a> {
     pub(crate) tag: u32,
     /// Counts what one member had checked; 0 for what is not.
     pub(crate) number: u32,
+    /// Low bits of the sender's tick: what was told of the objects until then is shown first.
+    pub(crate) tick: u16,
     pub(crate) objects: Vec<ObjectId>,
     pub(crate) bytes: &'a [u8],
 }
@@ -221,6 +223,7 @@ impl<'a> SignalMessage<'a> {
         out.extend_from_slice(&[self.kind, code, player, self.origin.number()]);
         out.extend_from_slice(&self.tag.to_le_bytes());
         out.extend_from_slice(&self.number.to_le_bytes());
+        out.extend_from_slice(&self.tick.to_le_bytes());
         out.push(self.objects.len() as u8);
         for id in &self.objects {
             out.extend_from_slice(&id.to_bits().to_le_bytes());
@@ -240,6 +243,7 @@ impl<'a> SignalMessage<'a> {
         };
         let origin = read_player(r)?;
         let (tag, number) = (r.u32("member's tag")?, r.u32("petition")?);
+        let tick = r.u16("tick")?;
         let count = r.u8("objects")?;
         if usize::from(count) > SIGNAL_OBJECTS_MAX {
             let max = SIGNAL_OBJECTS_MAX as u64;
@@ -248,7 +252,7 @@ impl<'a> SignalMessage<'a> {
         let objects =
             (0..count).map(|_| r.u64("object").map(ObjectId::from_bits)).collect::<Result<_, _>>()?;
         let bytes = limited(r, "signal", SIGNAL_BYTES_MAX)?;
-        Ok(SignalMessage { kind, to, origin, tag, number, objects, bytes })
+        Ok(SignalMessage { kind, to, origin, tag, number, tick, objects, bytes })
     }
 }
 
@@ -371,6 +375,7 @@ pub(crate) mod tests {
                 origin: Player::at(3),
                 tag: 0x0a0b_0c0d,
                 number: 7,
+                tick: 0x0102,
                 objects: vec![ObjectId::new(MemberTag(1), 2), ObjectId::new(MemberTag(1), 3)],
                 bytes: &[1, 2, 3],
             }),
@@ -380,6 +385,7 @@ pub(crate) mod tests {
                 origin: Player::at(3),
                 tag: 0x0a0b_0c0d,
                 number: 8,
+                tick: 9,
                 objects: vec![],
                 bytes: &[],
             }),

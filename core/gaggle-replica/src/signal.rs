@@ -174,6 +174,8 @@ pub(crate) struct Waiting {
     /// The lead said it.
     pub(crate) checked: bool,
     pub(crate) since: Micros,
+    /// The sender's tick when it said so.
+    pub(crate) tick: u32,
 }
 
 /// Signals of one sender, in order.

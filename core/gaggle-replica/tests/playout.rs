@@ -4,8 +4,10 @@
 
 mod world;
 
-use gaggle_kit::{Angle, Micros, Prng};
-use gaggle_replica::{Kind, Kinds, ObjectId, Policy, Session, SessionConfig};
+use gaggle_kit::{Angle, Micros, Prng, State};
+use gaggle_replica::{
+    Event, Kind, Kinds, ObjectId, Policy, Session, SessionConfig, SessionError, SignalRules, To,
+};
 use world::{Weather, World};
 
 /// Shown ahead.
@@ -40,12 +42,21 @@ struct Mine {
     velocity: [f32; 2],
 }
 
+/// Something said of an object.
+#[derive(Debug, Clone, Copy, PartialEq, State)]
+struct Rings(u8);
+
 fn kinds() -> Kinds {
-    Kinds::new().with::<Ship>().with::<Cart>().with::<Mine>()
+    let kinds = Kinds::new().with::<Ship>().with::<Cart>().with::<Mine>();
+    kinds.with_signal::<Rings>("rings", SignalRules::FREE)
 }
 
 fn world(weather: Weather) -> World {
-    let config = SessionConfig { policy: Policy::Open, ..SessionConfig::default() };
+    world_with(weather, SessionConfig::default().playout_ticks_min)
+}
+
+fn world_with(weather: Weather, playout_ticks_min: u32) -> World {
+    let config = SessionConfig { policy: Policy::Open, playout_ticks_min, ..SessionConfig::default() };
     let mut world = World::of(2, 4, config, kinds());
     world.weather = weather;
     world.frame = Micros::new(16_667);
@@ -328,4 +339,133 @@ fn silence_changes_nothing() {
     for (x, id) in ids.iter().enumerate() {
         assert_eq!(world.session(1).shown::<Ship>(*id), Some(at(x as f32)));
     }
+}
+
+/// A cart that has gone so far, a unit a frame.
+fn gone(frames: usize) -> Cart {
+    Cart { place: [frames as f32, 0.0], load: 0 }
+}
+
+/// Moves a cart on by a frame and says where the other machine shows it.
+fn roll(world: &mut World, id: ObjectId, frames: &mut usize) -> Option<f32> {
+    *frames += 1;
+    let cart = gone(*frames);
+    world.play(Micros::new(16_667), |session, index, _| {
+        if index == 0 {
+            session.set(id, &cart).unwrap();
+        }
+    });
+    world.session(1).shown::<Cart>(id).map(|cart| cart.place[0])
+}
+
+#[test]
+fn buffer_is_as_deep_as_it_is_set() {
+    let late = |playout_ticks_min: u32| {
+        let mut world = world_with(Weather::CALM, playout_ticks_min);
+        let id = world.session(0).spawn(&gone(0)).unwrap();
+        let mut frames = 0;
+        let shown: Vec<f32> =
+            (0..240).filter_map(|_| roll(&mut world, id, &mut frames).map(|x| frames as f32 - x)).collect();
+        shown[120..].iter().sum::<f32>() / 120.0 / 60.0
+    };
+    let [two, six] = [2, 6].map(late);
+    // Between one and two buffers, and the way.
+    assert!((0.07..0.24).contains(&two), "two ticks: {two} s");
+    assert!((0.26..0.66).contains(&six), "six ticks: {six} s");
+    let config = SessionConfig { playout_ticks_min: 9, ..SessionConfig::default() };
+    let error = Session::new(config, kinds(), world::player(0), gaggle_replica::Entry::Found, 1).err();
+    let setting = SessionError::Setting { setting: "playout_ticks_min", value: 9, min: 1, max: 8 };
+    assert_eq!(error, Some(setting), "more than at most");
+}
+
+#[test]
+fn cart_waits_for_a_short_gap_and_skips_a_long_one() {
+    for (gap, skips) in [(12, false), (60, true)] {
+        let mut world = world(Weather::CALM);
+        let id = world.session(0).spawn(&gone(0)).unwrap();
+        let (mut frames, mut shown) = (0, Vec::new());
+        for frame in 0..300 {
+            world.blocked[0][1] = (120..120 + gap).contains(&frame);
+            shown.extend(roll(&mut world, id, &mut frames));
+        }
+        let steps: Vec<f32> = shown.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let after = &steps[100..];
+        let stood = after.iter().filter(|step| **step == 0.0).count();
+        let leap = after.iter().copied().fold(0.0, f32::max);
+        assert!(after.iter().all(|step| *step >= 0.0), "never back");
+        assert!(stood >= 4, "with a gap of {gap} frames it waits: {stood} frames");
+        assert_eq!(leap > 10.0, skips, "with a gap of {gap} frames it leaps by {leap}");
+        assert!(frames as f32 - shown[shown.len() - 1] < 20.0, "in the end it is no later than before");
+    }
+}
+
+#[test]
+fn deletion_waits_for_the_motion_before_it() {
+    let mut world = world(Weather::CALM);
+    let id = world.session(0).spawn(&gone(0)).unwrap();
+    let mut frames = 0;
+    (0..120).for_each(|_| _ = roll(&mut world, id, &mut frames));
+    world.session(0).delete(id).unwrap();
+    let deleted = |world: &World| world.count_events(1, |event| *event == Event::Deleted { id });
+    let (mut shown, mut unknown) = (Vec::new(), 0);
+    for _ in 0..30 {
+        world.run(Micros::new(16_667));
+        let told = deleted(&world);
+        let session = world.session(1);
+        let Some(cart) = session.shown::<Cart>(id) else {
+            assert_eq!(told, 1, "it is told when it is not shown any more");
+            break;
+        };
+        unknown += u32::from(session.get::<Cart>(id).is_none());
+        assert_eq!(told, 0, "not before");
+        assert_eq!(session.shown_all::<Cart>().collect::<Vec<_>>(), [(id, cart)]);
+        shown.push(cart.place[0]);
+    }
+    assert!(unknown >= 3, "it was shown for {unknown} frames after it was known to be deleted");
+    assert!(shown.is_sorted() && shown[0] < frames as f32 - 5.0, "it moves on: {shown:?}");
+    assert!(shown[shown.len() - 1] > frames as f32 - 4.0, "until where it was deleted: {shown:?}");
+    assert_eq!((deleted(&world), world.session(1).shown_all::<Cart>().count()), (1, 0));
+}
+
+#[test]
+fn what_is_said_of_a_cart_comes_with_its_motion() {
+    let mut world = world(Weather::CALM);
+    let id = world.session(0).spawn(&gone(0)).unwrap();
+    let ship = world
+        .session(0)
+        .spawn(&Ship { place: [0.0; 2], velocity: [0.0; 2], heading: Angle::ZERO, lives: 1 })
+        .unwrap();
+    let mut frames = 0;
+    (0..120).for_each(|_| _ = roll(&mut world, id, &mut frames));
+    // Of a ship, which is shown as new as it can be, it is heard at once; of a cart with its motion.
+    world.session(0).signal(To::Others, &[ship], &Rings(1)).unwrap();
+    world.session(0).signal(To::Others, &[id], &Rings(2)).unwrap();
+    let rung_at = frames as f32;
+    let mut heard = Vec::new();
+    for _ in 0..30 {
+        let shown = roll(&mut world, id, &mut frames).unwrap();
+        while let Some(signal) = world.session(1).next_signal() {
+            heard.push((signal.get::<Rings>().unwrap().0, shown));
+        }
+    }
+    assert_eq!(heard.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2]);
+    assert!(heard[0].1 < rung_at - 4.0, "the ship's is heard before the cart is there: {heard:?}");
+    assert!(
+        (heard[1].1 - rung_at).abs() < 4.0,
+        "the cart's is heard where it was said: {heard:?}, {rung_at}"
+    );
+    // What is said of a cart that is then deleted is heard, and before the deletion.
+    world.session(0).signal(To::Others, &[id], &Rings(3)).unwrap();
+    world.session(0).delete(id).unwrap();
+    let mut order = Vec::new();
+    for _ in 0..30 {
+        world.run(Micros::new(16_667));
+        while let Some(signal) = world.session(1).next_signal() {
+            order.push(signal.get::<Rings>().unwrap().0);
+            assert_eq!(world.count_events(1, |event| *event == Event::Deleted { id }), 0);
+        }
+    }
+    assert_eq!(order, [3]);
+    assert_eq!(world.count_events(1, |event| *event == Event::Deleted { id }), 1);
+    world.expect_peace();
 }

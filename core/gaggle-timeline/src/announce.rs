@@ -18,6 +18,8 @@ pub(crate) struct Announce {
     pub(crate) version: u16,
     pub(crate) game_fingerprint: u64,
     pub(crate) settings_fingerprint: u64,
+    /// What the bytes of its state and its inputs mean; 0 if it does not know.
+    pub(crate) shape: u64,
     pub(crate) incarnation: Incarnation,
     pub(crate) slots: SlotSet,
     /// A name for the company it starts a match with; 0 if it starts none.
@@ -61,6 +63,7 @@ impl Message {
                 out.extend_from_slice(&announce.version.to_le_bytes());
                 out.extend_from_slice(&announce.game_fingerprint.to_le_bytes());
                 out.extend_from_slice(&announce.settings_fingerprint.to_le_bytes());
+                out.extend_from_slice(&announce.shape.to_le_bytes());
                 out.extend_from_slice(&announce.incarnation.0.to_le_bytes());
                 out.extend_from_slice(&announce.slots.bits().to_le_bytes());
                 out.extend_from_slice(&announce.company.to_le_bytes());
@@ -100,6 +103,7 @@ impl Message {
                         version,
                         game_fingerprint: 0,
                         settings_fingerprint: 0,
+                        shape: 0,
                         incarnation: unknown,
                         slots: SlotSet::EMPTY,
                         company: 0,
@@ -109,6 +113,7 @@ impl Message {
                     version,
                     game_fingerprint: r.u64("game fingerprint")?,
                     settings_fingerprint: r.u64("settings fingerprint")?,
+                    shape: r.u64("shape of the state")?,
                     incarnation: Incarnation(r.u32("incarnation")?),
                     slots: SlotSet::from_bits(r.u64("slots")?),
                     company: r.u64("company")?,
@@ -159,6 +164,7 @@ mod tests {
                 version: PROTOCOL_VERSION,
                 game_fingerprint: 0x0102_0304_0506_0708,
                 settings_fingerprint: 0x1112_1314_1516_1718,
+                shape: 0x3132_3334_3536_3738,
                 incarnation: Incarnation(0xa1a2_a3a4),
                 slots: SlotSet::first(2),
                 company: 0x2122_2324_2526_2728,

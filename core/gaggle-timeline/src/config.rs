@@ -36,7 +36,8 @@ pub struct SessionConfig {
     pub frames_per_second: u32,
     /// What to do about late input. Default: [`LatePolicy::Stall`] with a window of 8 frames.
     pub late: LatePolicy,
-    /// Frames between sampling a local input and its effect, to begin with. Default 2.
+    /// Frames between sampling a local input and its effect, to begin with among others. Default 2. Alone it is 0, unless
+    /// the limits below are equal or the player chose another.
     pub input_delay_frames: u32,
     /// The delay adapts to the network within these limits; equal limits keep it fixed. Default 1 to 6.
     pub input_delay_limits: (u32, u32),

@@ -18,6 +18,10 @@ pub(crate) struct DelayControl {
     frame_us: i64,
     guessed_quarters: i64,
     target: u32,
+    /// What to have among others before anything is measured.
+    usual: u32,
+    /// No other peer was there, and no round trip was measured since.
+    was_alone: bool,
     /// Since when a higher (true) or lower delay would be better.
     unhappy: Option<(bool, Micros)>,
     fixed: bool,
@@ -32,6 +36,8 @@ impl DelayControl {
             frame_us: frame.get() as i64,
             guessed_quarters,
             target: initial,
+            usual: initial,
+            was_alone: false,
             unhappy: None,
             fixed: false,
             seen: (Micros::ZERO, 0),
@@ -70,8 +76,20 @@ impl DelayControl {
         }
     }
 
-    /// Called every tick with the worst peer's round trip.
+    /// No other peer is there: no input has to travel, so that none has to wait.
+    pub(crate) fn be_alone(&mut self) {
+        if !self.fixed && self.limits.0 < self.limits.1 {
+            (self.target, self.unhappy, self.was_alone) = (0, None, true);
+        }
+    }
+
+    /// Called every tick among others, with the worst peer's round trip.
     pub(crate) fn tick(&mut self, now: Micros, rtt: Option<Micros>) {
+        if self.was_alone && !self.fixed {
+            self.target = self.usual;
+            self.was_alone = rtt.is_none();
+            self.start(rtt);
+        }
         let (Some(rtt), false) = (rtt, self.fixed) else { return };
         if self.seen.0 != rtt {
             self.seen = (rtt, self.need_percent(rtt));
@@ -130,6 +148,29 @@ mod tests {
         run(&mut control, 200, 200, 100);
         run(&mut control, 400, 200, 300);
         assert_eq!(control.target(), 2);
+    }
+
+    #[test]
+    fn delay_alone_is_zero_and_follows_network_again() {
+        let mut control = control();
+        run(&mut control, 0, 400, 900);
+        assert_eq!(control.target(), 6);
+        control.be_alone();
+        assert_eq!(control.target(), 0);
+        // Until a round trip is known it is what it would be at the start, then what that calls for, at once.
+        control.tick(Micros::from_secs(2), None);
+        assert_eq!(control.target(), 2);
+        control.tick(Micros::from_secs(3), Some(Micros::from_millis(200)));
+        assert_eq!(control.target(), 4);
+        control.fix(Some(3));
+        control.be_alone();
+        assert_eq!(control.target(), 3, "the player's choice");
+        control.fix(None);
+        control.be_alone();
+        assert_eq!(control.target(), 0);
+        let mut constant = DelayControl::new(4, (4, 4), Micros::new(16_667), 10);
+        constant.be_alone();
+        assert_eq!(constant.target(), 4, "the game's choice");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{DecodeError, Frame, PeerId, SlotSet};
+use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet};
 use thiserror::Error;
 
 /// Something worth telling a player or a log. Each happening is told once.
@@ -58,11 +58,6 @@ pub enum Event {
     /// The game goes on after a stall.
     Unstalled {
         /// How many ticks it stood still.
-        ticks: u32,
-    },
-    /// This machine is ahead of the others by more than speed can mend: skip so many ticks.
-    WaitRecommendation {
-        /// Ticks to skip.
         ticks: u32,
     },
     /// This machine comes into a running match: how far it is, in percent.
@@ -143,6 +138,26 @@ pub enum Event {
         /// The frame whose state was asked for.
         frame: Frame,
     },
+    /// The state of the match is larger than can be sent to a joiner: none can join. To mend in the game: what never changes
+    /// belongs outside of its state.
+    StateTooLarge {
+        /// Who has it: this machine, or one that was asked for its state.
+        peer: PeerId,
+        /// What it has, in bytes.
+        bytes: u64,
+        /// What it may have: [`STATE_BYTES_MAX`](crate::STATE_BYTES_MAX).
+        max: u64,
+    },
+    /// For seconds, a packet to a peer and back has taken longer than window and input delay make up for together. The match runs
+    /// slower than it should; a joiner over such a link may not get in.
+    LineTooSlow {
+        /// To whom.
+        peer: PeerId,
+        /// How long it takes.
+        rtt: Micros,
+        /// How long it may take.
+        max: Micros,
+    },
     /// A peer did what no network can do to a packet; its link should be closed.
     Fault {
         /// Who.
@@ -177,6 +192,17 @@ pub enum Refusal {
         "plays with other settings: tick rate, window, delay limits, checks, slots and input size must be equal"
     )]
     Settings,
+    /// The same version of the game with other fields in its state or its input. Two builds were given one version.
+    #[error(
+        "has other fields in its state or input under the same version (shape {theirs:016x}, ours {ours:016x}): \
+         give every build whose fields differ a version of its own"
+    )]
+    Shape {
+        /// Ours.
+        ours: u64,
+        /// Theirs.
+        theirs: u64,
+    },
     /// Claims seats it was not given.
     #[error("claims {theirs:?}, but was given {ours:?}")]
     Slots {

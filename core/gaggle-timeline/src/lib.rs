@@ -170,4 +170,5 @@ pub use session::{Outgoing, Session, Tick};
 pub use snapshots::{SNAPSHOTS_EXTRA, Snapshots};
 pub use stats::{PeerStats, SessionStats};
 pub use sync_test::{Nondeterminism, SyncTest, check_determinism};
-pub use timeline::Timeline;
+pub use timeline::{Timeline, shape_of};
+pub use transfer::STATE_BYTES_MAX;

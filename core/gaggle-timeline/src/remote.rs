@@ -125,6 +125,9 @@ pub(crate) struct Remote {
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     pub(crate) clock: EchoClock,
     pub(crate) advantage: Advantage,
+    /// Since when the line to it is too slow for the match, and whether that was told. Once for each link.
+    pub(crate) slow_since: Option<Micros>,
+    pub(crate) slow_told: bool,
     /// Half a round trip, in hundredths of a frame; a lot until it is known.
     pub(crate) one_way_percent: u32,
     pub(crate) delay_frames: u32,
@@ -143,6 +146,8 @@ pub(crate) struct Remote {
     told_checks: [Option<RemoteCheck>; TOLD_CHECKS],
     /// The last frame whose hashes were equal.
     pub(crate) agreed: Frame,
+    /// A hash of this stay was compared with ours, whatever came of it.
+    pub(crate) is_compared: bool,
     /// Others hold other entries of it than we do.
     pub(crate) contested: bool,
     /// It said that it has no state to give, and not that it stands otherwise since: when it may be asked again.
@@ -276,6 +281,8 @@ impl Remote {
             heard_via: None,
             clock: EchoClock::new(),
             advantage: Advantage::default(),
+            slow_since: None,
+            slow_told: false,
             one_way_percent: u32::MAX,
             delay_frames: 0,
             newest: None,
@@ -286,6 +293,7 @@ impl Remote {
             checks: [None; 2],
             told_checks: [None; TOLD_CHECKS],
             agreed: Frame::START,
+            is_compared: false,
             contested: false,
             unable_until: None,
             accusers: Vec::new(),
@@ -300,6 +308,7 @@ impl Remote {
     /// Another stay begins, theirs or ours: what was compared and measured between the old ones says
     /// nothing about it.
     pub(crate) fn begin_stay(&mut self, agreed: Frame) {
+        self.is_compared = false;
         self.meaning = None;
         self.acked = None;
         self.confirmed = Frame::START;

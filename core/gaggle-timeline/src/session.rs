@@ -91,10 +91,14 @@ const REPEAT_AFTER: Micros = Micros::from_millis(250);
 pub struct Session<I: Input> {
     config: SessionConfig,
     settings_fingerprint: u64,
+    /// What the bytes of the game's state mean; 0 if the session was not told.
+    shape: u64,
     slot_count: usize,
     local_peer: PeerId,
     /// Everybody the match starts with, until it does.
     seats: Vec<Seat>,
+    /// Everybody it started with.
+    founders: Vec<Seat>,
     membership: Membership,
     ledger: Ledger<I>,
     /// The ledger holds entries the membership machine has not been told of.
@@ -142,7 +146,6 @@ pub struct Session<I: Input> {
     standstill_looked_at: Micros,
     speed: Speed,
     delay: DelayControl,
-    wait_told_at: Option<Micros>,
     make_up: MakeUp,
     plan: Plan,
     outbox: Outbox,
@@ -204,9 +207,11 @@ impl<I: Input> Session<I> {
         let seed = local.to_u128() as u64 ^ (local.to_u128() >> 64) as u64;
         Session {
             settings_fingerprint: config.settings_fingerprint::<I>(slot_count),
+            shape: 0,
             slot_count,
             local_peer: local,
             seats: Vec::new(),
+            founders: Vec::new(),
             membership: Membership::out(settings, me, players as u8, wanted),
             ledger: Ledger::new(me, players, frames, slot_count),
             held_news: false,
@@ -239,7 +244,6 @@ impl<I: Input> Session<I> {
                 config.frame_micros(),
                 config.guessing_quarters(),
             ),
-            wait_told_at: None,
             make_up: MakeUp::default(),
             plan: Plan::default(),
             outbox: Outbox::new(config.packet_bytes_max),
@@ -258,6 +262,12 @@ impl<I: Input> Session<I> {
             ticked_at: Micros::ZERO,
             config,
         }
+    }
+
+    /// What the bytes of the game's state mean: see [`shape_of`](crate::shape_of). Peers whose number differs are refused. A
+    /// [`Timeline`](crate::Timeline) says it; a game that is driven without one says it before there are links, or not at all.
+    pub fn set_shape(&mut self, shape: u64) {
+        self.shape = shape;
     }
 
     /// A link to a peer is up: we say who we are. It may be anybody: those without a seat may want to join.
@@ -291,6 +301,7 @@ impl<I: Input> Session<I> {
         // It may have forgotten us meanwhile: what it holds it will say.
         remote.acked = None;
         remote.heard_at = now;
+        (remote.slow_since, remote.slow_told) = (None, false);
         self.events.push(Event::Synchronizing { peer, count: 0, total: HANDSHAKE_STEPS });
         self.say_hello(peer);
         Ok(())
@@ -365,6 +376,9 @@ impl<I: Input> Session<I> {
             self.find_calm();
         }
         self.outbox.open(self.remotes.len());
+        if !self.watches && !self.over {
+            self.watch_lines();
+        }
         if !self.running || self.over {
             return Tick::Waiting;
         }
@@ -638,7 +652,7 @@ impl<I: Input> Session<I> {
             rows.push(Row { stream, slots: seat.slots, first: Frame::new(1), last: Frame::NEVER });
         }
         let company = self.company();
-        self.seats.clear();
+        self.founders = std::mem::take(&mut self.seats);
         self.membership.start_together(self.config.match_id, rows);
         self.imply_standings(company);
         self.begin_running();
@@ -660,6 +674,9 @@ impl<I: Input> Session<I> {
         self.note_progress();
         self.told_for = Frame::START;
         self.delay.start(self.rtt_worst());
+        if self.is_alone() {
+            self.delay.be_alone();
+        }
         self.sync_roster();
     }
 

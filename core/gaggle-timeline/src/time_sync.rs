@@ -148,21 +148,13 @@ impl Speed {
     }
 }
 
-/// What to do about peers that speed cannot catch: ticks to make up (positive) or to skip (negative).
+/// Ticks to make up, behind peers that speed cannot catch.
 ///
-/// Only when *everybody* says the same we are the one who is off; else it is somebody else's to mend.
-pub(crate) fn frames_to_make_up(apart: impl Iterator<Item = FramesQ16>) -> i64 {
-    let (mut least, mut most, mut count) = (i64::MAX, i64::MIN, 0);
-    for frames in apart {
-        (least, most, count) = (least.min(frames), most.max(frames), count + 1);
-    }
-    let limit = APART_FRAMES_MAX * FRAME_Q16;
-    match () {
-        () if count == 0 => 0,
-        () if most < -limit => -most / FRAME_Q16,
-        () if least > limit => -least / FRAME_Q16,
-        () => 0,
-    }
+/// Only when *everybody* is as far ahead we are the one who is off; else it is somebody else's to mend. A peer that is ahead of
+/// everybody skips nothing: those behind it make up for it, and until then the window holds it back.
+pub(crate) fn frames_to_make_up(apart: impl Iterator<Item = FramesQ16>) -> u32 {
+    let most = apart.max().unwrap_or(0);
+    if most < -APART_FRAMES_MAX * FRAME_Q16 { (-most / FRAME_Q16) as u32 } else { 0 }
 }
 
 #[cfg(test)]
@@ -209,6 +201,7 @@ mod tests {
         assert_eq!(speed.ppm(), 1_000_000);
         assert_eq!(frames_to_make_up([200 * FRAME_Q16, 0].into_iter()), 0);
         assert_eq!(frames_to_make_up([-200 * FRAME_Q16, -190 * FRAME_Q16].into_iter()), 190);
-        assert_eq!(frames_to_make_up([200 * FRAME_Q16, 190 * FRAME_Q16].into_iter()), -190);
+        assert_eq!(frames_to_make_up([200 * FRAME_Q16, 190 * FRAME_Q16].into_iter()), 0, "the others do");
+        assert_eq!(frames_to_make_up([].into_iter()), 0);
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Frame, Micros, Slot, decode_state, encode_state, state_hash};
+use gaggle_kit::{Frame, Micros, Shape, Slot, decode_state, encode_state, state_hash};
 
 use crate::bundle::Bundle;
 use crate::config::SessionError;
 use crate::request::{Request, Sim};
 use crate::session::Session;
 use crate::snapshots::Snapshots;
+use crate::transfer::STATE_BYTES_MAX;
 use crate::{Game, Tick};
 
 /// A game that is played over a session.
@@ -34,7 +35,7 @@ use crate::{Game, Tick};
 ///     timeline.session_mut().set_input(Slot::at(0), 1)?;
 ///     timeline.tick(Micros::from_millis(frame * 17));
 /// }
-/// assert_eq!(timeline.game().presses, 8); // the input delay of two frames
+/// assert_eq!(timeline.game().presses, 10); // alone there is no input delay
 /// # Ok::<(), gaggle_timeline::SessionError>(())
 /// ```
 #[derive(Debug)]
@@ -53,7 +54,8 @@ const BUNDLES_MAX: usize = 4;
 
 impl<G: Game> Timeline<G> {
     /// A match that begins with this state. Everybody must begin with the same.
-    pub fn new(session: Session<G::Input>, game: G) -> Self {
+    pub fn new(mut session: Session<G::Input>, game: G) -> Self {
+        session.set_shape(shape_of::<G>());
         let snapshots = Snapshots::new(session.config().window_frames());
         Timeline { session, game, snapshots, inquest: None, bundles: VecDeque::new() }
     }
@@ -109,6 +111,8 @@ impl<G: Game> Timeline<G> {
                 Request::Export { frame, state } => {
                     let written = self.snapshots.get(frame).map(encode_state);
                     match written {
+                        // One that is too large is only measured.
+                        Some(written) if written.len() as u64 > STATE_BYTES_MAX => *state = written,
                         Some(written) if reads_back::<G>(&written) => *state = written,
                         // Nobody else could take it either, and would hold it against us.
                         Some(_) => self.session.note_unsound(frame),
@@ -183,6 +187,27 @@ impl<G: Game> Timeline<G> {
         }
         self.snapshots.get(frame).map(|game| (frame, game))
     }
+}
+
+/// What the bytes of a game's state and inputs mean: builds that mean different things by them must not meet. Never 0.
+///
+/// ```
+/// use gaggle_kit::{Slot, State};
+/// use gaggle_timeline::{Game, Inputs, shape_of};
+///
+/// #[derive(Clone, State)]
+/// struct Rope { pulled: i32 }
+///
+/// #[derive(Clone, State)]
+/// struct LongRope { pulled: i64 }
+///
+/// # impl Game for Rope { type Input = bool; fn tick(&mut self, _: &Inputs<'_, bool>) {} }
+/// # impl Game for LongRope { type Input = bool; fn tick(&mut self, _: &Inputs<'_, bool>) {} }
+/// assert_ne!(shape_of::<Rope>(), shape_of::<LongRope>());
+/// ```
+pub fn shape_of<G: Game>() -> u64 {
+    let (state, input) = (Shape::of_state::<G>(), Shape::of_input::<G::Input>());
+    (state ^ input.rotate_left(32)).max(1)
 }
 
 /// Whether a state that was written can be read, and is the same then.

@@ -5,8 +5,8 @@ use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
 
 use crate::membership::{Feed, History, Tidings, codec};
 
-/// Largest state that is sent: beyond this nobody waits for it anyway.
-pub(crate) const STATE_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of the largest state that is sent to a joiner: no player waits for a larger one.
+pub const STATE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of one piece of it.
 pub(crate) const PIECE_BYTES: usize = 8 << 10;
 /// Pieces under way at a time, in bytes: what a fast line holds.
@@ -36,6 +36,8 @@ pub(crate) enum Decline {
     Busy,
     /// What is asked for is too long ago.
     TooOld,
+    /// The state has so many bytes, more than can be sent.
+    TooLarge { bytes: u64 },
 }
 
 /// A message of a transfer.
@@ -117,7 +119,18 @@ impl<'a> Message<'a> {
                 out.extend_from_slice(&number.to_le_bytes());
                 out.extend_from_slice(&bytes.to_le_bytes());
             }
-            Message::Decline(why) => out.extend_from_slice(&[DECLINE, *why as u8]),
+            Message::Decline(why) => {
+                let reason = match why {
+                    Decline::Unable => 0,
+                    Decline::Busy => 1,
+                    Decline::TooOld => 2,
+                    Decline::TooLarge { .. } => 3,
+                };
+                out.extend_from_slice(&[DECLINE, reason]);
+                if let Decline::TooLarge { bytes } = why {
+                    out.extend_from_slice(&bytes.to_le_bytes());
+                }
+            }
             Message::Feed(feed) => {
                 out.push(FEED);
                 feed.encode(out);
@@ -170,6 +183,7 @@ impl<'a> Message<'a> {
                 0 => Decline::Unable,
                 1 => Decline::Busy,
                 2 => Decline::TooOld,
+                3 => Decline::TooLarge { bytes: r.u64("bytes of a state")? },
                 value => return Err(DecodeError::Unknown { what: "reason", value: value.into() }),
             }),
             FEED => Message::Feed(Box::new(Feed::decode(&mut r)?)),
@@ -214,6 +228,7 @@ mod tests {
             Message::Packed { number: 3, bytes: &[0x30, 1, 2, 3] },
             Message::Got { number: 3, bytes: 1 << 33 },
             Message::Decline(Decline::Busy),
+            Message::Decline(Decline::TooLarge { bytes: 70 << 20 }),
             Message::AskFeed { from: Frame::new(9), known: History(5), depth: 2 },
             Message::Enough,
             Message::Letter { to: peer, bytes: &[9] },

@@ -2,6 +2,9 @@
 
 mod world;
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use gaggle_kit::Micros;
 use gaggle_timeline::{Event, LatePolicy, SessionConfig};
 use world::{Weather, World};
@@ -220,19 +223,43 @@ fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
     }
 }
 
-#[test]
-fn without_what_was_lost_being_sent_again_a_match_stands_still() {
-    // The harness must be able to fail: entries are cut from packets that tell more than one.
+/// Most entries a packet tells over a short line while nothing is lost. One that tells more repeats what was lost.
+const ENTRIES_WITHOUT_LOSS: u8 = 10;
+
+/// Plays for 20 s, of which packets of one direction are lost for `lost_ms`. Without `repeats`, packets that tell again what
+/// was lost are lost themselves. The most ticks a machine stalled, and how many packets were taken away.
+fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
     let mut world = World::of(2, 5);
-    world.weather(rough(40, 0, 100));
-    world.tamper = Box::new(|_, _, bytes| {
-        // A packet that repeats entries is replaced by silence: nothing lost ever comes again.
-        if bytes.len() > 7 && bytes[4] > 8 {
+    world.weather(rough(20, 0, 0));
+    world.run_seconds(2);
+    let taken_away = Rc::new(Cell::new(0));
+    let count = Rc::clone(&taken_away);
+    world.tamper = Box::new(move |_, _, bytes| {
+        let runs = bytes.len() >= 7 && bytes[0] & 0x3f < 62;
+        if !repeats && runs && bytes[4] > ENTRIES_WITHOUT_LOSS {
             bytes.clear();
+            count.set(count.get() + 1);
         }
     });
-    world.run_seconds(20);
-    let stuck = world.machines.iter().any(|m| m.stalled > 300)
-        || world.machines.iter().any(|m| m.events.iter().any(|e| matches!(e, Event::Fault { .. })));
-    assert!(stuck, "nothing was lost, so the other tests prove nothing:\n{}", world.describe());
+    world.blocked[1][0] = true;
+    world.run(ms(lost_ms));
+    world.blocked[1][0] = false;
+    world.run_seconds(18);
+    for machine in &world.machines {
+        let fault = machine.events.iter().find(|event| matches!(event, Event::Fault { .. }));
+        assert_eq!(fault, None, "a lost packet is no fault:\n{}", world.describe());
+    }
+    let stalled = world.machines.iter().map(|machine| machine.stalled).max();
+    (stalled.unwrap_or(0), taken_away.get())
+}
+
+#[test]
+fn match_whose_losses_are_not_repeated_stalls() {
+    // The harness must be able to fail: the repetition of what was lost is what keeps the other matches going.
+    assert_eq!(play_over_losses(0, false), (0, 0), "without loss nothing is repeated");
+    let (stalled, _) = play_over_losses(250, true);
+    assert!(stalled < 60, "stalled {stalled} ticks although everything lost is repeated");
+    let (stalled, taken_away) = play_over_losses(250, false);
+    assert!(taken_away > 20, "only {taken_away} packets repeated something");
+    assert!(stalled > 300, "stalled {stalled} ticks: nothing was lost, so the other tests prove nothing");
 }

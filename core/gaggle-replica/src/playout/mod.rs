@@ -12,7 +12,7 @@ mod playhead;
 
 pub(crate) use clock::SenderClock;
 pub(crate) use motion::Motion;
-pub(crate) use playhead::Playhead;
+pub(crate) use playhead::{Depth, Playhead};
 
 use gaggle_kit::Micros;
 

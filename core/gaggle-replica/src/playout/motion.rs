@@ -3,7 +3,6 @@
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
 use super::shorter_steps;
-use crate::history::{Histories, History, SLOTS};
 use crate::layout::{Glide, Layout};
 use crate::rotation;
 
@@ -65,13 +64,17 @@ impl Motion<'_> {
 
     /// Where it was at a tick, or between two, going by what was told of it. `value` has the constants, and the rest if
     /// nothing else is known.
-    pub(crate) fn play(&mut self, layout: &Layout, value: &[i32], told: (&Histories, History), tick: f64) {
+    pub(crate) fn play<'a>(
+        &mut self,
+        layout: &Layout,
+        value: &[i32],
+        told: impl Iterator<Item = (u32, &'a [i32])>,
+        tick: f64,
+    ) {
         self.rest(layout, value);
-        let (histories, history) = told;
         let mut before: Option<(u32, &[i32])> = None;
         let mut after: Option<(u32, &[i32])> = None;
-        for slot in 0..SLOTS {
-            let Some((held, words)) = histories.in_slot(history, slot) else { continue };
+        for (held, words) in told {
             if f64::from(held) <= tick {
                 if before.is_none_or(|(best, _)| best < held) {
                     before = Some((held, words));

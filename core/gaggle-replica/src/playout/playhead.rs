@@ -5,17 +5,35 @@
 
 use gaggle_kit::Micros;
 
-/// Ticks to wait for at least and at most before playing.
-const BUFFER_TICKS_MIN: u64 = 2;
-const BUFFER_TICKS_MAX: u64 = 8;
 /// How much faster a full buffer is played.
 const CATCH_UP: f64 = 1.05;
+
+/// How deep the buffer is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Depth {
+    pub(crate) interval: Micros,
+    /// Ticks to wait for at least and at most before playing.
+    pub(crate) ticks_min: u32,
+    pub(crate) ticks_max: u32,
+}
+
+impl Depth {
+    /// How much is buffered where moments arrive so unevenly, in µs.
+    fn full(&self, lateness: Micros) -> f64 {
+        let interval = self.interval.get().max(1);
+        let ticks = 1 + lateness.get().div_ceil(interval);
+        (ticks.clamp(self.ticks_min.into(), self.ticks_max.into()) * interval) as f64
+    }
+}
 
 /// Where one sender is played, in µs of its clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Playhead {
     at: f64,
     advanced_at: Micros,
+    /// The newest moment that was told, and when it came.
+    newest: i64,
+    newest_at: Micros,
     /// The buffer ran empty: it is filled before anything moves again.
     waiting: bool,
     begun: bool,
@@ -23,15 +41,16 @@ pub(crate) struct Playhead {
 
 impl Playhead {
     /// Time passes; `newest` is the newest moment that was told, `lateness` how unevenly moments arrive.
-    pub(crate) fn advance(&mut self, now: Micros, newest: i64, lateness: Micros, interval: Micros) {
+    pub(crate) fn advance(&mut self, now: Micros, newest: i64, lateness: Micros, depth: Depth) {
+        if newest != self.newest {
+            (self.newest, self.newest_at) = (newest, now);
+        }
         let newest = newest as f64;
-        let interval_us = interval.get().max(1);
-        let ticks = (1 + lateness.get().div_ceil(interval_us)).clamp(BUFFER_TICKS_MIN, BUFFER_TICKS_MAX);
-        let full = (ticks * interval_us) as f64;
+        let full = depth.full(lateness);
         let passed = now.since(self.advanced_at).get() as f64;
         self.advanced_at = now;
         if !self.begun {
-            *self = Playhead { at: newest - full, advanced_at: now, waiting: false, begun: true };
+            *self = Playhead { at: newest - full, begun: true, ..*self };
             return;
         }
         let behind = newest - self.at;
@@ -39,7 +58,9 @@ impl Playhead {
             self.at = newest - full;
             self.waiting = false;
         } else if self.waiting {
-            self.waiting = behind < full;
+            // What nothing follows is shown as well: a peer that has nothing to tell sends little.
+            let is_fresh = (now.since(self.newest_at).get() as f64) < full;
+            self.waiting = behind < full && (behind <= 0.0 || is_fresh);
         } else {
             self.at += if behind > 2.0 * full { passed * CATCH_UP } else { passed };
             if self.at >= newest {
@@ -59,58 +80,99 @@ impl Playhead {
 mod tests {
     use super::*;
 
-    const TICK: Micros = Micros::from_millis(50);
+    const DEPTH: Depth = Depth { interval: Micros::from_millis(50), ticks_min: 2, ticks_max: 8 };
 
-    /// Plays ticks that arrive at these times and says how far behind the newest each frame was.
-    fn behind(arrivals: &[(u64, i64)], until_ms: u64, lateness_ms: u64) -> Vec<(u64, f64)> {
+    /// Plays ticks that arrive at these times and says where each frame was, and how far behind the newest, in ticks.
+    fn played(arrivals: &[(u64, i64)], until_ms: u64, lateness_ms: u64, depth: Depth) -> Vec<Shown> {
         let mut head = Playhead::default();
         let mut shown = Vec::new();
         for ms in 0..until_ms {
             let newest = arrivals.iter().filter(|(at, _)| *at <= ms).map(|(_, tick)| tick * 50_000).max();
             let Some(newest) = newest else { continue };
-            head.advance(Micros::from_millis(ms), newest, Micros::from_millis(lateness_ms), TICK);
-            shown.push((ms, (newest as f64 - head.at()) / 50_000.0));
+            head.advance(Micros::from_millis(ms), newest, Micros::from_millis(lateness_ms), depth);
+            let (at, waits) = (head.at() / 50_000.0, head.waiting);
+            shown.push(Shown { ms, at, behind: newest as f64 / 50_000.0 - at, waits });
         }
         shown
     }
 
+    #[derive(Debug, Clone, Copy)]
+    struct Shown {
+        ms: u64,
+        at: f64,
+        behind: f64,
+        waits: bool,
+    }
+
+    fn even() -> Vec<(u64, i64)> {
+        (0..100).map(|tick| (tick * 50, tick as i64)).collect()
+    }
+
     #[test]
     fn an_even_stream_is_played_two_ticks_behind_and_never_stops() {
-        let arrivals: Vec<(u64, i64)> = (0..100).map(|tick| (tick * 50, tick as i64)).collect();
-        let shown = behind(&arrivals, 4_900, 0);
-        assert!(shown.iter().all(|(_, ticks)| (1.0..=2.1).contains(ticks)), "{shown:?}");
+        let shown = played(&even(), 4_900, 0, DEPTH);
+        assert!(shown.iter().all(|it| (1.0..=2.1).contains(&it.behind) && !it.waits), "{shown:?}");
     }
 
     #[test]
     fn an_uneven_stream_is_played_later() {
-        let arrivals: Vec<(u64, i64)> = (0..100).map(|tick| (tick * 50, tick as i64)).collect();
-        let shown = behind(&arrivals, 4_900, 120);
-        assert!(shown.iter().all(|(_, ticks)| (3.0..=4.1).contains(ticks)), "{shown:?}");
-        let most = behind(&arrivals, 4_900, 5_000);
-        assert!(most.iter().all(|(_, ticks)| (7.0..=8.1).contains(ticks)), "never later than eight");
+        let shown = played(&even(), 4_900, 120, DEPTH);
+        assert!(shown.iter().all(|it| (3.0..=4.1).contains(&it.behind)), "{shown:?}");
+        let most = played(&even(), 4_900, 5_000, DEPTH);
+        assert!(most.iter().all(|it| (7.0..=8.1).contains(&it.behind)), "never later than eight");
+    }
+
+    #[test]
+    fn depth_is_as_it_is_set() {
+        for (ticks_min, ticks_max, lateness, expected) in [(1, 8, 0, 1.0), (5, 8, 0, 5.0), (1, 3, 900, 3.0)] {
+            let shown = played(&even(), 4_900, lateness, Depth { ticks_min, ticks_max, ..DEPTH });
+            let right = |it: &Shown| (expected - 1.0..=expected + 0.1).contains(&it.behind);
+            assert!(shown.iter().skip(1).all(right), "{ticks_min} to {ticks_max}: {shown:?}");
+        }
     }
 
     #[test]
     fn an_empty_buffer_is_filled_before_anything_moves_again() {
         let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
+        // Nothing for a while, then one tick after the other, as if the sender had paused.
+        arrivals.extend((20..60).map(|tick| (450 + tick as u64 * 50, tick)));
+        let shown = played(&arrivals, 3_000, 0, DEPTH);
+        let at = |ms: u64| shown.iter().find(|it| it.ms == ms).copied().unwrap();
+        assert!(at(1_300).waits && at(1_300).at == 19.0, "stopped at the newest: {:?}", at(1_300));
+        // The first tick is there from 1,450 on and is not played before the second, 50 ms later.
+        let first = at(1_490);
+        assert!(first.waits && first.at == 19.0 && first.behind == 1.0, "{first:?}");
+        assert!(!at(1_501).waits && at(1_540).at > 19.5, "{:?}", at(1_540));
+        assert!((1.0..=2.1).contains(&at(2_000).behind), "{:?}", at(2_000));
+    }
+
+    #[test]
+    fn a_last_tick_is_shown_although_nothing_follows() {
+        let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
+        arrivals.push((1_400, 20));
+        let shown = played(&arrivals, 2_000, 0, DEPTH);
+        let at = |ms: u64| shown.iter().find(|it| it.ms == ms).copied().unwrap();
+        assert!(at(1_490).waits && at(1_490).at == 19.0, "{:?}", at(1_490));
+        assert_eq!(at(1_600).at, 20.0, "after as long as filling the buffer takes");
+    }
+
+    #[test]
+    fn what_gathered_beyond_three_buffers_is_skipped() {
+        let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
         // Nothing for 400 ms, then everything at once.
         arrivals.extend((20..60).map(|tick| ((tick * 50).max(1_400) as u64, tick as i64)));
-        let shown = behind(&arrivals, 3_000, 0);
-        let at = |ms: u64| shown.iter().find(|(time, _)| *time == ms).unwrap().1;
-        assert_eq!(at(1_300), 0.0, "stopped at the newest");
-        assert!(
-            (1.0..=2.1).contains(&at(1_500)),
-            "what had gathered beyond three buffers is skipped: {}",
-            at(1_500)
-        );
+        let shown = played(&arrivals, 3_000, 0, DEPTH);
+        let at = |ms: u64| shown.iter().find(|it| it.ms == ms).copied().unwrap();
+        assert_eq!((at(1_399).at, at(1_400).at), (19.0, 26.0), "seven ticks are never shown");
+        assert!((1.0..=2.1).contains(&at(1_500).behind), "{:?}", at(1_500));
     }
 
     #[test]
     fn a_buffer_that_is_too_full_is_played_faster() {
         let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
         arrivals.extend((20..200).map(|tick| (tick * 50 - 150, tick as i64)));
-        let shown = behind(&arrivals, 9_000, 0);
-        let (soon, later) = (shown[1_200].1, shown[8_000].1);
+        let shown = played(&arrivals, 9_000, 0, DEPTH);
+        let (soon, later) = (shown[1_200].behind, shown[8_000].behind);
         assert!(soon > 4.0 && later <= 4.1 && later > 1.0, "{soon} then {later}");
     }
 }

@@ -5,6 +5,7 @@
 use gaggle_kit::Micros;
 
 use super::Session;
+use crate::history::SLOTS;
 use crate::link::{Link, NONE};
 use crate::playout::{self, Motion};
 use crate::store::Place;
@@ -17,10 +18,11 @@ const NEGLIGIBLE: f64 = 1.0 / 64.0;
 
 impl Session {
     /// An object as it should be drawn now, which is the time of the last call of the session. Objects held here are shown as they are;
-    /// others as [`KindRules`](crate::KindRules) of their kind say. Never use it to decide anything: see
+    /// others as [`KindRules`](crate::KindRules) of their kind say; a deleted object of a kind that is played in sequence until its
+    /// deletion is to be seen. Never use it to decide anything: see
     /// [`get`](Session::get).
     pub fn shown<K: Kind>(&self, id: ObjectId) -> Option<K> {
-        let place = self.live(id).ok()?;
+        let Ok(place) = self.live(id) else { return self.shown_departing(id) };
         let kind = self.kinds.number_of::<K>()?;
         let record = self.store[place].record?;
         if usize::from(record.kind) != kind {
@@ -91,7 +93,8 @@ impl Session {
                 if handle == NONE {
                     return motion.rest(&kind.layout, value);
                 }
-                let told = (&kind.histories, link.table[handle as usize].history);
+                let history = link.table[handle as usize].history;
+                let told = (0..SLOTS).filter_map(|slot| kind.histories.in_slot(history, slot));
                 let tick = link.playhead.at() / self.config.interval.get() as f64;
                 motion.play(&kind.layout, value, told, tick);
             }

@@ -350,7 +350,7 @@ impl Session {
             member: self.me.member,
             player: self.me.player,
             highest: self.highest,
-            age_ms: u32::try_from(self.age().as_millis()).unwrap_or(u32::MAX),
+            age_ms: self.age_at_tick_ms(),
             tick: self.tick,
             blank,
             unknown,

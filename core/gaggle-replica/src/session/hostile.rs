@@ -365,7 +365,7 @@ fn say_to(world: &mut World, index: usize, message: &Message<'_>) {
 
 fn bang(origin: usize, tag: u32) -> SignalMessage<'static> {
     let origin = player(origin);
-    SignalMessage { kind: 0, to: To::All, origin, tag, number: 0, objects: Vec::new(), bytes: &[1] }
+    SignalMessage { kind: 0, to: To::All, origin, tag, number: 0, tick: 0, objects: Vec::new(), bytes: &[1] }
 }
 
 #[test]
@@ -562,6 +562,7 @@ fn who_looks_on_and_speaks_loses_its_link() {
                     origin: player(2),
                     tag: tag.0,
                     number: 0,
+                    tick: 0,
                     objects: Vec::new(),
                     bytes: &[7],
                 };

@@ -195,6 +195,7 @@ impl Session {
         }
         let same_holder = before.is_some_and(|before| before.version.same_claim(&record.version));
         let shown = self.before_change(place, same_holder);
+        let departs = record.gone && self.keep_showing(place, &record);
         self.store.set_record(place, Some(record));
         if let Some(value) = value.filter(|_| !keeps_value) {
             self.store.copy_value(place, value);
@@ -218,7 +219,10 @@ impl Session {
         if was_hidden && !record.gone {
             self.events.push(Event::Shown { id });
         }
-        self.tell_of(id, before.as_ref(), &record, in_trust);
+        // Of a deletion that is not shown yet is told when it is.
+        if !departs && (record.gone || !self.return_departing(id)) {
+            self.tell_of(id, before.as_ref(), &record, in_trust);
+        }
         if was_mine && !is_mine && !in_trust {
             self.close_everywhere(place);
         }

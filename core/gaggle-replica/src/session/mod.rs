@@ -9,6 +9,7 @@ mod blobs;
 mod claims;
 mod copies;
 mod decode;
+mod departing;
 mod display;
 mod duty;
 mod greet;
@@ -54,6 +55,7 @@ use crate::version::{Record, Version};
 use crate::{Kind, Kinds, Member, MemberTag, ObjectId, Part, Player};
 
 use decode::Decoder;
+use departing::Departing;
 use display::Display;
 use send::Round;
 
@@ -92,6 +94,8 @@ pub struct Session {
     graves: Vec<Place>,
     grave_cursor: usize,
     forgotten: Forgotten,
+    /// Deleted objects that are still shown.
+    departing: Vec<Departing>,
     /// Our objects that changed since the last tick.
     dirty: Vec<Place>,
     /// Those of them that nobody was told about yet.
@@ -126,9 +130,11 @@ pub struct Session {
     ticked_at: Micros,
     /// When our ticks began to count.
     started: Option<Micros>,
-    /// How old the session was then, and who said so.
-    age_at_start: Micros,
+    /// How old the session was then, in µs; below zero if our ticks are older than it.
+    age_at_start: i64,
+    /// Who says how old it is, and how old it was in µs when that one's ticks began to count.
     age_by: Option<Member>,
+    age_there: Option<i64>,
     admitted_at: Micros,
     /// Since when there is somebody to wait for, but no member among them.
     waiting_since: Option<Micros>,
@@ -265,6 +271,7 @@ impl Session {
             graves: Vec::new(),
             grave_cursor: 0,
             forgotten: Forgotten::default(),
+            departing: Vec::new(),
             dirty: Vec::new(),
             fresh: Vec::new(),
             too_soon: Vec::new(),
@@ -284,7 +291,8 @@ impl Session {
             tick: 0,
             ticked_at: Micros::ZERO,
             started: None,
-            age_at_start: Micros::ZERO,
+            age_at_start: 0,
+            age_there: None,
             age_by: (number != NUMBER_NONE).then_some(Member { number, tag }),
             admitted_at: Micros::ZERO,
             waiting_since: None,
@@ -581,10 +589,15 @@ impl Session {
         }
     }
 
-    /// How old the session is, about the same on every machine.
+    /// How old the session is, about the same on every machine: the way here is counted as half a round trip, and differences
+    /// are taken away little by little.
     pub fn age(&self) -> Micros {
-        let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));
-        self.age_at_start + here
+        Micros::new(u64::try_from(self.age_at_start + self.ticked_for()).unwrap_or(0))
+    }
+
+    /// For how long our ticks count, in µs.
+    fn ticked_for(&self) -> i64 {
+        self.started.map_or(0, |started| self.now.since(started).get() as i64)
     }
 
     fn note_now(&mut self, now: Micros) {

@@ -6,7 +6,7 @@ use super::copies::{Base, Copies, Written};
 use super::select::Candidate;
 use super::{Session, SessionStats};
 use crate::codec::Baselines;
-use crate::config::PACKET_BYTES_MIN;
+use crate::config::{PACKET_BYTES_MIN, SessionConfig};
 use crate::exchange::{BLOB_STREAM, MESSAGE_STREAM};
 use crate::history::{NEVER, slot_of};
 use crate::input_queue::INPUT_BITS_MAX;
@@ -14,6 +14,7 @@ use crate::interest::{Everything, Interest};
 use crate::layout::{Layout, RECORD_BITS_MAX};
 use crate::link::Phase;
 use crate::packet::{HEADER_BYTES_MAX, HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
+use crate::playout::Depth;
 use crate::record::{Authority, Form, Identity, Origin, write_handle};
 use crate::sent::SentRecord;
 use crate::sink::{Register, Sink};
@@ -106,12 +107,14 @@ impl Session {
         self.watch_over_links();
         self.keep_house();
         self.ask_for_blobs();
-        let interval = self.config.interval;
+        let SessionConfig { interval, playout_ticks_min, playout_ticks_max, .. } = self.config;
+        let depth = Depth { interval, ticks_min: playout_ticks_min, ticks_max: playout_ticks_max };
         for link in &mut self.links {
             let newest = link.clock.time_of(link.their_tick);
             let lateness = link.lateness(self.now);
-            link.playhead.advance(self.now, newest, lateness, interval);
+            link.playhead.advance(self.now, newest, lateness, depth);
         }
+        self.let_depart();
         let started = self.started.unwrap_or(now);
         let interval = self.config.interval.get();
         let due = u32::try_from(self.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
@@ -123,6 +126,7 @@ impl Session {
             self.round.phase = (self.now.since(begun).get() * 256 / interval).min(255) as u8;
             self.tick = due;
             self.ticked_at = self.now;
+            self.correct_age();
             self.begin_round(elapsed, interest);
         }
     }

@@ -21,6 +21,13 @@ const DOUBTS_MAX: u32 = 4;
 /// So often one peer may make us come in again: every time costs all others a look at everything.
 const RENUMBERED_MAX: usize = 3;
 
+/// By more the age of a session is corrected at once.
+const AGE_ERROR_MAX: Micros = Micros::from_millis(250);
+/// Otherwise by this part of the error a tick.
+const AGE_SLOWLY: i64 = 16;
+/// And back by so much a tick at most, in µs: less than a frame takes, so that it never goes back.
+const AGE_BACK_US: i64 = 2_000;
+
 impl Session {
     /// Says that a peer came after this machine became a member, if the caller knows, for instance from a lobby. It is
     /// believed to be junior to everybody here, whatever it says. Not any more once this machine had to come in again: it may
@@ -60,14 +67,37 @@ impl Session {
             return;
         }
         // The most senior says how old the session is.
-        if self.age_by.is_none_or(|by| hello.member < by) {
-            let here = self.started.map_or(Micros::ZERO, |started| self.now.since(started));
+        if self.age_by.is_none_or(|by| hello.member <= by) {
+            let then = i64::from(hello.age_ms) * 1_000;
+            let half = self.links[index].rtt.map_or(0, |rtt| rtt.get() / 2) as i64;
+            if self.age_by != Some(hello.member) {
+                self.age_at_start = then + half - self.ticked_for();
+            }
             self.age_by = Some(hello.member);
-            self.age_at_start = Micros::from_millis(hello.age_ms.into()).since(here);
+            self.age_there = Some(then - i64::from(hello.tick) * self.config.interval.get() as i64);
         }
         if hello.highest <= self.claims_max() {
             self.highest = self.highest.max(hello.highest);
         }
+    }
+
+    /// How old the session was when this tick began: together with the tick it says how old it was when our ticks began to count,
+    /// however late it arrives.
+    pub(super) fn age_at_tick_ms(&self) -> u32 {
+        let age = self.age_at_start + i64::from(self.tick) * self.config.interval.get() as i64;
+        u32::try_from(age.max(0) / 1_000).unwrap_or(u32::MAX)
+    }
+
+    /// Compares our age of the session with that of the member who says it, as far as its packets tell the time there.
+    pub(super) fn correct_age(&mut self) {
+        let (Some(by), Some(age_there)) = (self.age_by, self.age_there) else { return };
+        let is_theirs = |link: &&Link| link.present.is_some_and(|present| present.member == by);
+        let Some(link) = self.links.iter().find(is_theirs) else { return };
+        let (Some(there), Some(rtt)) = (link.clock.now(self.now), link.rtt) else { return };
+        let age = age_there + there + rtt.get() as i64 / 2;
+        let error = age - self.ticked_for() - self.age_at_start;
+        let leaps = error.unsigned_abs() > AGE_ERROR_MAX.get();
+        self.age_at_start += if leaps { error } else { (error / AGE_SLOWLY).max(-AGE_BACK_US) };
     }
 
     /// Whether a member may be who it says.

@@ -5,11 +5,12 @@ use gaggle_kit::{Micros, PeerId, State, encode_state};
 use super::Session;
 use crate::event::{Event, PeerFault};
 use crate::message::{Message, SignalMessage};
+use crate::packet::widen;
 use crate::signal::{
     PETITIONS_MAX, Petition, SIGNAL_BYTES_MAX, SIGNAL_OBJECTS_MAX, Signal, SignalError, To, WAITING_MAX,
     Waiting,
 };
-use crate::{ObjectId, Player};
+use crate::{ObjectId, Player, Playout};
 
 /// For so long a signal waits for objects it is about.
 const PATIENCE: Micros = Micros::from_secs(1);
@@ -23,7 +24,8 @@ enum Fate {
 
 impl Session {
     /// Says that something happened. It arrives once, in the order it was said, after the `objects` it is about are known there;
-    /// if one of them is deleted meanwhile, or does not become known within a second, it is dropped.
+    /// if one of them is deleted meanwhile, or does not become known within a second, it is dropped. Of objects that are
+    /// [played in sequence](crate::Playout::Buffered) and held by its sender, it arrives when they are shown as they were then.
     ///
     /// Signals that are [`checked`](crate::SignalRules::checked) go to the lead, whose game grants or denies them; the
     /// lead's own are granted.
@@ -146,7 +148,7 @@ impl Session {
     /// Sends a signal to all it is for.
     fn publish(&mut self, petition: &Petition) {
         let origin_is_me = petition.tag == self.me.member.tag.0;
-        let bytes = encode(petition, false);
+        let bytes = encode(petition, self.tick, false);
         for index in 0..self.links.len() {
             let Some(present) = self.links[index].present else { continue };
             let is_origin = present.member.tag.0 == petition.tag;
@@ -179,7 +181,7 @@ impl Session {
         let lead = self.roster.lead();
         let link = self.links.iter().find(|link| link.present.is_some() && link.present == lead);
         if let Some(peer) = link.map(|link| link.peer) {
-            let bytes = encode(petition, true);
+            let bytes = encode(petition, self.tick, true);
             self.messages.push_back((peer, bytes));
         }
     }
@@ -229,6 +231,7 @@ impl Session {
         let (to, kind, tag, number) = (message.to, message.kind, message.tag, message.number);
         let petition = Petition { signal, to, kind, tag, number };
         let now = self.now;
+        let tick = widen(self.links[index].their_tick, message.tick);
         let inbox = &mut self.links[index].inbox;
         if !inbox.bucket.take(now) || inbox.waiting.len() >= WAITING_MAX {
             self.stats.signals_dropped += 1;
@@ -237,7 +240,7 @@ impl Session {
             }
             return;
         }
-        inbox.waiting.push_back(Waiting { petition, to_judge, checked, since: now });
+        inbox.waiting.push_back(Waiting { petition, to_judge, checked, since: now, tick });
     }
 
     /// What no honest peer sends.
@@ -270,7 +273,7 @@ impl Session {
         };
         let mut known = true;
         for id in &petition.signal.objects {
-            if self.live(*id).is_err() {
+            if self.live(*id).is_err() && !self.is_departing(*id) {
                 known = false;
                 let place = self.store.find(*id);
                 let gone =
@@ -287,11 +290,31 @@ impl Session {
         if !mine {
             return Fate::Drop;
         }
-        match (in_place && known, self.now.since(waiting.since) >= PATIENCE) {
+        let late = self.now.since(waiting.since) >= PATIENCE;
+        match (in_place && known, late) {
+            (true, false) if self.is_ahead_of_motion(link, waiting) => Fate::Wait,
             (true, _) => Fate::Deliver,
             (false, true) => Fate::Drop,
             (false, false) => Fate::Wait,
         }
+    }
+
+    /// Whether something was said of objects that are played in sequence and are not shown at that moment yet.
+    fn is_ahead_of_motion(&self, link: usize, waiting: &Waiting) -> bool {
+        let state = &self.links[link];
+        let Some(sender) = state.present.filter(|_| self.config.display && !waiting.to_judge) else {
+            return false;
+        };
+        // What the sender has told nothing after moves no more.
+        let moment = state.clock.time_of(waiting.tick.min(state.their_tick));
+        let is_played = |id: &ObjectId| {
+            let Ok(place) = self.live(*id) else { return self.is_departing(*id) };
+            let record = self.store[place].record;
+            let kind = self.store.kind(place);
+            kind.is_some_and(|kind| kind.rules.playout == Playout::Buffered)
+                && record.is_some_and(|record| record.version.holder == sender.member)
+        };
+        state.playhead.at() < moment as f64 && waiting.petition.signal.objects.iter().any(is_played)
     }
 
     /// Sends a message over the reliable channel.
@@ -302,13 +325,14 @@ impl Session {
     }
 }
 
-fn encode(petition: &Petition, to_judge: bool) -> Vec<u8> {
+fn encode(petition: &Petition, tick: u32, to_judge: bool) -> Vec<u8> {
     let signal = SignalMessage {
         kind: petition.kind,
         to: petition.to,
         origin: petition.signal.from,
         tag: petition.tag,
         number: petition.number,
+        tick: tick as u16,
         objects: petition.signal.objects.clone(),
         bytes: &petition.signal.bytes,
     };

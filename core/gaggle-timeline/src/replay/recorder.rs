@@ -117,12 +117,18 @@ impl<G: Game> Recorder<G> {
     }
 
     /// The match is over: the rest of the file, or all of it if none was taken.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
+        self.ending()
+    }
+
+    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and this are a whole file.
+    pub fn ending(&self) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
         if self.pending_frames > 0 {
-            self.close_chunk();
+            self.write_chunk(&mut bytes);
         }
-        chunk::write(&mut self.bytes, chunk::END, &self.frame.number().to_le_bytes());
-        self.bytes
+        chunk::write(&mut bytes, chunk::END, &self.frame.number().to_le_bytes());
+        bytes
     }
 
     /// A row: which slots differ from a repetition of the row before, as bits; one more bit if somebody came or went.
@@ -166,14 +172,22 @@ impl<G: Game> Recorder<G> {
     }
 
     fn close_chunk(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        self.write_chunk(&mut bytes);
+        self.bytes = bytes;
+        self.pending.clear();
+        self.pending_frames = 0;
+    }
+
+    /// The frames that are not yet in a chunk, as one.
+    fn write_chunk(&self, bytes: &mut Vec<u8>) {
         let mut content = Vec::with_capacity(self.pending.len() + 16);
         let first = self.frame.saturating_sub(self.pending_frames);
         content.extend_from_slice(&first.number().to_le_bytes());
         content.push(self.pending_frames as u8);
         content.extend_from_slice(&state_hash(&self.game).to_le_bytes());
-        content.append(&mut self.pending);
-        chunk::write(&mut self.bytes, chunk::FRAMES, &content);
-        self.pending_frames = 0;
+        content.extend_from_slice(&self.pending);
+        chunk::write(bytes, chunk::FRAMES, &content);
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct Checks {
     /// Where we began, and the hash of the inputs up to there.
     origin: Frame,
     origin_inputs: u64,
+    /// Where what was set aside begins: with the state we began with, or the one that replaced a wrong one.
+    base: Frame,
     inquest: Option<Inquest>,
     /// Frames an inquest may still simulate in this tick.
     inquest_budget: u32,
@@ -89,6 +91,7 @@ impl Checks {
             keep: (config.check_interval_frames > 0).then_some(Frame::START),
             origin: Frame::START,
             origin_inputs: 0,
+            base: Frame::START,
             inquest: None,
             inquest_budget: 0,
             scratch: Vec::new(),
@@ -134,6 +137,7 @@ impl Checks {
         self.inputs = inputs;
         self.origin = frame;
         self.origin_inputs = inputs;
+        self.base = frame;
         self.past.fill((Frame::NEVER, 0, SlotSet::EMPTY));
         self.inputs_at = [(Frame::START, 0); OWN_CHECKS];
         let interval = self.interval.max(1);
@@ -147,6 +151,7 @@ impl Checks {
     /// States after this frame were wrong: they are hashed anew. The last frame a wrong hash may have been told of.
     pub(super) fn forget_after(&mut self, frame: Frame) -> Frame {
         let through = self.newest.map_or(frame, |own| own.frame.max(frame));
+        self.base = frame;
         let interval = self.interval.max(1);
         self.next = Frame::new((frame.number() / interval + 1).saturating_mul(interval));
         self.own = [None; OWN_CHECKS];
@@ -154,6 +159,13 @@ impl Checks {
         self.keep = Some(frame);
         self.inquest = None;
         through
+    }
+
+    /// The last frame up to this one whose state is set aside, as far as nothing since was compared with anybody: frames that are
+    /// compared are, and the one what is set aside begins with.
+    pub(super) fn look_back(&self, agreed: Frame) -> Frame {
+        let compared = agreed.number() / self.interval.max(1) * self.interval.max(1);
+        Frame::new(compared).max(self.base)
     }
 
     /// Whether this state is to be set aside.
@@ -178,11 +190,19 @@ impl Checks {
         (self.interval > 0 && self.next <= finished).then_some(self.next)
     }
 
-    /// A state to be set aside.
+    /// Whether the state we began with, or that replaced a wrong one, is to be set aside now.
     #[inline]
-    pub(super) fn keep_due(&mut self, current: Frame) -> Option<Frame> {
-        // The state a match starts with is saved with its first tick.
-        self.keep.take_if(|frame| current > Frame::START || *frame > Frame::START)
+    pub(super) fn keep_base(&mut self, current: Frame) -> bool {
+        let base = self.base;
+        self.keep.take_if(|frame| *frame == current && *frame == base).is_some()
+    }
+
+    /// A state to be set aside that was saved to be hashed.
+    #[inline]
+    pub(super) fn keep_due(&mut self) -> Option<Frame> {
+        let base = self.base;
+        // That one is saved with the next tick.
+        self.keep.take_if(|frame| *frame != base)
     }
 
     /// The newest own hashes.
@@ -200,6 +220,13 @@ impl Checks {
 }
 
 impl<I: Input> Session<I> {
+    /// Whether a state hash of every other peer in the match was compared with ours since that peer came in. False for a peer
+    /// that is alone: nothing was compared.
+    pub fn is_compared(&self) -> bool {
+        let mut others = self.remotes.iter().filter(|remote| remote.is_open).peekable();
+        others.peek().is_some() && others.all(|remote| remote.is_compared)
+    }
+
     /// The last frame whose hashes everybody had equal.
     pub(super) fn agreed_by_all(&self) -> Frame {
         self.remotes
@@ -208,6 +235,14 @@ impl<I: Input> Session<I> {
             .map(|remote| remote.agreed)
             .min()
             .unwrap_or(Frame::START)
+    }
+
+    /// The last frame whose hashes everybody had equal who is here, or that we have hashed if we are alone.
+    pub(super) fn agreed_lately(&self) -> Frame {
+        match self.remotes.iter().any(|remote| remote.is_open) {
+            true => self.agreed_by_all(),
+            false => self.checks.newest().map_or(Frame::START, |own| own.frame),
+        }
     }
 
     pub(super) fn take_own_hash(&mut self, frame: Frame, hash: Option<u64>) {
@@ -257,6 +292,7 @@ impl<I: Input> Session<I> {
         if remote.differs || check.frame <= remote.agreed {
             return;
         }
+        remote.is_compared = true;
         let peer = remote.peer;
         if (own.inputs_hash, own.state_hash) != (check.block.inputs_hash, check.block.state_hash) {
             self.calm_until = Micros::ZERO;
@@ -316,8 +352,8 @@ impl<I: Input> Session<I> {
 
     fn open_inquest(&mut self, index: usize, own: OwnCheck) {
         let remote = &self.remotes[index];
-        // What was before we began we know nothing about.
-        let (from, to) = (remote.agreed.max(self.checks.origin), own.frame);
+        // A peer that joined or was repaired agrees from a frame on whose state only it has set aside.
+        let (from, to) = (self.checks.look_back(remote.agreed), own.frame);
         if from >= to {
             return;
         }

@@ -4,10 +4,11 @@ use gaggle_kit::{Frame, Input, Micros, PeerId, StateHasher, pack};
 
 use super::Session;
 use super::receive::ASKS;
+use crate::event::Event;
 use crate::exchange::{MESSAGE_STREAM, TRANSFER_STREAM};
 use crate::membership::{History, row_of};
 use crate::remote::Remote;
-use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, WINDOW_BYTES};
+use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, STATE_BYTES_MAX, WINDOW_BYTES};
 
 /// Whom one machine helps at a time, those who watch included: more are fed by each other.
 const DONATIONS_MAX: usize = 8;
@@ -27,11 +28,16 @@ const DONATION_PATIENCE: Micros = Micros::from_secs(10);
 /// Nor is somebody who has all it needs for so long and does not play.
 const DONATION_TIMEOUT: Micros = Micros::from_secs(60);
 
+/// A state that was too large is not written again for so long.
+const TOO_LARGE_REST: Micros = Micros::from_secs(10);
+
 /// Everybody who is being helped.
 #[derive(Debug, Default)]
 pub(super) struct Donations {
     all: Vec<Donation>,
     count: u32,
+    /// Our state was too large when it was last written: its bytes, and when that was.
+    too_large: Option<(u64, Micros)>,
 }
 
 #[derive(Debug)]
@@ -148,6 +154,11 @@ impl<I: Input> Session<I> {
             self.stats.asks_ignored += 1;
             return Some(Decline::Busy);
         }
+        let now = self.now;
+        self.donations.too_large.take_if(|(_, at)| now.since(*at) >= TOO_LARGE_REST);
+        if let Some((bytes, _)) = self.donations.too_large {
+            return Some(Decline::TooLarge { bytes });
+        }
         match () {
             () if !self.running || !self.membership.may_donate() => Some(Decline::Unable),
             () if self.donations.all.len() < DONATIONS_MAX || self.make_room(index) => None,
@@ -196,9 +207,16 @@ impl<I: Input> Session<I> {
         let tidings = self.membership.tidings(frame, &self.ledger);
         let inputs_hash = self.checks.inputs_at(frame);
         let (Some(tidings), Some(inputs_hash), false) = (tidings, inputs_hash, state.is_empty()) else {
-            self.decline_wanted();
+            self.decline_wanted(Decline::Unable);
             return;
         };
+        let (bytes, max) = (state.len() as u64, STATE_BYTES_MAX);
+        if bytes > max {
+            self.donations.too_large = Some((bytes, self.now));
+            self.events.push(Event::StateTooLarge { peer: self.local_peer, bytes, max });
+            self.decline_wanted(Decline::TooLarge { bytes });
+            return;
+        }
         for nth in 0..self.donations.all.len() {
             let Donation { to, number, parcel: Parcel::Wanted, .. } = &self.donations.all[nth] else {
                 continue;
@@ -225,12 +243,12 @@ impl<I: Input> Session<I> {
     }
 
     /// The state could not be written. It would be asked for again for ever if anybody went on waiting for it.
-    fn decline_wanted(&mut self) {
+    fn decline_wanted(&mut self, why: Decline) {
         let all = std::mem::take(&mut self.donations.all);
         let (wanted, others) = all.into_iter().partition(|d| matches!(d.parcel, Parcel::Wanted));
         self.donations.all = others;
         let wanted: Vec<Donation> = wanted;
-        wanted.iter().for_each(|donation| self.decline(donation.to, Decline::Unable));
+        wanted.iter().for_each(|donation| self.decline(donation.to, why));
     }
 
     pub(super) fn tend_donations(&mut self) {

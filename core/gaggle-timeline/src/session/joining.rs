@@ -13,7 +13,7 @@ use crate::hold_up::HoldUp;
 use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
 use crate::remote::Handshake;
 use crate::roster::Incarnation;
-use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, WINDOW_BYTES};
+use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, STATE_BYTES_MAX, WINDOW_BYTES};
 
 /// After the first donor shows up the others get so long, so that every one is as likely.
 const GATHER_DONORS: Micros = Micros::from_millis(120);
@@ -23,6 +23,8 @@ const DONOR_PATIENCE: Micros = Micros::from_millis(1_500);
 const TRANSFER_PATIENCE: Micros = Micros::from_secs(200);
 /// Whoever has nothing to give is asked again after this.
 const UNABLE_REST: Micros = Micros::from_secs(1);
+/// A peer whose state is too large, after this.
+const TOO_LARGE_REST: Micros = Micros::from_secs(10);
 /// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of use.
 const FEEDS_MAX: usize = 4_096;
 /// And so many bytes of them.
@@ -57,6 +59,8 @@ pub(super) struct Joining {
     pub(super) brought_on_at: Micros,
     /// Pieces of a state that came since everything we had to say went out: what the donor cannot know yet that we have.
     unacknowledged: usize,
+    /// A donor said that the state is too large to be sent.
+    too_large: bool,
     /// Who last said that it did something else than this donor says it did.
     pub(super) contradicted: Option<(PeerId, PeerId)>,
 }
@@ -229,7 +233,12 @@ impl<I: Input> Session<I> {
         let greeted = self.remotes.iter().all(|remote| remote.handshake >= Handshake::Synchronized);
         let seeks = self.membership.mode() == Mode::Out
             && matches!(self.joining.stage, Stage::Idle | Stage::Asked { .. });
-        seeks && greeted && !self.over && !self.donors().into_iter().any(|donor| self.may_give(donor))
+        // Those whose state is too large play all the same.
+        seeks
+            && greeted
+            && !self.over
+            && !self.joining.too_large
+            && !self.donors().into_iter().any(|donor| self.may_give(donor))
     }
 
     /// Whether somebody may have a state for us, for all we know: it has not said otherwise.
@@ -376,6 +385,15 @@ impl<I: Input> Session<I> {
                 // It lost its match as we did, and cannot tell: each would wait for the other for ever.
                 self.remotes[index].unable_until = Some(self.now + UNABLE_REST);
                 self.joining.stage = Stage::Idle;
+            }
+            (Stage::Asked { .. }, Decline::TooLarge { bytes }) => {
+                self.remotes[index].unable_until = Some(self.now + TOO_LARGE_REST);
+                self.joining.stage = Stage::Idle;
+                let (peer, max) = (self.remotes[index].peer, STATE_BYTES_MAX);
+                // Others have the same.
+                if !std::mem::replace(&mut self.joining.too_large, true) {
+                    self.events.push(Event::StateTooLarge { peer, bytes, max });
+                }
             }
             _ => self.lose_donor(self.remotes[index].peer),
         }

@@ -6,10 +6,16 @@ use super::Session;
 use crate::config::SessionError;
 use crate::event::Event;
 use crate::membership::Mode;
+use crate::remote::Remote;
 use crate::time_sync::frames_to_make_up;
 
 /// Speed and input delay are looked after once in so many ticks.
 pub(super) const TIME_TICKS: u64 = 3;
+
+/// Lines are looked at once in so many ticks.
+const LINE_TICKS: u64 = 30;
+/// A line is too slow if it has been for so long: one late packet is none.
+const SLOW_FOR: Micros = Micros::from_secs(2);
 
 /// Ticks this machine has to make up for.
 #[derive(Debug, Default)]
@@ -108,6 +114,31 @@ impl<I: Input> Session<I> {
         self.members().filter_map(|remote| remote.clock.rtt_high()).max()
     }
 
+    /// Tells of lines over which neither window nor input delay reach.
+    pub(super) fn watch_lines(&mut self) {
+        if !self.ticks.is_multiple_of(LINE_TICKS) {
+            return;
+        }
+        let delay = self.config.input_delay_limits.1.max(self.config.input_delay_frames);
+        let frames = 2 * u64::from(self.config.window_frames() + delay);
+        let (now, max) = (self.now, Micros::new(frames * self.frame.get()));
+        let counts_all = self.membership.mode() != Mode::Member;
+        for remote in self.remotes.iter_mut().filter(|remote| remote.is_trusted()) {
+            let Some(rtt) = remote.clock.rtt_high().filter(|_| remote.is_open || counts_all) else {
+                continue;
+            };
+            if rtt <= max {
+                remote.slow_since = None;
+                continue;
+            }
+            let since = *remote.slow_since.get_or_insert(now);
+            if now.since(since) >= SLOW_FOR && !remote.slow_told {
+                remote.slow_told = true;
+                self.events.push(Event::LineTooSlow { peer: remote.peer, rtt, max });
+            }
+        }
+    }
+
     /// Speed and input delay follow what was measured.
     pub(super) fn keep_time(&mut self) {
         // What is measured is an average over many packets: looking at it in every tick finds nothing new.
@@ -115,16 +146,29 @@ impl<I: Input> Session<I> {
             return;
         }
         let apart = || self.remotes.iter().filter(|r| r.is_open).filter_map(|r| r.advantage.apart());
-        let off = if self.speed.tick(apart()) { frames_to_make_up(apart()) } else { 0 };
-        if off > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
-            self.make_up.owed = off as u32;
+        let behind = if self.speed.tick(apart()) { frames_to_make_up(apart()) } else { 0 };
+        if behind > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
+            self.make_up.owed = behind;
         }
-        let skip = -off;
-        if skip > 0 && self.wait_told_at.is_none_or(|at| self.now.since(at) >= Micros::from_secs(1)) {
-            self.wait_told_at = Some(self.now);
-            self.events.push(Event::WaitRecommendation { ticks: skip as u32 });
+        if self.is_alone() {
+            self.delay.be_alone();
+        } else {
+            self.delay.tick(self.now, self.rtt_worst().or_else(|| self.rtt_of_joiners()));
         }
-        self.delay.tick(self.now, self.rtt_worst());
+    }
+
+    /// No other peer is in the match or joining it.
+    pub(super) fn is_alone(&self) -> bool {
+        let is_coming = |remote: &Remote| remote.is_up && !remote.watches;
+        self.membership.mode() == Mode::Member
+            && self.members().next().is_none()
+            && !self.remotes.iter().any(is_coming)
+    }
+
+    /// The first who comes should find a delay that fits: it is needed from the frame they are in.
+    fn rtt_of_joiners(&self) -> Option<Micros> {
+        let joiners = self.remotes.iter().filter(|remote| remote.is_up && !remote.watches);
+        joiners.filter_map(|remote| remote.clock.rtt_high()).max()
     }
 
     pub(super) fn note_stall(&mut self) {

@@ -84,9 +84,15 @@ impl<I: Input> Session<I> {
         ledger.set_rows(membership.known(), membership.confirmed(), held);
         self.everybody = None;
         self.note_strangers();
+        let agreed = self.agreed_lately();
         for remote in &mut self.remotes {
             let known = self.membership.known().iter();
+            let was_open = remote.is_open;
             remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_open());
+            if remote.is_open && !was_open {
+                // It took the state of a peer that agreed with all.
+                remote.agreed = remote.agreed.max(agreed);
+            }
             if !remote.is_open && self.seats.is_empty() {
                 // It is missed no more, and may play again before anybody looks.
                 remote.liveness_told = Liveness::Heard;

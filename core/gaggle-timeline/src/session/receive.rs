@@ -113,7 +113,9 @@ impl<I: Input> Session<I> {
     fn take_announce(&mut self, index: usize, announce: &Announce) {
         let remote = &mut self.remotes[index];
         let peer = remote.peer;
-        let seat = self.seats.iter().find(|seat| seat.peer == peer).map(|seat| seat.slots);
+        // Who comes late, or again, still says what it was given: it has not heard that the match began.
+        let seat = self.seats.iter().chain(&self.founders).find(|seat| seat.peer == peer);
+        let seat = seat.map(|seat| seat.slots);
         let refusal = match () {
             () if announce.version != PROTOCOL_VERSION => {
                 Some(Refusal::Version { ours: PROTOCOL_VERSION, theirs: announce.version })
@@ -123,6 +125,9 @@ impl<I: Input> Session<I> {
                 Some(Refusal::Game { ours, theirs })
             }
             () if announce.settings_fingerprint != self.settings_fingerprint => Some(Refusal::Settings),
+            () if announce.shape != self.shape && announce.shape != 0 && self.shape != 0 => {
+                Some(Refusal::Shape { ours: self.shape, theirs: announce.shape })
+            }
             () if seat.is_some_and(|ours| ours != announce.slots && announce.slots != SlotSet::EMPTY) => {
                 Some(Refusal::Slots { ours: seat.unwrap_or_default(), theirs: announce.slots })
             }

@@ -100,7 +100,10 @@ impl<I: Input> Session<I> {
                 self.plan.asked = Some(Asked::Live(frame));
                 Some(Request::Hash { sim: Sim::Live, frame, hash: &mut self.plan.hash })
             }
-            Step::Keep(frame) => Some(Request::Keep { frame, forget_before: self.agreed_by_all() }),
+            Step::Keep(frame) => {
+                let forget_before = self.checks.look_back(self.agreed_by_all());
+                Some(Request::Keep { frame, forget_before })
+            }
             Step::Inquest(step) => Some(self.inquest_request(step)),
         }
     }
@@ -130,6 +133,10 @@ impl<I: Input> Session<I> {
             if self.plan.saved != Some(current) && self.must_save(next) {
                 return Some(self.save_step(current));
             }
+            if self.checks.keep_base(current) {
+                // Before others overwrite it: a peer that catches up saves many in a tick.
+                return Some(Step::Keep(current));
+            }
             self.ledger.current = next;
             self.stats.frames += 1;
             return Some(Step::Advance(next));
@@ -142,7 +149,7 @@ impl<I: Input> Session<I> {
             }
             return Some(Step::Hash(frame));
         }
-        if let Some(frame) = self.checks.keep_due(current) {
+        if let Some(frame) = self.checks.keep_due() {
             return Some(Step::Keep(frame));
         }
         if self.donations.export_due() && self.membership.may_donate() {

@@ -21,6 +21,7 @@ impl<I: Input> Session<I> {
             version: PROTOCOL_VERSION,
             game_fingerprint: self.config.game_fingerprint,
             settings_fingerprint: self.settings_fingerprint,
+            shape: self.shape,
             incarnation: self.membership.me().incarnation,
             slots: own.map_or(SlotSet::EMPTY, |seat| seat.slots),
             company,

@@ -39,12 +39,17 @@ impl Game for Broth {
         if FLIP.take() {
             self.mixed ^= 1 << 9;
         }
+        if ODD_FRAME.get() == Some(self.frame) {
+            self.mixed ^= 1 << 11;
+        }
     }
 }
 
 thread_local! {
     /// The next tick of a live game damages its state, as a bad memory cell would.
     static FLIP: Cell<bool> = const { Cell::new(false) };
+    /// The machine that computes just now computes something else in this frame, whenever it does.
+    static ODD_FRAME: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
 impl Broth {
@@ -85,6 +90,8 @@ pub struct Machine {
     /// Its state was damaged: it may differ from a straight run.
     pub damaged: bool,
     flip_next: bool,
+    /// The frame it computes otherwise than the others.
+    pub odd_frame: Option<u32>,
     /// By history and frame, the hash of what it confirmed.
     pub confirmed: BTreeMap<(u64, Frame), u64>,
     pub compared: u64,
@@ -175,6 +182,7 @@ impl Company {
             straight_from: None,
             damaged: false,
             flip_next: false,
+            odd_frame: None,
             confirmed: BTreeMap::new(),
             compared: 0,
         }
@@ -296,6 +304,13 @@ impl Company {
         self
     }
 
+    /// A machine computes this frame otherwise than the others, whenever it does.
+    pub fn compute_oddly(&mut self, index: usize, frame: u32) -> &mut Self {
+        self.machines[index].damaged = true;
+        self.machines[index].odd_frame = Some(frame);
+        self
+    }
+
     pub fn session(&self, index: usize) -> &Session<u8> {
         self.machines[index].timeline.session()
     }
@@ -351,6 +366,7 @@ impl Company {
                 session.set_input(slot, machine.held).unwrap();
             }
             FLIP.set(std::mem::take(&mut machine.flip_next));
+            ODD_FRAME.set(machine.odd_frame);
             if machine.timeline.tick(now) == Tick::Stalled {
                 machine.stalled += 1;
             }

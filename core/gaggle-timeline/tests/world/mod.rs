@@ -108,7 +108,7 @@ pub struct World<G: Game<Input = u8>> {
     /// Each machine's presses, as its players gave them: (tick, input).
     press: Press,
     held: Vec<u8>,
-    /// Lets a test damage what a machine sends.
+    /// Lets a test damage what a machine sends. What it leaves empty is lost.
     pub tamper: Tamper,
     /// Called before each machine's tick with its index and the number of the tick.
     pub before_tick: Box<dyn FnMut(usize, u64)>,
@@ -257,6 +257,9 @@ impl<G: Game<Input = u8>> World<G> {
             let Some(Reverse(mut flying)) = self.flying.pop() else { return };
             let now = self.local_now(flying.to);
             (self.tamper)(flying.from, flying.to, &mut flying.bytes);
+            if flying.bytes.is_empty() {
+                continue;
+            }
             self.delivered += 1;
             let session = self.machines[flying.to].timeline.session_mut();
             if flying.reliable {
