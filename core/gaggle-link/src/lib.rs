@@ -26,6 +26,7 @@
 //! ```
 
 mod carrier;
+mod carriers;
 mod channel;
 mod config;
 pub mod contract;
@@ -33,6 +34,7 @@ mod event;
 mod impaired;
 mod link;
 mod links;
+mod mesh;
 mod paths;
 pub mod relay;
 mod rendezvous;
@@ -42,12 +44,15 @@ mod stats;
 mod transport;
 
 pub use carrier::{Busy, Carrier, CarrierEvent, DATAGRAM_BYTES_MAX};
+pub use carriers::{Carriers, NoDirect, PlatformCarriers};
 pub use channel::Channel;
 pub use config::LinkConfig;
 pub use event::{Event, Goodbye, LeftReason, PeerFault};
+pub use gaggle_kit::IceServer;
 pub use impaired::Impaired;
 pub use link::Link;
-pub use links::{Direct, IceServer, Links, LinksConfig};
+pub use links::{Direct, Links, LinksConfig};
+pub use mesh::Mesh;
 pub use paths::{Path, PathChanged, PathConfig, PathReason, Paths, Way};
 pub use rendezvous::{Command, Rendezvous};
 pub use signal::{CANDIDATE_BYTES_MAX, Candidate, DESCRIPTION_BYTES_MAX, Signal, SignalBody};

@@ -1,7 +1,8 @@
-//! Chooses, for every pair of peers, the best way there is: direct, through a relay, through a socket.
+//! Chooses, for every pair of peers, the best way there is: direct, through a relay, through a
+//! socket.
 //!
-//! [`Paths`] is a carrier made of carriers. Whoever runs a link on it sees one connection and no gap: streams,
-//! sequence numbers and liveness are the link's and survive every change.
+//! [`Paths`] is a carrier made of carriers. A link on it sees one connection and no
+//! gap: streams, sequence numbers and liveness are the link's and survive every change.
 
 mod pair;
 
@@ -9,7 +10,7 @@ use std::collections::VecDeque;
 
 use gaggle_kit::{FewSet, Micros, PeerId};
 
-use crate::{Busy, Carrier, CarrierEvent};
+use crate::{Busy, Carrier, CarrierEvent, Carriers};
 use pair::{Pair, Step};
 
 /// How a link runs. Better ones first.
@@ -27,7 +28,7 @@ impl Path {
     /// All of them, best first.
     pub const ALL: [Path; 3] = [Path::Direct, Path::Relay, Path::Socket];
 
-    const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self as usize
     }
 }
@@ -44,8 +45,9 @@ impl std::fmt::Display for Path {
 
 /// A carrier that connects to a peer when it is asked to.
 pub trait Way: Carrier {
-    /// Try to reach this peer; [`CarrierEvent::Opened`] tells when it worked. Said again after a failure it tries
-    /// again. A way that needs a connection of its own first (to a relay) opens it now and not before.
+    /// Try to reach this peer; [`CarrierEvent::Opened`] tells when it worked. Said again after a
+    /// failure it tries again. A way that needs a connection of its own first (to a relay) opens it
+    /// now and not before.
     fn connect(&mut self, now: Micros, peer: PeerId);
 }
 
@@ -62,15 +64,17 @@ pub struct PathConfig {
     pub allowed: Vec<Path>,
     /// A way that does not open within this time is joined by the next.
     pub fallback_after: Micros,
-    /// A way on which nothing was heard for so long is joined by the next. Longer than the link's heartbeat, shorter
-    /// than its patience.
+    /// A way on which nothing was heard for so long is joined by the next. Longer than the link's
+    /// heartbeat, shorter than its patience.
     pub silent_after: Micros,
-    /// After a change, the old way is used beside the new for so long: the other side may not be ready yet. A way on which the
-    /// other side was heard so much earlier than on another counts as silent, too: it has left it.
+    /// After a change, the old way is used beside the new for so long: the other side may not be
+    /// ready yet. A way on which the other side was heard so much earlier than on another counts as
+    /// silent, too: it has left it.
     pub overlap: Micros,
     /// A way that fell silent is tried out this often, to find out when it works again.
     pub probe: Micros,
-    /// A better way that failed is tried again after this time, then after twice as long, up to a minute.
+    /// A better way that failed is tried again after this time, then after twice as long, up to a
+    /// minute.
     pub retry_after: Micros,
     /// Without any way for so long the connection is over.
     pub give_up_after: Micros,
@@ -132,7 +136,8 @@ impl std::fmt::Display for PathReason {
     }
 }
 
-/// What one way is asked, whether it works again, and the answer: kinds no link has (PROTOCOL.md, "Paths").
+/// What one way is asked, whether it works again, and the answer: kinds no link has (PROTOCOL.md,
+/// "Paths").
 const QUESTION: u8 = 0xf0;
 const ANSWER: u8 = 0xf1;
 
@@ -144,10 +149,10 @@ fn is_probe(datagram: &[u8]) -> bool {
 const CHANGES_MAX: usize = 256;
 
 /// The best way to every peer, as one carrier.
-pub struct Paths {
+pub struct Paths<C> {
     config: PathConfig,
     local_id: PeerId,
-    ways: [Option<Box<dyn Way>>; 3],
+    carriers: C,
     /// Sorted by peer.
     pairs: Vec<Pair>,
     /// Who may connect; anybody if there is no list.
@@ -160,19 +165,19 @@ pub struct Paths {
     now: Micros,
 }
 
-impl std::fmt::Debug for Paths {
+impl<C> std::fmt::Debug for Paths<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Paths").field("pairs", &self.pairs).finish_non_exhaustive()
     }
 }
 
-impl Paths {
-    /// No way yet: see [`Paths::add`].
-    pub fn new(local_id: PeerId, config: PathConfig) -> Paths {
+impl<C: Carriers> Paths<C> {
+    /// Over these carriers, as far as [`PathConfig::allowed`] has their paths.
+    pub fn new(local_id: PeerId, config: PathConfig, carriers: C) -> Paths<C> {
         Paths {
             config,
             local_id,
-            ways: [None, None, None],
+            carriers,
             pairs: Vec::new(),
             guests: None,
             invitations: VecDeque::new(),
@@ -182,16 +187,22 @@ impl Paths {
         }
     }
 
-    /// Adds a way. One that is not allowed is dropped.
-    #[must_use]
-    pub fn add(mut self, path: Path, way: impl Way + 'static) -> Paths {
-        if self.config.allowed.contains(&path) {
-            self.ways[path.index()] = Some(Box::new(way));
-        }
-        self
+    /// The carriers, for what only they know.
+    pub fn carriers(&self) -> &C {
+        &self.carriers
     }
 
-    /// This peer should be reached: begins with the best way. A peer that connects by itself needs no such call.
+    /// The carriers, for what only they can do.
+    pub fn carriers_mut(&mut self) -> &mut C {
+        &mut self.carriers
+    }
+
+    fn is_usable(&self, path: Path) -> bool {
+        self.config.allowed.contains(&path) && self.carriers.has(path)
+    }
+
+    /// This peer should be reached: begins with the best way. A peer that connects by itself needs
+    /// no such call.
     pub fn connect(&mut self, now: Micros, peer: PeerId) {
         self.pair(now, peer).wanted = true;
         self.advance(now);
@@ -199,7 +210,7 @@ impl Paths {
 
     /// From now on only who is admitted may connect; others are turned away on every way.
     #[must_use]
-    pub fn with_guest_list(mut self) -> Paths {
+    pub fn with_guest_list(mut self) -> Paths<C> {
         self.guests = Some(FewSet::new());
         self
     }
@@ -219,8 +230,8 @@ impl Paths {
         self.pairs.iter().any(|pair| pair.peer == peer)
     }
 
-    /// The next peer that should be told, by whatever means there are, that it is waited for at the relay. It may not have noticed
-    /// that another way is needed.
+    /// The next peer that should be told, by whatever means there are, that it is waited for at the
+    /// relay. It may not have noticed that another way is needed.
     pub fn next_invitation(&mut self) -> Option<PeerId> {
         self.invitations.pop_front()
     }
@@ -256,7 +267,7 @@ impl Paths {
         let index = match self.pairs.binary_search_by_key(&peer, |pair| pair.peer) {
             Ok(index) => index,
             Err(index) => {
-                let usable = [0, 1, 2].map(|nth: usize| self.ways[nth].is_some());
+                let usable = Path::ALL.map(|path| self.is_usable(path));
                 self.pairs.insert(index, Pair::new(peer, usable, now));
                 index
             }
@@ -275,9 +286,7 @@ impl Paths {
             match step {
                 Step::Rest => index += 1,
                 Step::Connect { path, invite } => {
-                    if let Some(way) = &mut self.ways[path.index()] {
-                        way.connect(now, peer);
-                    }
+                    self.carriers.connect(now, path, peer);
                     if invite && !self.invitations.contains(&peer) {
                         self.invitations.push_back(peer);
                     }
@@ -292,11 +301,7 @@ impl Paths {
                 }
                 Step::Lose => self.note(PathChanged { peer, path: None, reason: PathReason::Closed }),
                 Step::Probe { path, token } => self.say(now, path, peer, QUESTION, token),
-                Step::Leave(path) => {
-                    if let Some(way) = &mut self.ways[path.index()] {
-                        way.close(now, peer);
-                    }
-                }
+                Step::Leave(path) => self.carriers.close(now, path, peer),
                 Step::GiveUp => {
                     self.told.push_back(CarrierEvent::Closed { peer });
                     self.pairs.remove(index);
@@ -317,10 +322,8 @@ impl Paths {
 
     fn say(&mut self, now: Micros, path: Path, peer: PeerId, kind: u8, token: u32) {
         let [a, b, c, d] = token.to_le_bytes();
-        if let Some(way) = &mut self.ways[path.index()] {
-            // Lost questions are asked again.
-            let _ = way.send(now, peer, &[kind, a, b, c, d]);
-        }
+        // Lost questions are asked again.
+        let _ = self.carriers.send(now, path, peer, &[kind, a, b, c, d]);
     }
 
     fn note(&mut self, change: PathChanged) {
@@ -331,7 +334,7 @@ impl Paths {
     }
 }
 
-impl Carrier for Paths {
+impl<C: Carriers> Carrier for Paths<C> {
     fn local_id(&self) -> PeerId {
         self.local_id
     }
@@ -339,14 +342,11 @@ impl Carrier for Paths {
     fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
         let Some(pair) = self.pairs.iter().find(|pair| pair.peer == to) else { return Ok(()) };
         let (active, beside) = (pair.active(), pair.beside(now));
-        if let Some(way) = beside.and_then(|path| self.ways[path.index()].as_mut()) {
+        if let Some(path) = beside {
             // A copy: if that way is busy, the other one has it.
-            let _ = way.send(now, to, datagram);
+            let _ = self.carriers.send(now, path, to, datagram);
         }
-        match active.and_then(|path| self.ways[path.index()].as_mut()) {
-            Some(way) => way.send(now, to, datagram),
-            None => Ok(()),
-        }
+        active.map_or(Ok(()), |path| self.carriers.send(now, path, to, datagram))
     }
 
     fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
@@ -356,8 +356,10 @@ impl Carrier for Paths {
             }
             let mut arrived = None;
             for path in Path::ALL {
-                let Some(way) = &mut self.ways[path.index()] else { continue };
-                if let Some(event) = way.poll(now, datagram) {
+                if !self.config.allowed.contains(&path) {
+                    continue;
+                }
+                if let Some(event) = self.carriers.poll(now, path, datagram) {
                     arrived = Some((path, event));
                     break;
                 }
@@ -366,8 +368,8 @@ impl Carrier for Paths {
                 Some((path, CarrierEvent::Opened { peer } | CarrierEvent::Rerouted { peer })) => {
                     if self.is_guest(peer) {
                         self.pair(now, peer).opened(path, now);
-                    } else if let Some(way) = &mut self.ways[path.index()] {
-                        way.close(now, peer);
+                    } else {
+                        self.carriers.close(now, path, peer);
                     }
                 }
                 Some((path, CarrierEvent::Closed { peer })) => {
@@ -395,17 +397,16 @@ impl Carrier for Paths {
     }
 
     fn poll_timeout(&self) -> Micros {
-        let ways = self.ways.iter().flatten().map(|way| way.poll_timeout());
         let pairs = self.pairs.iter().map(|pair| pair.timeout(self.now, &self.config));
-        ways.chain(pairs).min().unwrap_or(Micros::MAX)
+        pairs.fold(self.carriers.poll_timeout(), Micros::min)
     }
 
     fn dropped(&self) -> u64 {
-        self.ways.iter().flatten().map(|way| way.dropped()).sum()
+        self.carriers.dropped()
     }
 
     fn close(&mut self, now: Micros, peer: PeerId) {
-        self.ways.iter_mut().flatten().for_each(|way| way.close(now, peer));
+        Path::ALL.into_iter().for_each(|path| self.carriers.close(now, path, peer));
         self.pairs.retain(|pair| pair.peer != peer);
     }
 }

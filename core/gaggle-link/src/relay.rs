@@ -1,17 +1,19 @@
 //! What a machine and a relay say to each other, and the machine's side of it.
 //!
-//! A relay forwards datagrams between members of one room who proved who they are. A member has one connection to it for all its
-//! peers: a socket, over which everything that must not get lost is said, and beside it, where the network allows, a channel that
-//! is as good as UDP and carries nothing but datagrams. The socket carries datagrams too when there is no channel.
+//! A relay forwards datagrams between members of one room who proved who they are. A member has one
+//! connection to it for all its peers: a socket, over which everything that must not get lost is
+//! said, and beside it, where the network allows, a channel that is as good as UDP and carries
+//! nothing but datagrams. The socket carries datagrams too when there is no channel.
 //!
-//! [`RelayClient`] decides, a [`Line`] has the socket and the channel, and a [`RelayWay`] of each [`Leg`] is what
-//! [`Paths`](crate::Paths) takes: [`Path::Relay`](crate::Path::Relay) is the channel, [`Path::Socket`](crate::Path::Socket) the
-//! socket. The other side is in `shell/gaggle-relay`. PROTOCOL.md, "Relay", has the frames.
+//! [`RelayClient`] decides, a [`Line`] has the socket and the channel, and [`RelayCarrier`] owns
+//! both and is asked by [`Leg`]: [`Path::Relay`](crate::Path::Relay) is the channel,
+//! [`Path::Socket`](crate::Path::Socket) the socket. The other side is in `shell/gaggle-relay`.
+//! PROTOCOL.md, "Relay", has the frames.
 
+mod carrier;
 mod client;
 mod frame;
-mod way;
 
+pub use carrier::{Line, LineEvent, RelayCarrier};
 pub use client::{Leg, Order, RelayClient};
 pub use frame::{DATA_HEADER_BYTES, RELAY_FRAME_BYTES_MAX, RELAY_TEXT_BYTES_MAX, RelayFrame, RelayRefusal};
-pub use way::{Line, LineEvent, RelayHandle, RelayWay};

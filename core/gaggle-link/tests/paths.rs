@@ -55,7 +55,7 @@ struct Rig {
     connected: [bool; 3],
     /// Until when each peer is told nothing by the direct way.
     silent_until: [Rc<Cell<Micros>>; 2],
-    paths: [Paths; 2],
+    paths: [Paths<[Option<SlowWay>; 3]>; 2],
     now: Micros,
     sent: u32,
     /// When each numbered datagram of peer 0 reached peer 1 first.
@@ -80,10 +80,7 @@ impl Rig {
                 calls: Rc::clone(&calls[nth]),
                 silent_until: if nth == 0 { Rc::clone(&silent_until[peer]) } else { Rc::default() },
             };
-            Paths::new(networks[0].id(peer), config.clone())
-                .add(Path::Direct, way(0))
-                .add(Path::Relay, way(1))
-                .add(Path::Socket, way(2))
+            Paths::new(networks[0].id(peer), config.clone(), [0, 1, 2].map(|nth| Some(way(nth))))
         });
         let mut rig = Rig {
             networks,
@@ -289,8 +286,10 @@ fn a_way_that_works_again_is_taken_again_and_one_that_works_one_way_is_not() {
 #[test]
 fn who_is_not_on_the_list_is_turned_away() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(0), None, None]);
-    let barred =
-        std::mem::replace(&mut rig.paths[0], Paths::new(rig.networks[0].id(0), PathConfig::default()));
+    let barred = std::mem::replace(
+        &mut rig.paths[0],
+        Paths::new(rig.networks[0].id(0), PathConfig::default(), [None, None, None]),
+    );
     rig.paths[0] = barred.with_guest_list();
     rig.run(Micros::from_secs(1));
     assert_eq!(rig.path(0), None);

@@ -65,7 +65,7 @@ fn large(nth: usize) -> Vec<u8> {
 struct Rig {
     direct: World,
     relay: World,
-    links: [Link<Paths>; 2],
+    links: [Link<Paths<[Option<Given>; 3]>>; 2],
     now: Micros,
     /// Nothing is sent but what the link sends by itself.
     is_quiet: bool,
@@ -87,9 +87,8 @@ impl Rig {
         direct.everywhere(conditions(DIRECT_RTT));
         relay.everywhere(conditions(RELAY_RTT));
         let links = [0, 1].map(|peer| {
-            let paths = Paths::new(direct.id(peer), PathConfig::default())
-                .add(Path::Direct, Given(direct.carrier(peer)))
-                .add(Path::Relay, Given(relay.carrier(peer)));
+            let carriers = [Some(Given(direct.carrier(peer))), Some(Given(relay.carrier(peer))), None];
+            let paths = Paths::new(direct.id(peer), PathConfig::default(), carriers);
             Link::new(paths, LinkConfig::default(), seed ^ (peer as u64) << 32)
         });
         let mut rig = Rig {

@@ -5,7 +5,7 @@ use gaggle_lobby::client::ClientConfig;
 use gaggle_lobby::view::Json;
 use gaggle_lobby::{Label, ParseLabelError, RoomCode};
 use gaggle_replica::Policy;
-use gaggle_timeline::SessionConfig;
+use gaggle_timeline::{Game, SessionConfig, shape_of};
 
 /// Which room to be in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,7 +72,8 @@ impl RoomConfig {
     }
 
     /// Only those meet whose version is the same. Change it whenever a rule of the game changes: machines that play by
-    /// different rules come apart. Most give their crate's version.
+    /// different rules come apart. Most give their crate's version. Builds whose states or inputs have other fields never meet,
+    /// whatever their version.
     ///
     /// ```
     /// use gaggle::RoomConfig;
@@ -101,11 +102,13 @@ impl RoomConfig {
         self
     }
 
-    /// What peers must have in common, as the lobby calls it: the version of the game, and the settings of the match.
-    pub(crate) fn build<I: gaggle_kit::Input>(&self) -> Label {
-        let parts =
-            [self.session.game_fingerprint, self.session.settings_fingerprint::<I>(self.session.slots)];
-        let mut bytes = [0; 16];
+    /// What peers must have in common, as the lobby calls it: the version of the game, the fields of its state and input, and
+    /// the settings of the match.
+    pub(crate) fn build<G: Game>(&self) -> Label {
+        let session = &self.session;
+        let settings = session.settings_fingerprint::<G::Input>(session.slots);
+        let parts = [session.game_fingerprint, settings, shape_of::<G>()];
+        let mut bytes = [0; 24];
         for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
             chunk.copy_from_slice(&part.to_le_bytes());
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gaggle_kit::{Frame, PeerId};
+use gaggle_kit::{Frame, Micros, PeerId};
 use gaggle_link::{Path, PathReason};
 use gaggle_lobby::client::RequestId;
 use gaggle_lobby::view::LeaveReason;
@@ -16,6 +16,38 @@ pub enum Parting {
     Goodbye,
     /// Nothing was heard of them any more. Their seat is kept for a while.
     Silence,
+}
+
+/// Why a peer's link was closed. Shown as text it says what a developer has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// In a [`Room`](crate::Room): it plays by other rules than we do.
+    Match(gaggle_timeline::Refusal),
+    /// In a [`Room`](crate::Room): it did what no network can do to a packet.
+    MatchFault(gaggle_timeline::PeerFault),
+    /// In a [`SharedRoom`](crate::SharedRoom): it plays by other rules than we do.
+    World(gaggle_replica::Refusal),
+    /// In a [`SharedRoom`](crate::SharedRoom): it did what no network can do to a packet.
+    WorldFault(gaggle_replica::PeerFault),
+}
+
+impl Rejection {
+    /// Whether it is another build of the game, and did nothing wrong.
+    pub fn is_other_build(&self) -> bool {
+        matches!(self, Rejection::Match(_) | Rejection::World(_))
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rejection::Match(refusal) => write!(f, "{refusal}"),
+            Rejection::MatchFault(fault) => write!(f, "{fault}"),
+            Rejection::World(refusal) => write!(f, "{refusal}"),
+            Rejection::WorldFault(fault) => write!(f, "{fault}"),
+        }
+    }
 }
 
 /// Something players should know, each told once. Shown as text it is a calm sentence.
@@ -60,8 +92,39 @@ pub enum Event {
         /// How far it is.
         percent: u8,
     },
-    /// That did not work, and we go on alone.
+    /// That did not work, and we go on alone. [`Event::Rejected`], [`Event::StateTooLarge`] or [`Event::LineTooSlow`] said why, if
+    /// more is known than that the others could not be reached in time.
     JoinFailed,
+    /// The link to a peer was closed for good: it has another build of the game, or did what only a bug does. If that holds for
+    /// everybody in the room, we leave it.
+    Rejected {
+        /// Who.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+        /// Why.
+        reason: Rejection,
+    },
+    /// The state of the match is larger than can be sent, so no peer can join. To mend in the game: what never changes, such as
+    /// levels and tables, belongs outside of its state.
+    StateTooLarge {
+        /// What it has, in bytes.
+        bytes: u64,
+        /// What it may have.
+        max: u64,
+    },
+    /// A packet to a peer and back takes longer than this match can bear: it runs slower than it should, and a peer that comes over
+    /// such a line may not get in.
+    LineTooSlow {
+        /// To whom.
+        peer: PeerId,
+        /// What they are called.
+        name: String,
+        /// How long it takes.
+        rtt: Micros,
+        /// How long it may take.
+        max: Micros,
+    },
     /// We are in the match of the room, for the first time or again after [`Room::rest`](crate::Room::rest). Whoever is there is told by
     /// [`Room::people`](crate::Room::people); Came and Went say what changes from here on.
     Together,
@@ -165,6 +228,19 @@ impl fmt::Display for Event {
             Event::ResultKept => f.write_str("the result is kept"),
             Event::Joining { percent } => write!(f, "joining, {percent} %"),
             Event::JoinFailed => f.write_str("joining did not work, you play alone"),
+            Event::Rejected { name, reason, .. } if reason.is_other_build() => {
+                write!(f, "{name} has another build of the game, you cannot play together")
+            }
+            Event::Rejected { name, .. } => write!(f, "the link to {name} was closed after a fault"),
+            Event::StateTooLarge { bytes, max } => {
+                write!(f, "nobody can join: the game's state has {bytes} bytes, at most {max} can be sent")
+            }
+            Event::LineTooSlow { name, rtt, max, .. } => write!(
+                f,
+                "the line to {name} is too slow: {} ms, at most {} ms can be played over",
+                rtt.as_millis(),
+                max.as_millis()
+            ),
             Event::Together => f.write_str("you are in"),
             Event::Watching => f.write_str("you are watching"),
             Event::Came { name, .. } => write!(f, "{name} dropped in"),

@@ -3,7 +3,7 @@
 use gaggle_kit::Input;
 
 /// One player's input. It is said as often as the display shows something, and taken once per frame of the game: what is held
-/// goes on, and a press in between is neither lost nor counted twice.
+/// goes on, and a press in between is neither lost nor counted twice, however long the key stays down.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Held<I> {
     now: I,
@@ -13,8 +13,10 @@ pub(crate) struct Held<I> {
 
 impl<I: Input> Held<I> {
     pub(crate) fn set(&mut self, input: I) {
+        // At any rate of the display, only the edge of a one-shot press counts.
+        let begun = input.begun_since(self.now);
         self.now = input;
-        self.done = Some(self.done.map_or(input, |earlier| I::merge(earlier, input)));
+        self.done = Some(self.done.map_or(begun, |earlier| I::merge(earlier, begun)));
     }
 
     /// For the next frame.

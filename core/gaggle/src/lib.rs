@@ -3,7 +3,7 @@
 //! A game is a value with a `tick` ([`Game`]), or a [`World`] of objects that are moved by whoever holds them. A [`Room`] plays
 //! the one, a [`SharedRoom`] the other, alone at once; it finds others through the lobby, lets
 //! them in and out while it runs, and tells what players should know. Sockets come from `gaggle-native` or
-//! `gaggle-browser` behind the trait [`Outside`]; nothing here reads a clock.
+//! `gaggle-browser` behind the trait [`Platform`]; nothing here reads a clock.
 //!
 //! [`Event`] is what players should know, in words. Each layer below has events and faults of its own for whoever builds on
 //! it alone, under its own name: [`timeline::Event`] and [`timeline::PeerFault`], [`replica::Event`] and
@@ -14,9 +14,7 @@ mod event;
 mod held;
 mod lounge;
 mod mailbox;
-mod nowhere;
-mod online;
-mod outside;
+mod platform;
 mod play;
 mod recording;
 mod room;
@@ -24,12 +22,10 @@ mod shared;
 mod world;
 
 pub use config::{RoomConfig, SharedConfig, Wish};
-pub use event::{Event, Parting};
+pub use event::{Event, Parting, Rejection};
 pub use lounge::Person;
 pub use mailbox::MESSAGE_BYTES_MAX;
-pub use nowhere::{Nowhere, Silence};
-pub use online::{MakeLinks, Online, OnlineConfig};
-pub use outside::{LinksSetup, LobbyNews, Outside};
+pub use platform::{ConnectMesh, MeshSetup, NoLobby, NoMesh, NoNetwork, Online, OnlineConfig, Platform};
 pub use room::{Room, Stage, Waiting};
 pub use shared::SharedRoom;
 pub use world::World;

@@ -95,8 +95,8 @@ impl<G: Game> Recording<G> {
         self.marks.iter().copied()
     }
 
-    /// The file so far. The last second may be missing.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// The match so far as a whole file; none before its first frame.
+    pub(crate) fn file(&self) -> Option<Vec<u8>> {
+        (!self.bytes.is_empty()).then(|| [&self.bytes[..], &self.recorder.ending()].concat())
     }
 }

@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::held::Held;
 use crate::lounge::{Errand, Lounge};
 use crate::mailbox::Mailbox;
-use crate::outside::Outside;
+use crate::platform::Platform;
 use crate::play::Play;
 use crate::recording::Recording;
 
@@ -53,13 +53,23 @@ pub struct Waiting {
     pub hears_nobody: bool,
 }
 
+/// While we rest: whoever comes in has everything by then, and whoever was left to play has heard our goodbye.
+const LET_GO_AFTER: Micros = Micros::from_secs(1);
+
 /// An attempt to come into a running match, while the game at hand goes on.
 struct Joining<G: Game> {
     play: Play<G>,
-    give_up_at: Micros,
+    /// When it began, or last came farther than before.
+    progress_at: Micros,
     /// Since when nobody in the room plays and it is ours to begin.
     alone_since: Option<Micros>,
     percent: u8,
+    /// The farthest it ever was, in percent.
+    best: u8,
+    /// Those whose links were closed for good.
+    rejected: FewSet<PeerId>,
+    /// It can never work.
+    hopeless: bool,
 }
 
 /// The whole life of being online, behind one object.
@@ -68,11 +78,11 @@ struct Joining<G: Game> {
 /// finds a room, comes into the match there without anybody pausing, and goes on alone when everybody has left or the
 /// network is gone.
 ///
-/// It does nothing by itself: sockets are behind [`Outside`], which `gaggle-native` and `gaggle-browser` provide. Here is one
+/// It does nothing by itself: sockets are behind [`Platform`], which `gaggle-native` and `gaggle-browser` provide. Here is one
 /// without any, as in a test:
 ///
 /// ```
-/// use gaggle::{Game, Input, Inputs, Micros, Nowhere, Room, RoomConfig, Slot, State};
+/// use gaggle::{Game, Input, Inputs, Micros, NoNetwork, Room, RoomConfig, Slot, State};
 ///
 /// #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
 /// struct Pad { right: bool, #[input(one_shot)] jump: bool }
@@ -90,7 +100,7 @@ struct Joining<G: Game> {
 /// }
 ///
 /// let config = RoomConfig::new("runner", 2)?.version("1.0");
-/// let mut room = Room::open(Micros::ZERO, config, Nowhere::default(), Runner { x: 0, jumps: 0 }, 7)?;
+/// let mut room = Room::open(Micros::ZERO, config, NoNetwork::default(), Runner { x: 0, jumps: 0 }, 7)?;
 /// for shown in 1..=144 {
 ///     // A display of 144 Hz, and a jump in one of its frames.
 ///     room.set_input(0, Pad { right: true, jump: shown == 70 });
@@ -106,18 +116,22 @@ struct Joining<G: Game> {
 /// assert_eq!(room.game().jumps, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Room<G: Game, O: Outside> {
-    lounge: Lounge<SessionConfig, O>,
+pub struct Room<G: Game, P: Platform> {
+    lounge: Lounge<SessionConfig, P>,
     /// What is on the screen.
     shown: Play<G>,
     /// The game a frame ago, for drawing in between.
     before: G,
     /// What is on the screen is the match of the room.
     together: bool,
+    /// It is one of our own, because we did not get into that of the others, and no peer has joined it yet.
+    apart: bool,
     joining: Option<Joining<G>>,
     resting: bool,
     /// We left the match on the screen, to come back.
     stood_up: bool,
+    /// While we rest: since when others are there, or since when we have left the match to them.
+    knocked: Option<Micros>,
     recording: Option<Recording<G>>,
     players: Vec<Held<G::Input>>,
     /// Those in the match of whom nothing is heard at the moment.
@@ -127,16 +141,18 @@ pub struct Room<G: Game, O: Outside> {
     mailbox: Mailbox,
     /// Where we sat in the match of this room before we stood up.
     old_slots: Option<SlotSet>,
+    /// The input delay the player chose.
+    input_delay: Option<u32>,
 }
 
-impl<G: Game, O: Outside> fmt::Debug for Room<G, O> {
+impl<G: Game, P: Platform> fmt::Debug for Room<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let frame = self.shown.session().current_frame();
         f.debug_struct("Room").field("seat", &self.lounge.seat).field("frame", &frame).finish_non_exhaustive()
     }
 }
 
-impl<G: Game + Clone, O: Outside> Room<G, O> {
+impl<G: Game + Clone, P: Platform> Room<G, P> {
     /// Begins to play this game alone, and looks for others. The seed should be random; the game must be what everybody
     /// would begin with.
     ///
@@ -145,30 +161,33 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     pub fn open(
         now: Micros,
         config: RoomConfig,
-        outside: O,
+        platform: P,
         game: G,
         seed: u64,
-    ) -> Result<Room<G, O>, SessionError> {
+    ) -> Result<Room<G, P>, SessionError> {
         check_seats(&config, config.local_players)?;
         let mut rng = Prng::new(seed);
         let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = config.first_slots(config.local_players);
         let session = solo_session(&config.session, nobody, slots, 0, &mut rng)?;
-        let build = config.build::<G::Input>();
+        let build = config.build::<G>();
         let mut room = Room {
             before: game.clone(),
             shown: Play::new(now, session, game),
             together: false,
+            apart: false,
             joining: None,
             resting: false,
             stood_up: false,
+            knocked: None,
             recording: None,
             players: vec![Held::default(); config.local_players],
             mailbox: Mailbox::default(),
             old_slots: None,
+            input_delay: None,
             silent: FewSet::new(),
             still_since: None,
-            lounge: Lounge::new(now, config, build, outside, rng),
+            lounge: Lounge::new(now, config, build, platform, rng),
         };
         room.lounge.look_for_others(false);
         Ok(room)
@@ -220,8 +239,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     /// What a player at this machine does now; players are counted from 0, and of others than
-    /// [`RoomConfig::local_players`] nothing is heard. It counts until something else is done; a press in
-    /// between that is [`one_shot`](gaggle_kit::Input) counts exactly once, however short it was and whatever the display's rate.
+    /// [`RoomConfig::local_players`] nothing is heard. It counts until something else is done. A press that is
+    /// [`one_shot`](gaggle_kit::Input) counts exactly once, however short or long the key is down and whatever the display's rate:
+    /// it counts again when it was not in the input in between.
     pub fn set_input(&mut self, player: usize, input: G::Input) {
         if let Some(held) = self.players.get_mut(player) {
             held.set(input);
@@ -252,8 +272,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.receive();
         let ticks = self.tick();
         self.hear_session();
-        if self.resting && !self.stood_up {
-            self.stand_up();
+        if self.resting {
+            self.leave_to_others();
         }
         self.send_packets();
         if self.lounge.config.record {
@@ -284,18 +304,20 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.shown.timeline.take_bundle()
     }
 
-    /// The input delay from now on, in frames; `None` lets it adapt to the network again.
+    /// The input delay from now on, in frames, alone and with others; `None` lets it adapt to the network again, and be 0 alone.
     ///
     /// # Errors
     /// If it is outside [`SessionConfig::input_delay_limits`].
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
-        self.shown.session_mut().set_input_delay(frames)
+        self.shown.session_mut().set_input_delay(frames)?;
+        self.input_delay = frames;
+        Ok(())
     }
 
-    /// The match on the screen as a replay file, from where we came in to about a second ago. None unless
-    /// [`RoomConfig::record`] is set.
-    pub fn replay(&self) -> Option<&[u8]> {
-        self.recording.as_ref().map(Recording::bytes).filter(|bytes| !bytes.is_empty())
+    /// The match on the screen as a whole replay file, from where we came in to the last frame that is final. Recording goes
+    /// on. None unless [`RoomConfig::record`] is set.
+    pub fn replay(&self) -> Option<Vec<u8>> {
+        self.recording.as_ref().and_then(Recording::file)
     }
 
     /// Hashes of final states, one a second, the latest last: equal frames of one match have equal hashes everywhere. None
@@ -320,7 +342,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             _ if self.resting => Stage::Resting,
             Some(joining) => Stage::Joining { percent: joining.percent },
             None if self.is_watching() => Stage::Watching,
-            None if self.together => Stage::Together,
+            None if self.together && !self.apart => Stage::Together,
             None => Stage::Solo,
         }
     }
@@ -340,7 +362,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.lounge.next_event()
     }
 
-    /// What machines must have in common to meet, as the lobby calls it: the version of the game and the settings of the match.
+    /// What machines must have in common to meet, as the lobby calls it: the version of the game, the fields of its state and
+    /// input, and the settings of the match.
     pub fn build(&self) -> &Label {
         &self.lounge.build
     }
@@ -350,14 +373,14 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.lounge.client.as_mut()
     }
 
-    /// The world outside.
-    pub fn outside(&self) -> &O {
-        &self.lounge.outside
+    /// The platform, for what only it can do.
+    pub fn platform(&self) -> &P {
+        &self.lounge.platform
     }
 
-    /// The world outside.
-    pub fn outside_mut(&mut self) -> &mut O {
-        &mut self.lounge.outside
+    /// The platform, for what only it can do.
+    pub fn platform_mut(&mut self) -> &mut P {
+        &mut self.lounge.platform
     }
 
     /// Nobody looks for a while: stands up, so that nobody has to wait for us. Keep calling [`Room::update`] as often as
@@ -370,7 +393,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.resting = true;
         self.players.iter_mut().for_each(Held::let_go);
         self.joining = None;
+        self.lounge.joins = false;
+        self.knocked = None;
         self.stand_up();
+        self.lounge.set_resting(true);
     }
 
     /// Somebody looks again: sits down where we were.
@@ -378,6 +404,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         if !std::mem::take(&mut self.resting) {
             return;
         }
+        self.lounge.set_resting(false);
         self.shown.skip_time(self.lounge.now);
         let came_in = self.together || self.joining.is_some() || self.lounge.seat.is_none();
         if std::mem::take(&mut self.stood_up) || !came_in {
@@ -394,8 +421,10 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
 
     /// The page is closed, or loaded again: leaves the room, so that nobody waits, but has the seat kept for a moment. Whoever
     /// opens a room with the same [key and seat](RoomConfig::client) within 10 s has it again.
+    /// The lobby hears nothing more of this one before [`Client::reconnect`].
     pub fn close(&mut self) {
         self.part(true);
+        self.lounge.hang_up();
     }
 
     /// Takes the seat over from another tab: after [`Event::Elsewhere`].
@@ -421,6 +450,14 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         self.together && !self.is_watching() && self.lounge.report(&owners, level, digest)
     }
 
+    /// Tells the lobby our points so far and how far we came: call it as often as they change, it is said every 15 s and when we leave. They are
+    /// kept as our claim if no [report](Room::report) names us.
+    pub fn set_score(&mut self, points: i64, level: Option<u32>) {
+        if self.together && !self.is_watching() {
+            self.lounge.set_score(points, level);
+        }
+    }
+
     /// Another match begins in the same room. Everybody may call this; only the host of the room tells the lobby.
     pub fn begin_round(&mut self) {
         self.lounge.begin_round();
@@ -435,6 +472,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
                 Errand::Join => self.begin_joining(),
                 Errand::GoSolo => self.go_solo(),
                 Errand::Regard => {}
+                Errand::Woken => self.rejoin_others(),
             }
         }
     }
@@ -446,7 +484,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             if !self.is_watching() {
                 let _ = self.shown.session_mut().remove(peer);
             }
-            self.lounge.outside.forget(self.lounge.now, peer);
+            self.lounge.remove_link(peer);
         }
     }
 
@@ -463,6 +501,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn stand_up(&mut self) {
         if self.has_company() && !self.is_watching() {
             self.stood_up = true;
+            self.knocked = Some(self.lounge.now);
             self.old_slots = Some(self.own_slots()).filter(|slots| !slots.is_empty());
             self.shown.session_mut().leave();
             self.shown.tick(self.lounge.now, &mut self.players);
@@ -470,8 +509,32 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         }
     }
 
+    /// While we rest: stands up for those who have come in, and lets go of those who need nothing of us any more.
+    fn leave_to_others(&mut self) {
+        if !self.stood_up && self.has_company() {
+            self.stand_up();
+        } else if self.stood_up || self.lounge.has_others_awake() {
+            let since = *self.knocked.get_or_insert(self.lounge.now);
+            if self.lounge.now.since(since) >= LET_GO_AFTER && self.lounge.mesh.as_mut().is_some() {
+                self.stood_up = true;
+                self.lounge.mesh = None;
+            }
+        } else {
+            self.knocked = None;
+        }
+    }
+
+    /// We are back, and the lobby knows. Those who came while we rested and are not in our match play another.
+    fn rejoin_others(&mut self) {
+        let plays_alone = self.together && self.joining.is_none() && !self.has_company();
+        if plays_alone && !self.resting && !self.is_watching() && self.lounge.has_others_awake() {
+            self.lounge.renew_links();
+            self.begin_joining();
+        }
+    }
+
     fn receive(&mut self) {
-        let Some(links) = self.lounge.outside.links() else { return };
+        let Some(links) = self.lounge.mesh.as_mut() else { return };
         match &mut self.joining {
             Some(joining) => joining.play.receive(self.lounge.now, links, &mut self.mailbox),
             None if self.together => self.shown.receive(self.lounge.now, links, &mut self.mailbox),
@@ -481,7 +544,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     fn send_packets(&mut self) {
-        let Some(links) = self.lounge.outside.links() else { return };
+        let Some(links) = self.lounge.mesh.as_mut() else { return };
         match &mut self.joining {
             Some(joining) => joining.play.send(self.lounge.now, links),
             None if self.together => self.shown.send(self.lounge.now, links),
@@ -492,8 +555,8 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     fn tick(&mut self) -> u32 {
         // Who stood up has its last frames to confirm, and whoever knocks must be let in; who rests alone has
         // nothing to do.
-        let is_needed =
-            self.stood_up || self.lounge.outside.links().is_some_and(|links| !links.peers().is_empty());
+        let is_linked = |links: &mut P::Mesh| self.stood_up || !links.peers().is_empty();
+        let is_needed = self.lounge.mesh.as_mut().is_some_and(is_linked);
         let ticks = if self.resting && !is_needed {
             self.shown.skip_time(self.lounge.now);
             0
@@ -518,6 +581,12 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     /// Comes into the match others play in the room, while the game at hand goes on.
     fn begin_joining(&mut self) {
         let Some(peer) = self.lounge.me() else { return };
+        self.lounge.joins = !self.resting;
+        if self.resting {
+            // Nobody looks: it is begun when somebody does.
+            self.together = false;
+            return;
+        }
         let wanted = self.wanted_slots();
         let Lounge { config, rng, now, .. } = &mut self.lounge;
         let incarnation = Incarnation(rng.next_u32());
@@ -527,31 +596,61 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             _ => Session::join(config.session.clone(), peer, config.local_players, incarnation),
         };
         let Ok(session) = session else { unreachable!("the settings held for the match alone") };
-        let give_up_at = *now + config.join_within;
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
-        self.joining = Some(Joining { play, give_up_at, alone_since: None, percent: 0 });
+        self.joining = Some(Joining {
+            play,
+            progress_at: *now,
+            alone_since: None,
+            percent: 0,
+            best: 0,
+            rejected: FewSet::new(),
+            hopeless: false,
+        });
         self.lounge.push(Event::Joining { percent: 0 });
     }
 
     /// Makes what is on the screen the match of the room, into which others come.
     fn found(&mut self) {
-        let Some(peer) = self.lounge.me() else { return };
+        if self.found_match() {
+            self.apart = false;
+            self.lounge.push(Event::Together);
+        }
+    }
+
+    /// Goes on alone in a room whose match we did not get into. If the others can be reached later, the two matches become one.
+    fn found_apart(&mut self) {
+        self.apart = self.found_match();
+    }
+
+    /// In a room whose match we did not get into: whether we are in one match with others now.
+    fn hear_others(&mut self) {
+        if self.apart && self.has_company() {
+            self.apart = false;
+            self.lounge.push(Event::Together);
+        }
+    }
+
+    fn found_match(&mut self) -> bool {
+        let Some(peer) = self.lounge.me() else { return false };
         // Nobody ever sat in a match of our own.
         self.lounge.inherited = SlotSet::EMPTY;
+        self.lounge.joins = false;
         let lobby = self.lounge.client.as_ref();
         let born = lobby.map_or(0, |client| client.server_unix_seconds(self.lounge.now));
         self.start_over_as(peer, born);
         self.together = true;
-        self.lounge.push(Event::Together);
+        true
     }
 
     /// Goes on with the game on the screen, but without the others.
     fn go_solo(&mut self) {
         let nobody = PeerId::from_u128(self.lounge.rng.next_u64().into());
         self.together = false;
+        self.apart = false;
         self.stood_up = false;
         self.old_slots = None;
         self.joining = None;
+        self.lounge.joins = false;
         self.mailbox.clear();
         self.start_over_as(nobody, 0);
     }
@@ -567,7 +666,9 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
     }
 
     /// Puts another match on the screen.
-    fn show(&mut self, play: Play<G>) {
+    fn show(&mut self, mut play: Play<G>) {
+        // The limits are those under which it was chosen.
+        let _ = play.session_mut().set_input_delay(self.input_delay);
         self.before = play.timeline.game().clone();
         self.recording = None;
         self.silent.clear();

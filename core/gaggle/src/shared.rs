@@ -19,14 +19,14 @@ use crate::event::Event;
 use crate::held::Held;
 use crate::lounge::{Errand, Lounge};
 use crate::mailbox::Mailbox;
-use crate::outside::Outside;
+use crate::platform::Platform;
 use crate::room::Stage;
 use crate::world::World;
 
 use company::Joining;
 
-/// Whoever rests lets in who knocks, and goes when it has told all; at the latest after this.
-const HAND_OVER: Micros = Micros::from_secs(10);
+/// Whoever rests lets in who knocks, and goes when it has told all; at the latest after this, when the other has given up.
+const HAND_OVER: Micros = Micros::from_secs(1);
 
 /// The whole life of being online with shared objects, behind one object.
 ///
@@ -36,7 +36,7 @@ const HAND_OVER: Micros = Micros::from_secs(10);
 ///
 /// ```
 /// use gaggle::replica::{Kind, Kinds, Policy, Session};
-/// use gaggle::{Micros, Nowhere, RoomConfig, SharedRoom, World};
+/// use gaggle::{Micros, NoNetwork, RoomConfig, SharedRoom, World};
 ///
 /// #[derive(Debug, Clone, PartialEq, Kind)]
 /// struct Counter {
@@ -71,7 +71,7 @@ const HAND_OVER: Micros = Micros::from_secs(10);
 ///
 /// // Everybody has a counter of its own; what nobody owns would be the host's.
 /// let config = RoomConfig::shared("clicks", 4, Policy::Mixed)?.version("1");
-/// let mut room = SharedRoom::open(Micros::ZERO, config, Nowhere::default(), Clicks, 7)?;
+/// let mut room = SharedRoom::open(Micros::ZERO, config, NoNetwork::default(), Clicks, 7)?;
 /// for frame in 1..=60 {
 ///     room.set_input(1);
 ///     room.update(Micros::from_millis(frame * 17));
@@ -79,8 +79,8 @@ const HAND_OVER: Micros = Micros::from_secs(10);
 /// assert!(room.session().objects::<Counter>().any(|(_, counter)| counter.presses > 50));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct SharedRoom<W: World, O: Outside> {
-    lounge: Lounge<SessionConfig, O>,
+pub struct SharedRoom<W: World, P: Platform> {
+    lounge: Lounge<SessionConfig, P>,
     world: W,
     /// What is on the screen.
     session: Session,
@@ -99,7 +99,7 @@ pub struct SharedRoom<W: World, O: Outside> {
     mailbox: Mailbox,
 }
 
-impl<W: World, O: Outside> fmt::Debug for SharedRoom<W, O> {
+impl<W: World, P: Platform> fmt::Debug for SharedRoom<W, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let player = self.session.player();
         f.debug_struct("SharedRoom")
@@ -109,7 +109,7 @@ impl<W: World, O: Outside> fmt::Debug for SharedRoom<W, O> {
     }
 }
 
-impl<W: World, O: Outside> SharedRoom<W, O> {
+impl<W: World, P: Platform> SharedRoom<W, P> {
     /// Begins this world alone, and looks for others. The seed should be random.
     ///
     /// # Errors
@@ -117,10 +117,10 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     pub fn open(
         now: Micros,
         config: SharedConfig,
-        outside: O,
+        platform: P,
         world: W,
         seed: u64,
-    ) -> Result<SharedRoom<W, O>, SessionError> {
+    ) -> Result<SharedRoom<W, P>, SessionError> {
         let (players, seats) = (config.local_players as u64, u64::from(config.seats));
         for (setting, value, max) in [("local_players", players, 1), ("seats", seats, Slot::COUNT_MAX as u64)]
         {
@@ -134,7 +134,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let rate = u64::from(W::STEPS_PER_SECOND).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let build = build_label(session.fingerprint() ^ rate);
         let mut room = SharedRoom {
-            lounge: Lounge::new(now, config, build, outside, rng),
+            lounge: Lounge::new(now, config, build, platform, rng),
             world,
             session,
             pace: Pace::new(W::STEPS_PER_SECOND, now),
@@ -195,7 +195,8 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         &self.lounge.config
     }
 
-    /// What the player does now. It counts until something else is done; a press in between is not lost, however short.
+    /// What the player does now. It counts until something else is done; a press in between is not lost, however short. One that
+    /// is [`one_shot`](gaggle_kit::Input) counts once, however long the key is down.
     pub fn set_input(&mut self, input: W::Input) {
         self.held.set(input);
     }
@@ -311,25 +312,26 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.lounge.client.as_mut()
     }
 
-    /// The world outside.
-    pub fn outside(&self) -> &O {
-        &self.lounge.outside
+    /// The platform, for what only it can do.
+    pub fn platform(&self) -> &P {
+        &self.lounge.platform
     }
 
-    /// The world outside.
-    pub fn outside_mut(&mut self) -> &mut O {
-        &mut self.lounge.outside
+    /// The platform, for what only it can do.
+    pub fn platform_mut(&mut self) -> &mut P {
+        &mut self.lounge.platform
     }
 
     /// Nobody looks for a while: leaves everything to the others, so that nothing stands still because of us. Keep calling
     /// [`SharedRoom::update`] as often as possible.
     pub fn rest(&mut self) {
         // Nobody waits for who looks on.
-        if !self.is_watching()
-            && !std::mem::replace(&mut self.resting, true)
-            && (self.joining.take().is_some() || self.has_company())
-        {
-            self.stand_up();
+        if !self.is_watching() && !std::mem::replace(&mut self.resting, true) {
+            self.lounge.joins = false;
+            if self.joining.take().is_some() || self.has_company() {
+                self.stand_up();
+            }
+            self.lounge.set_resting(true);
         }
     }
 
@@ -338,6 +340,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         if !std::mem::take(&mut self.resting) {
             return;
         }
+        self.lounge.set_resting(false);
         self.knocked = None;
         self.pace = Pace::new(W::STEPS_PER_SECOND, self.lounge.now);
         if std::mem::take(&mut self.stood_up) || !self.together {
@@ -354,6 +357,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
     /// opens a room with the same [key and seat](crate::RoomConfig::client) within 10 s has it again.
     pub fn close(&mut self) {
         self.part(true);
+        self.lounge.hang_up();
     }
 
     /// Takes the seat over from another tab: after [`Event::Elsewhere`].
@@ -368,6 +372,14 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let owners: Vec<(PeerId, i64)> =
             points.iter().filter_map(|&(player, score)| Some((owner(player)?, score))).collect();
         self.together && !self.is_watching() && self.lounge.report(&owners, level, digest)
+    }
+
+    /// Tells the lobby our points so far and how far we came: call it as often as they change, it is said every 15 s and when we leave. They are
+    /// kept as our claim if no [report](SharedRoom::report) names us.
+    pub fn set_score(&mut self, points: i64, level: Option<u32>) {
+        if self.together && !self.is_watching() {
+            self.lounge.set_score(points, level);
+        }
     }
 
     /// Another match begins in the same room: whoever is host tells the lobby so, which everybody may call.
@@ -391,6 +403,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
                 Errand::Join => self.begin_joining(),
                 Errand::GoSolo => self.go_solo(),
                 Errand::Regard => self.regard_others(),
+                Errand::Woken => self.rejoin_others(),
             }
         }
     }
@@ -403,19 +416,19 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             if let Some(joining) = &mut self.joining {
                 joining.session.handle_unlinked(now, peer);
             }
-            self.lounge.outside.forget(now, peer);
+            self.lounge.remove_link(peer);
         }
     }
 
     fn receive(&mut self) {
-        let Some(links) = self.lounge.outside.links() else { return };
+        let Some(links) = self.lounge.mesh.as_mut() else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
         let other = |peer, stream, bytes: &[u8]| self.mailbox.receive(peer, stream, bytes);
         Exchange.receive_with(self.lounge.now, links, session, other);
     }
 
     fn send_packets(&mut self) {
-        let Some(links) = self.lounge.outside.links() else { return };
+        let Some(links) = self.lounge.mesh.as_mut() else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
         Exchange.send(self.lounge.now, links, session);
     }
@@ -440,11 +453,15 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
 
     /// Whoever rests lets others in all the same. Once they have everything, they go on without us.
     fn leave_to_others(&mut self) {
-        if !self.resting || self.stood_up || !self.has_company() {
+        if !self.resting || self.stood_up {
+            return;
+        }
+        if !self.has_company() && !self.lounge.has_others_awake() {
+            self.knocked = None;
             return;
         }
         let since = *self.knocked.get_or_insert(self.lounge.now);
-        let is_told = self.session.linked().all(|peer| self.session.has_told_all(peer));
+        let is_told = self.has_company() && self.session.linked().all(|peer| self.session.has_told_all(peer));
         if is_told || self.lounge.now.since(since) >= HAND_OVER {
             self.stand_up();
         }
@@ -455,13 +472,13 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.say_goodbye();
         self.stood_up = true;
         self.knocked = None;
-        self.lounge.outside.close_links(self.lounge.now);
+        self.lounge.mesh = None;
     }
 
     /// Tells the others that we go, so that nobody waits for us to come back.
     fn say_goodbye(&mut self) {
         let now = self.lounge.now;
-        if let Some(links) = self.lounge.outside.links() {
+        if let Some(links) = self.lounge.mesh.as_mut() {
             while let Some(&peer) = links.peers().first() {
                 links.disconnect(now, peer, Goodbye::LEAVING);
             }
@@ -482,6 +499,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.together = false;
         self.stood_up = false;
         self.joining = None;
+        self.lounge.joins = false;
         if self.is_watching() {
             self.begin_alone();
         }

@@ -410,6 +410,25 @@ fn a_press_between_two_frames_is_not_lost() {
 }
 
 #[test]
+fn a_press_held_over_many_steps_counts_once() {
+    let mut town = Town::of(1);
+    town.open(0).run_ms(500);
+    town.room(0).world_mut().still = true;
+    town.run_ms(200);
+    let before = strokes(&mut town, 0, player(0));
+    let now = town.now();
+    let room = town.room(0);
+    let steps: u32 = (1..=30)
+        .map(|nth| {
+            room.set_input(Oars { row: false, splash: true });
+            room.update(now + Micros::from_millis(nth * 17))
+        })
+        .sum();
+    assert!(steps > 20, "{steps} steps");
+    assert_eq!(strokes(&mut town, 0, player(0)) - before, 1);
+}
+
+#[test]
 fn offline_asks_nobody() {
     let mut town = Town::of(1);
     let config = SharedConfig { wish: Wish::Offline, ..House::settings(0) };

@@ -1,6 +1,6 @@
 //! What a player presses counts, and counts once, whatever the display's rate.
 
-use gaggle::{Game, Input, Inputs, Micros, Nowhere, Room, RoomConfig, Slot, State};
+use gaggle::{Game, Input, Inputs, Micros, NoNetwork, Room, RoomConfig, Slot, State};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
 struct Pad {
@@ -29,7 +29,7 @@ impl Game for Jumps {
 /// Plays for two seconds on a display of this rate; `input` is asked in every displayed frame.
 fn play(rate: u64, input: impl Fn(u64) -> Option<Pad>) -> Jumps {
     let config = RoomConfig::new("jumps", 2).expect("a label");
-    let mut room = Room::open(Micros::ZERO, config, Nowhere::default(), Jumps::default(), 7)
+    let mut room = Room::open(Micros::ZERO, config, NoNetwork::default(), Jumps::default(), 7)
         .expect("settings that can be");
     for shown in 1..=2 * rate {
         if let Some(pad) = input(shown) {
@@ -61,5 +61,25 @@ fn a_tap_said_once_counts_once_and_a_held_button_goes_on() {
         assert_eq!(tapped.jumps, 1, "at {rate} Hz");
         let held = play(rate, |shown| (shown == 1).then_some(Pad { held: true, jump: false }));
         assert!(held.held > 100, "held for {} frames at {rate} Hz", held.held);
+    }
+}
+
+#[test]
+fn a_one_shot_key_held_down_counts_once_at_any_rate() {
+    for rate in [20, 30, 60, 75, 144, 240] {
+        let end = play(rate, |_| Some(JUMP));
+        assert_eq!(end.jumps, 1, "held from the start, at {rate} Hz");
+        // Another key goes down and up again and again, which is no reason to jump.
+        let end = play(rate, |shown| Some(Pad { held: shown / 3 % 2 == 0, jump: shown > rate / 2 }));
+        assert_eq!(end.jumps, 1, "while another key changes, at {rate} Hz");
+        assert!(end.held > 30, "the other key was held for {} frames at {rate} Hz", end.held);
+    }
+}
+
+#[test]
+fn a_one_shot_key_released_and_pressed_again_counts_twice() {
+    for rate in [30, 60, 144] {
+        let end = play(rate, |shown| Some(Pad { held: false, jump: (shown - 1) / (rate / 2) % 2 == 0 }));
+        assert_eq!(end.jumps, 2, "two halves of a second each second, at {rate} Hz");
     }
 }

@@ -5,29 +5,29 @@ use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
 
-use crate::{Channel, Event, Goodbye, LinkStats, Links, Path, SendError, Transport};
+use crate::{Channel, Event, Goodbye, LinkStats, Mesh, Path, SendError, Transport};
 
 /// Signals under way between neighbours: from, to, what.
 pub type Post = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
 
 /// Links whose signals travel within one program instead of through a lobby, and that may take one path only.
 #[derive(Debug)]
-pub struct Neighbour {
-    links: Links,
+pub struct Neighbour<M> {
+    links: M,
     post: Post,
     others: Vec<PeerId>,
     path: Path,
 }
 
-impl Neighbour {
+impl<M: Mesh> Neighbour<M> {
     /// Links that will look for these others. It is a failure if they ever take another path than this one.
-    pub fn new(links: Links, post: &Post, others: Vec<PeerId>, path: Path) -> Neighbour {
+    pub fn new(links: M, post: &Post, others: Vec<PeerId>, path: Path) -> Neighbour<M> {
         Neighbour { links, post: Rc::clone(post), others, path }
     }
 
     fn exchange_signals(&mut self, now: Micros) {
         for peer in std::mem::take(&mut self.others) {
-            self.links.peer_up(now, peer);
+            self.links.add_peer(now, peer);
         }
         let me = self.links.local_id();
         let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == me).collect();
@@ -35,16 +35,16 @@ impl Neighbour {
             let handled = self.links.handle_signal(now, from, &text);
             assert!(handled.is_ok(), "{handled:?}: {text}");
         }
-        while let Some((to, signal)) = self.links.next_signal() {
+        while let Some((to, signal)) = self.links.poll_signal() {
             self.post.borrow_mut().push((me, to, signal));
         }
-        while let Some(change) = self.links.next_change() {
+        while let Some(change) = self.links.poll_path_change() {
             assert!(change.path.is_none_or(|path| path == self.path), "{change:?}");
         }
     }
 }
 
-impl Transport for Neighbour {
+impl<M: Mesh> Transport for Neighbour<M> {
     fn local_id(&self) -> PeerId {
         self.links.local_id()
     }

@@ -147,6 +147,11 @@ impl RelayClient {
         self.local
     }
 
+    /// Whether this leg may be used.
+    pub fn has_leg(&self, leg: Leg) -> bool {
+        self.legs[leg.index()]
+    }
+
     /// What the line has to do next.
     pub fn next_order(&mut self) -> Option<Order> {
         self.orders.pop_front()

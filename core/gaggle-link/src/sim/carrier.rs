@@ -1,23 +1,20 @@
 //! A peer's hold on the simulated network.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use gaggle_kit::{Micros, PeerId};
 
-use super::network::{Network, Received};
+use super::network::{Received, SharedNetwork};
 use crate::{Busy, Carrier, CarrierEvent};
 
 /// What one peer of a [`World`](super::World) sends and receives through. It lives in virtual time: what `now` it is
 /// given does not matter, what is due has arrived when the world's time has passed.
 #[derive(Debug)]
 pub struct SimCarrier {
-    network: Rc<RefCell<Network>>,
+    network: SharedNetwork,
     peer: usize,
 }
 
 impl SimCarrier {
-    pub(crate) fn new(network: Rc<RefCell<Network>>, peer: usize) -> SimCarrier {
+    pub(crate) fn new(network: SharedNetwork, peer: usize) -> SimCarrier {
         SimCarrier { network, peer }
     }
 }
@@ -28,11 +25,11 @@ impl Carrier for SimCarrier {
     }
 
     fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
-        self.network.borrow_mut().send(self.peer, index_of(to), datagram)
+        self.network.lock().send(self.peer, index_of(to), datagram)
     }
 
     fn poll(&mut self, _now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
-        Some(match self.network.borrow_mut().receive(self.peer, datagram)? {
+        Some(match self.network.lock().receive(self.peer, datagram)? {
             Received::Opened(peer) => CarrierEvent::Opened { peer: id_of(peer) },
             Received::Closed(peer) => CarrierEvent::Closed { peer: id_of(peer) },
             Received::Datagram(peer) => CarrierEvent::Datagram { peer: id_of(peer) },
@@ -44,7 +41,7 @@ impl Carrier for SimCarrier {
     }
 
     fn close(&mut self, _now: Micros, peer: PeerId) {
-        self.network.borrow_mut().close(self.peer, index_of(peer));
+        self.network.lock().close(self.peer, index_of(peer));
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gaggle_kit::{ByteSink, Micros, Prng, StateHasher};
 
@@ -11,6 +12,21 @@ use super::clock::Clock;
 use super::shaper::{Fate, Loss, Shaper};
 use super::{Change, Conditions, Totals};
 use crate::{Busy, DATAGRAM_BYTES_MAX};
+
+/// One network that a world and all its carriers hold. A room on it may change threads.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedNetwork(Arc<Mutex<Network>>);
+
+impl SharedNetwork {
+    pub(crate) fn new(network: Network) -> SharedNetwork {
+        SharedNetwork(Arc::new(Mutex::new(network)))
+    }
+
+    /// A test that panicked elsewhere must not hide why.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Network> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Network {

@@ -1,13 +1,11 @@
 //! Peers, a network between them, and time: what a test or a tool holds in its hand.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
 
 use super::carrier::{id_of, index_of};
-use super::network::Network;
+use super::network::{Network, SharedNetwork};
 use super::{Conditions, SimCarrier};
 
 /// A simulated network of peers 0 to n − 1 in virtual time. Everything random in it comes from one seed.
@@ -36,7 +34,7 @@ use super::{Conditions, SimCarrier};
 /// ```
 #[derive(Debug)]
 pub struct World {
-    network: Rc<RefCell<Network>>,
+    network: SharedNetwork,
     /// When each peer asked to be woken, in the simulation's time.
     wakes: BTreeSet<(Micros, usize)>,
     wake_of: Vec<Option<Micros>>,
@@ -123,7 +121,7 @@ impl World {
     /// So many peers, none connected: see [`Change::Connect`].
     pub fn unconnected(peers: usize, seed: u64) -> World {
         World {
-            network: Rc::new(RefCell::new(Network::new(seed, peers))),
+            network: SharedNetwork::new(Network::new(seed, peers)),
             wakes: BTreeSet::new(),
             wake_of: vec![None; peers],
             arrivals_wake: true,
@@ -133,13 +131,13 @@ impl World {
     /// What a peer sends and receives through.
     pub fn carrier(&self, peer: usize) -> SimCarrier {
         assert!(peer < self.wake_of.len(), "there are peers 0 to {}", self.wake_of.len() - 1);
-        SimCarrier::new(Rc::clone(&self.network), peer)
+        SimCarrier::new(self.network.clone(), peer)
     }
 
     /// What a peer sends and receives through after its program was started anew: its connections stand, but it has
     /// yet to be told of them. Drop the old carrier first.
     pub fn restarted_carrier(&self, peer: usize) -> SimCarrier {
-        self.network.borrow_mut().restart(peer);
+        self.network.lock().restart(peer);
         self.carrier(peer)
     }
 
@@ -155,23 +153,23 @@ impl World {
 
     /// The simulation's time. No peer sees it.
     pub fn now(&self) -> Micros {
-        self.network.borrow().now()
+        self.network.lock().now()
     }
 
     /// What a peer's own clock shows.
     pub fn local_now(&self, peer: usize) -> Micros {
-        let network = self.network.borrow();
+        let network = self.network.lock();
         network.clock(peer).local(network.now())
     }
 
     /// Changes something now.
     pub fn apply(&self, change: &Change) {
-        self.network.borrow_mut().apply(change);
+        self.network.lock().apply(change);
     }
 
     /// Changes something later.
     pub fn schedule(&self, at: Micros, change: Change) {
-        self.network.borrow_mut().schedule(at, change);
+        self.network.lock().schedule(at, change);
     }
 
     /// Sets every direction, those not used yet included.
@@ -199,7 +197,7 @@ impl World {
     /// Lets time pass without calling anybody.
     pub fn advance(&self, span: Micros) {
         let until = self.now() + span;
-        self.network.borrow_mut().advance_to(until);
+        self.network.lock().advance_to(until);
     }
 
     /// As [`World::run_until`], for a span of time.
@@ -217,7 +215,7 @@ impl World {
         }
         while let Some(peer) = self.next_wake(until) {
             let asked = wake(peer, self.local_now(peer));
-            let network = self.network.borrow();
+            let network = self.network.lock();
             // A peer that asks for the past is called again, but not before time has passed: it would never end.
             let at = network.clock(peer).global(asked).max(network.now() + Micros::new(1));
             drop(network);
@@ -230,7 +228,7 @@ impl World {
     /// The next peer to be called until this time; time has passed up to then. Of several the lowest.
     fn next_wake(&mut self, until: Micros) -> Option<usize> {
         loop {
-            let mut network = self.network.borrow_mut();
+            let mut network = self.network.lock();
             let now = network.now();
             let ready = if self.arrivals_wake { network.ready.pop_first() } else { None };
             let asked = self.wakes.first().filter(|wake| wake.0 <= now).map(|wake| wake.1);
@@ -267,18 +265,18 @@ impl World {
 
     /// What the network did so far.
     pub fn totals(&self) -> Totals {
-        self.network.borrow().totals
+        self.network.lock().totals
     }
 
     /// Hash of everything that happened in the network so far: every datagram sent, lost and arrived, with its time
     /// and bytes, and every change.
     pub fn log_hash(&self) -> u64 {
-        self.network.borrow().log_hash()
+        self.network.lock().log_hash()
     }
 
     /// How many peers there are.
     pub fn peer_count(&self) -> usize {
-        self.network.borrow().peer_count()
+        self.network.lock().peer_count()
     }
 }
 

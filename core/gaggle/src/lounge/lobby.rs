@@ -1,30 +1,42 @@
 //! What the lobby says, and what follows from it.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::PathChanged;
-use gaggle_lobby::client::{Client, Event as LobbyEvent, Output};
+use gaggle_link::{Mesh, PathChanged};
+use gaggle_lobby::client::{Client, Event as LobbyEvent, Output, Socket, SocketEvent};
 use gaggle_lobby::message::client::{Create, Find, Ice, Join, Leave};
-use gaggle_lobby::view::{Json, LeaveReason, RoomEvent, RoomView};
+use gaggle_lobby::view::{Json, LeaveReason, Member, RestChanged, RoomEvent, RoomView};
 use gaggle_lobby::{Players, RefusalCode, ServerMessage};
 
 use super::{Errand, Lounge};
 use crate::config::Wish;
 use crate::event::Event;
-use crate::outside::{LobbyNews, Outside};
+use crate::platform::Platform;
 
-/// The lobby's word that somebody left may overtake their own goodbye to the match: so long it is waited for.
+/// The lobby's word that a peer left may overtake its own goodbye to the match: so long it is
+/// waited for.
 const FAREWELL: Micros = Micros::from_millis(400);
-/// A server that was lost knows nobody who has not come back to it. Whoever is missing just then is waited for, because the
-/// match never stopped.
+/// The same for a player who looks away: its machine may not answer any more, so that the match
+/// would stand still.
+const REST_FAREWELL: Micros = Micros::from_millis(100);
+/// A server that was lost knows no peer that has not come back to it. A peer missing just then is
+/// waited for, because the match never stopped.
 const JUST_BACK: Micros = Micros::from_secs(2);
 const COME_BACK_WITHIN: Micros = Micros::from_secs(60);
+
+/// For so long a player who comes to a room where everybody rests tries to get the match of those
+/// who rest. Their machines may be asleep.
+const HAND_OVER: Micros = Micros::from_millis(800);
 
 /// No sooner are servers that help to find a way asked for again.
 const ICE_AGAIN: Micros = Micros::from_secs(30);
 
-impl<S, O: Outside> Lounge<S, O> {
-    /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing waits for the answer.
+impl<S, P: Platform> Lounge<S, P> {
+    /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing
+    /// waits for the answer.
     pub(super) fn ask_for_seat(&mut self, switch: bool) {
+        if switch {
+            self.tell_score();
+        }
         let config = &self.config;
         let (game, mode, build, palette) =
             (config.game.clone(), config.mode.clone(), self.build.clone(), config.palette);
@@ -69,8 +81,8 @@ impl<S, O: Outside> Lounge<S, O> {
         }
     }
 
-    /// There is no seat as we wish for. One from before, which nobody here plays in, is of no use to us, and others wait
-    /// for it.
+    /// There is no seat as we wish for. One from before, which no player here uses, is of no use
+    /// to us, and others wait for it.
     fn leave_unwished(&mut self) {
         if self.seat.is_none()
             && let Some(client) = self.client.as_mut().filter(|client| client.room().is_some())
@@ -79,15 +91,16 @@ impl<S, O: Outside> Lounge<S, O> {
         }
     }
 
-    /// Moves texts between the socket and the client. Then there may be [errands](Lounge::next_errand).
+    /// Moves texts between the socket and the client. Then there may be
+    /// [errands](Lounge::next_errand).
     pub(crate) fn listen(&mut self) {
         let now = self.now;
         let Some(client) = &mut self.client else { return };
-        while let Some(news) = self.outside.poll_lobby(now) {
-            match news {
-                LobbyNews::Open => client.handle_open(now),
-                LobbyNews::Text(text) => client.handle_text(now, &text),
-                LobbyNews::Closed => client.handle_closed(now),
+        while let Some(event) = self.platform.lobby().poll() {
+            match event {
+                SocketEvent::Opened => client.handle_open(now),
+                SocketEvent::Text(text) => client.handle_text(now, &text),
+                SocketEvent::Closed => client.handle_closed(now),
             }
         }
         client.handle_timeout(now);
@@ -95,10 +108,11 @@ impl<S, O: Outside> Lounge<S, O> {
             self.ice_due = Some(now + ICE_AGAIN);
             self.ice_asked = Some(client.refresh_ice(Ice {}));
         }
-        while let Some((peer, text)) = self.outside.next_signal() {
+        while let Some((peer, text)) = self.mesh.as_mut().and_then(Mesh::poll_signal) {
             client.signal(peer, Json::string(&text));
         }
-        while let Some(PathChanged { peer, path, reason }) = self.outside.next_path_change() {
+        while let Some(change) = self.mesh.as_mut().and_then(Mesh::poll_path_change) {
+            let PathChanged { peer, path, reason } = change;
             self.push(Event::PathChanged { peer, name: self.name(peer), path, reason });
         }
         self.carry_out();
@@ -120,9 +134,9 @@ impl<S, O: Outside> Lounge<S, O> {
         let Some(client) = &mut self.client else { return };
         while let Some(output) = client.poll_output() {
             match output {
-                Output::Connect => self.outside.open_lobby(self.now),
-                Output::Send(text) => self.outside.send_lobby(self.now, &text),
-                Output::Disconnect => self.outside.close_lobby(self.now),
+                Output::Connect => self.platform.lobby().connect(),
+                Output::Send(text) => self.platform.lobby().send(&text),
+                Output::Disconnect => self.platform.lobby().disconnect(),
             }
         }
     }
@@ -144,7 +158,8 @@ impl<S, O: Outside> Lounge<S, O> {
                 self.push(Event::ServerLost);
             }
             LobbyEvent::Elsewhere { .. } => self.push(Event::Elsewhere),
-            // Another tab took over. It is the same machine to the others, so that our links would only be in its way.
+            // Another tab took over. It is the same machine to the others, so that our links would
+            // only be in its way.
             LobbyEvent::Closed(refusal) if refusal.code == RefusalCode::Replaced => {
                 let errand = self.lose_seat(LeaveReason::Lost);
                 self.push(Event::Elsewhere);
@@ -164,18 +179,23 @@ impl<S, O: Outside> Lounge<S, O> {
             LobbyEvent::Seated { created, returned, .. } => return self.take_seat(created, returned),
             LobbyEvent::Room(event) => {
                 self.hear_room(&event);
-                return Some(Errand::Regard);
+                let me = self.me();
+                let is_woken = matches!(event, RoomEvent::RestChanged(RestChanged { peer, resting: false }) if Some(peer) == me);
+                return Some(if is_woken { Errand::Woken } else { Errand::Regard });
             }
             LobbyEvent::Left { reason, .. } => return self.lose_seat(reason),
             LobbyEvent::Signal { from, data } => {
-                if let Some(text) = data.to_text() {
-                    self.outside.handle_signal(self.now, from, &text);
+                let text = data.to_text().filter(|_| !self.is_shunned(from));
+                if let (Some(text), Some(mesh)) = (text, &mut self.mesh) {
+                    // The mesh counts what is not a signal; its sender runs other software.
+                    let _ = mesh.handle_signal(self.now, from, &text);
                 }
             }
             LobbyEvent::SignalsLost => self.connect_to_all(),
             LobbyEvent::Ticket => {
-                if let Some(ticket) = self.client.as_ref().and_then(Client::ticket) {
-                    self.outside.set_ticket(self.now, ticket);
+                let ticket = self.client.as_ref().and_then(Client::ticket);
+                if let (Some(ticket), Some(mesh)) = (ticket, &mut self.mesh) {
+                    mesh.set_ticket(self.now, ticket);
                 }
             }
             LobbyEvent::Rooms => self.push(Event::Rooms),
@@ -184,7 +204,9 @@ impl<S, O: Outside> Lounge<S, O> {
                 if let ServerMessage::IceServers(ice) = answer {
                     // Half of the time they count, so that one answer may get lost.
                     self.ice_due = Some(self.now + ICE_AGAIN.max(Micros::from_secs(ice.ttl / 2)));
-                    self.outside.set_ice(self.now, &ice.servers);
+                    if let Some(mesh) = &mut self.mesh {
+                        mesh.set_ice_servers(&ice.servers);
+                    }
                 }
             }
             LobbyEvent::Done { request, answer } => {
@@ -200,7 +222,17 @@ impl<S, O: Outside> Lounge<S, O> {
         match event {
             RoomEvent::Joined(joined) => {
                 self.leaving.retain(|(_, peer)| *peer != joined.member.peer);
-                self.outside.connect(self.now, joined.member.peer);
+                if let Some(mesh) = &mut self.mesh {
+                    mesh.add_peer(self.now, joined.member.peer);
+                }
+            }
+            RoomEvent::RestChanged(RestChanged { peer, resting }) if Some(*peer) != self.me() => {
+                self.leaving.retain(|(_, leaver)| leaver != peer);
+                if !resting {
+                    self.connect_to(*peer);
+                } else if self.is_shunned(*peer) {
+                    self.leaving.push((self.now + REST_FAREWELL, *peer));
+                }
             }
             RoomEvent::Returned(returned) => {
                 self.leaving.retain(|(_, peer)| *peer != returned.peer);
@@ -228,7 +260,9 @@ impl<S, O: Outside> Lounge<S, O> {
         let (seat, code, mode) = ((room.id, peer), room.code, room.mode.clone());
         let (fits, inherited) = (self.fits(room), client.inherited());
         // Whoever the room was made for begins, also if others have followed before we heard of it.
-        let joins = !created && is_somebody_else(room, peer);
+        let watches = matches!(self.config.wish, Wish::Watch(_));
+        let is_host = |member: &Member| member.peer != peer && (watches || may_hand_over(member));
+        let joins = !created && room.players().any(is_host);
         if self.seat == Some(seat) {
             // Only the connection to the lobby was lost: the match never stopped.
             self.connect_to_all();
@@ -242,9 +276,9 @@ impl<S, O: Outside> Lounge<S, O> {
         self.config.mode = mode;
         self.push(Event::Seated { code, returned });
         if self.seat.is_some() {
-            self.outside.close_links(self.now);
+            self.mesh = None;
         }
-        (self.seat, self.inherited) = (Some(seat), inherited);
+        (self.seat, self.inherited, self.joins) = (Some(seat), inherited, joins);
         self.learn_names();
         self.open_links();
         Some(if joins { Errand::Join } else { Errand::Found })
@@ -264,9 +298,49 @@ impl<S, O: Outside> Lounge<S, O> {
 
     fn lose_seat(&mut self, reason: LeaveReason) -> Option<Errand> {
         self.seat.take()?;
-        self.outside.close_links(self.now);
+        self.mesh = None;
         self.push(Event::Unseated { reason });
         Some(Errand::GoSolo)
+    }
+
+    /// Whether others play in the room and look at it, as far as the lobby said.
+    pub(crate) fn has_others_awake(&self) -> bool {
+        self.others().any(|member| !member.resting)
+    }
+
+    /// We are in the match: those who let us in and rest have no part in it any more. Lets go of
+    /// them, and says who they are.
+    pub(crate) fn end_joining(&mut self) -> Vec<PeerId> {
+        self.joins = false;
+        let shunned = |member: &&Member| self.is_shunned(member.peer);
+        let resting: Vec<PeerId> = self.others().filter(shunned).map(|member| member.peer).collect();
+        self.leaving.retain(|(_, peer)| !resting.contains(peer));
+        self.leaving.extend(resting.iter().map(|peer| (self.now + REST_FAREWELL, *peer)));
+        resting
+    }
+
+    /// How long an attempt to come into a match may take. Those who rest are not waited for.
+    pub(crate) fn join_within(&self) -> Micros {
+        let watches = matches!(self.config.wish, Wish::Watch(_));
+        match (watches || self.has_others_awake(), self.others().any(may_hand_over)) {
+            (true, _) => self.config.join_within,
+            (false, true) => HAND_OVER,
+            (false, false) => Micros::ZERO,
+        }
+    }
+
+    /// Whether there should be no link to a member: it rests, and there is nothing it could hand
+    /// over.
+    pub(crate) fn is_shunned(&self, peer: PeerId) -> bool {
+        // A spectator waits for no peer.
+        let watches = matches!(self.config.wish, Wish::Watch(_));
+        let rests = self.others().any(|member| member.peer == peer && member.resting);
+        rests && !watches && (!self.joins || self.has_others_awake())
+    }
+
+    fn others(&self) -> impl Iterator<Item = &Member> {
+        let (me, room) = (self.me(), self.client.as_ref().and_then(Client::room));
+        room.into_iter().flat_map(RoomView::players).filter(move |member| Some(member.peer) != me)
     }
 
     /// Whether others have seats in the room, as far as the lobby said.
@@ -274,6 +348,11 @@ impl<S, O: Outside> Lounge<S, O> {
         let room = self.client.as_ref().and_then(Client::room);
         self.me().zip(room).is_some_and(|(me, room)| is_somebody_else(room, me))
     }
+}
+
+/// A player who rests and whom the server cannot reach either is asleep.
+fn may_hand_over(member: &Member) -> bool {
+    !(member.resting && member.away)
 }
 
 fn is_somebody_else(room: &RoomView, me: PeerId) -> bool {

@@ -1,12 +1,12 @@
 //! Who is who in the room.
 
 use gaggle_kit::{PeerId, Slot, SlotSet};
-use gaggle_link::{LinkStats, Path, Transport};
+use gaggle_link::{LinkStats, Mesh, Path, Transport};
 use gaggle_lobby::client::Client;
 use gaggle_lobby::view::Member;
 
 use super::Lounge;
-use crate::outside::Outside;
+use crate::platform::Platform;
 
 /// Somebody whose name is not known.
 const NOBODY: &str = "somebody";
@@ -35,8 +35,9 @@ pub struct Person {
     pub link: Option<LinkStats>,
 }
 
-impl<S, O: Outside> Lounge<S, O> {
-    /// Everybody in the room, as far as we know. Whoever plays says who has which slots, and who is present longest.
+impl<S, P: Platform> Lounge<S, P> {
+    /// Everybody in the room, as far as we know. The room says who has which slots, and who is
+    /// present longest.
     pub(crate) fn people(&self, slots_of: impl Fn(PeerId) -> SlotSet, lead: Option<PeerId>) -> Vec<Person> {
         let Some((_, local)) = self.seat else { return Vec::new() };
         let room = self.client.as_ref().and_then(Client::room);
@@ -55,8 +56,8 @@ impl<S, O: Outside> Lounge<S, O> {
             })
             .collect();
         for person in people.iter_mut().filter(|person| !person.is_self) {
-            person.path = self.outside.path(person.peer);
-            person.link = self.outside.link_stats(person.peer);
+            person.path = self.mesh.as_ref().and_then(|mesh| mesh.path(person.peer));
+            person.link = self.mesh.as_ref().and_then(|mesh| mesh.stats(person.peer));
         }
         people
     }
@@ -82,11 +83,13 @@ impl<S, O: Outside> Lounge<S, O> {
         members.filter(|member| member.slot.is_none()).map(|member| member.peer)
     }
 
-    /// Whether there is a link to everybody else with a chair in the room, and we come before all of them.
+    /// Whether there is a link to everybody else with a chair in the room, and we come before all
+    /// of them.
     pub(crate) fn is_first_of_linked(&mut self) -> bool {
         let Some(me) = self.me() else { return false };
-        let others: Vec<PeerId> = self.chairs().map(|(peer, _)| peer).filter(|peer| *peer != me).collect();
-        let linked = self.outside.links().map(|links| links.peers().to_vec()).unwrap_or_default();
+        let is_other = |peer: &PeerId| *peer != me && !self.is_shunned(*peer);
+        let others: Vec<PeerId> = self.chairs().map(|(peer, _)| peer).filter(is_other).collect();
+        let linked = self.mesh.as_ref().map(|mesh| mesh.peers().to_vec()).unwrap_or_default();
         !others.is_empty() && others.iter().all(|peer| *peer > me && linked.contains(peer))
     }
 

@@ -4,9 +4,9 @@ use gaggle_kit::{Micros, PeerId, SlotSet};
 use gaggle_timeline::{Event as MatchEvent, Game, Row};
 
 use super::{Room, Waiting};
-use crate::event::{Event, Parting};
+use crate::event::{Event, Parting, Rejection};
 use crate::lounge::Person;
-use crate::outside::Outside;
+use crate::platform::Platform;
 
 /// So long nobody may play in a room before one of those who wait there begins: who plays tells so with its greeting.
 const ALONE_PATIENCE: Micros = Micros::from_secs(1);
@@ -14,7 +14,7 @@ const ALONE_PATIENCE: Micros = Micros::from_secs(1);
 /// Machines in a match say something many times as often.
 const QUIET_AFTER: Micros = Micros::from_millis(300);
 
-impl<G: Game + Clone, O: Outside> Room<G, O> {
+impl<G: Game + Clone, P: Platform> Room<G, P> {
     /// Everybody in the room, as far as we know.
     pub fn people(&self) -> Vec<Person> {
         let session = self.shown.session();
@@ -58,6 +58,7 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             }
         }
         self.hear_joining();
+        self.hear_others();
     }
 
     /// Whoever the lobby says has left did not fall silent, even if their own words to us were lost.
@@ -103,10 +104,19 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
                 Some(Event::DesyncLocated { peer, name: name(peer), cause })
             }
             MatchEvent::Recovered { peer, frame } => Some(Event::Recovered { peer, name: name(peer), frame }),
-            _ => None,
+            _ => trouble(event, &name),
         };
         if let Some(event) = told {
             lounge.push(event);
+        }
+    }
+
+    /// Those who let us in and rest have left the match to us: nothing waits for their goodbye.
+    fn remove_resting(&mut self) {
+        for peer in self.lounge.end_joining() {
+            if !self.is_watching() {
+                let _ = self.shown.session_mut().remove(peer);
+            }
         }
     }
 
@@ -118,11 +128,28 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
             if let MatchEvent::Joining { percent } = event {
                 joining.percent = percent.min(99);
             }
+            if let MatchEvent::Refused { peer, .. } | MatchEvent::Fault { peer, .. } = event {
+                joining.rejected.insert(peer);
+            }
+            joining.hopeless |= matches!(event, MatchEvent::StateTooLarge { .. });
+            if let Some(told) = trouble(&event, &|peer| self.lounge.name(peer)) {
+                self.lounge.push(told);
+            }
         }
+        if joining.percent > joining.best {
+            // A large state may take as long as it comes.
+            joining.best = joining.percent;
+            joining.progress_at = self.lounge.now;
+        }
+        let me = self.lounge.me();
+        let others: Vec<PeerId> =
+            self.lounge.chairs().map(|(peer, _)| peer).filter(|peer| Some(*peer) != me).collect();
+        joining.hopeless |= !others.is_empty() && others.iter().all(|peer| joining.rejected.contains(peer));
+        let is_hopeless = joining.hopeless;
         let (percent, session) = (joining.percent, joining.play.session());
         let watches = session.is_watching();
         let is_in = if watches { session.is_running() } else { session.is_member() };
-        let is_late = self.lounge.now >= joining.give_up_at;
+        let is_late = self.lounge.now.since(joining.progress_at) >= self.lounge.join_within();
         let is_alone = !watches && session.finds_nobody() && self.lounge.is_first_of_linked();
         joining.alone_since =
             joining.alone_since.filter(|_| is_alone).or(is_alone.then_some(self.lounge.now));
@@ -133,22 +160,40 @@ impl<G: Game + Clone, O: Outside> Room<G, O> {
         if is_in {
             if let Some(mut joining) = self.joining.take() {
                 // Said once: whoever stands up and sits down again later has sat there before.
+                self.apart = false;
                 joining.play.inherit(std::mem::take(&mut self.lounge.inherited));
                 self.show(joining.play);
                 self.together = true;
+                self.remove_resting();
                 self.lounge.push(if watches { Event::Watching } else { Event::Together });
             }
-        } else if is_late && watches {
+        } else if is_hopeless || is_late && watches {
             self.lounge.push(Event::JoinFailed);
             self.leave();
         } else if is_late || begins {
             self.joining = None;
-            if is_late {
+            if is_late && self.lounge.has_others_awake() {
                 self.lounge.push(Event::JoinFailed);
+                self.found_apart();
+            } else {
+                self.found();
             }
             // Links know the attempt that ended: the match that begins now has nothing to do with it.
-            self.found();
             self.lounge.renew_links();
         }
+    }
+}
+
+/// What makes it hard or impossible to play together, for players and developers to know.
+fn trouble(event: &MatchEvent, name: &dyn Fn(PeerId) -> String) -> Option<Event> {
+    let rejected = |peer, reason| Some(Event::Rejected { peer, name: name(peer), reason });
+    match *event {
+        MatchEvent::Refused { peer, reason } => rejected(peer, Rejection::Match(reason)),
+        MatchEvent::Fault { peer, fault } => rejected(peer, Rejection::MatchFault(fault)),
+        MatchEvent::StateTooLarge { bytes, max, .. } => Some(Event::StateTooLarge { bytes, max }),
+        MatchEvent::LineTooSlow { peer, rtt, max } => {
+            Some(Event::LineTooSlow { peer, name: name(peer), rtt, max })
+        }
+        _ => None,
     }
 }

@@ -1,13 +1,13 @@
 //! Coming into the world of others while ours goes on, and what the world says about who is in it.
 
-use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
+use gaggle_kit::{FewSet, Micros, PeerId, Slot, SlotSet};
 use gaggle_link::Transport;
 use gaggle_replica::{Entry, Event as WorldEvent, Player, Session};
 
 use super::{SharedRoom, new_session};
-use crate::event::{Event, Parting};
+use crate::event::{Event, Parting, Rejection};
 use crate::lounge::{Lounge, Person};
-use crate::outside::Outside;
+use crate::platform::Platform;
 use crate::world::World;
 
 /// If nothing more arrives for so long, what is there is all there is for us.
@@ -20,9 +20,11 @@ const MEET_WITHIN: Micros = Micros::from_secs(8);
 pub(super) struct Joining {
     pub(super) session: Session,
     begun: Micros,
-    /// None if it failed once: it goes on, but nobody is told before there is a link.
-    give_up_at: Option<Micros>,
+    /// Since when players are told of it. None if it failed once: it goes on, but nobody is told before there is a link.
+    told_since: Option<Micros>,
     percent: u8,
+    /// Those whose links were closed for good.
+    rejected: FewSet<PeerId>,
     /// Objects and members that were known when last something came, and when that was.
     arrived: (u32, usize),
     arrived_at: Micros,
@@ -31,7 +33,7 @@ pub(super) struct Joining {
 impl Joining {
     /// Nobody needs to know of it.
     pub(super) fn is_quiet(&self) -> bool {
-        self.give_up_at.is_none()
+        self.told_since.is_none()
     }
 
     pub(super) fn percent(&self) -> u8 {
@@ -57,7 +59,7 @@ impl Joining {
     }
 }
 
-impl<W: World, O: Outside> SharedRoom<W, O> {
+impl<W: World, P: Platform> SharedRoom<W, P> {
     /// Everybody in the room, as far as we know.
     pub fn people(&self) -> Vec<Person> {
         let session = &self.session;
@@ -108,6 +110,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Some(player) = self.seat_number() else { return };
         self.unlink();
         self.joining = None;
+        self.lounge.joins = false;
         self.stood_up = false;
         if self.is_watching() {
             self.begin_alone();
@@ -116,7 +119,7 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.vouch();
         let now = self.lounge.now;
         // Those who came while we waited for somebody to come into whose world we could come.
-        for &peer in self.lounge.outside.links().map_or(&[][..], |links| links.peers()) {
+        for &peer in self.lounge.mesh.as_mut().map_or(&[][..], |links| links.peers()) {
             self.session.handle_linked(now, peer);
         }
         self.be_together();
@@ -128,18 +131,18 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.unlink();
         self.together = false;
         self.stood_up = false;
+        self.lounge.joins = !self.resting;
         if self.resting {
             // Nobody looks: it is begun when somebody does.
             return;
         }
-        let give_up_at = self.lounge.now + self.lounge.config.join_within;
-        self.join_until(Some(give_up_at));
+        self.try_to_join(true);
         if self.joining.is_some() {
             self.lounge.push(Event::Joining { percent: 0 });
         }
     }
 
-    fn join_until(&mut self, give_up_at: Option<Micros>) {
+    fn try_to_join(&mut self, is_told: bool) {
         let (player, entry) = match self.seat_number() {
             Some(player) => (player, Entry::Join),
             None if self.looks_on() => (Player::at(0), Entry::Watch),
@@ -148,8 +151,15 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let Lounge { config, rng, now, .. } = &mut self.lounge;
         let session =
             new_session::<W>(config, player, entry, rng).expect("the settings held for the world alone");
-        self.joining =
-            Some(Joining { session, begun: *now, give_up_at, percent: 0, arrived: (0, 0), arrived_at: *now });
+        self.joining = Some(Joining {
+            session,
+            begun: *now,
+            told_since: is_told.then_some(*now),
+            percent: 0,
+            rejected: FewSet::new(),
+            arrived: (0, 0),
+            arrived_at: *now,
+        });
         self.vouch();
     }
 
@@ -163,6 +173,15 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             self.begin_joining();
         } else {
             self.found();
+        }
+    }
+
+    /// We are back, and the lobby knows. Those who came while we rested and are not in our world play in another.
+    pub(super) fn rejoin_others(&mut self) {
+        let plays_alone = self.together && self.joining.is_none() && !self.has_company();
+        if plays_alone && !self.resting && !self.is_watching() && self.lounge.has_others_awake() {
+            self.lounge.renew_links();
+            self.begin_joining();
         }
     }
 
@@ -261,7 +280,11 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
             WorldEvent::LeadChanged { player } => {
                 self.peer_of(player).map(|peer| Event::LeadChanged { peer, name: self.lounge.name(peer) })
             }
-            _ => None,
+            _ => rejection(event).map(|(peer, reason)| Event::Rejected {
+                peer,
+                name: self.lounge.name(peer),
+                reason,
+            }),
         };
         if let Some(event) = told {
             self.lounge.push(event);
@@ -274,6 +297,9 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         let me = self.lounge.me();
         let everybody: Vec<PeerId> =
             self.lounge.chairs().map(|(peer, _)| peer).filter(|peer| Some(*peer) != me).collect();
+        let everybody: Vec<PeerId> =
+            everybody.into_iter().filter(|peer| !self.lounge.is_shunned(*peer)).collect();
+        let within = self.lounge.join_within();
         let Some(joining) = &mut self.joining else { return };
         // Others who are new, too, may be met before those whose world it is.
         let is_met = |peer: &PeerId| joining.session.linked().any(|linked| linked == *peer);
@@ -282,14 +308,22 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         joining.session.tick(now);
         // What happens before we are there is nothing to us: all that lasts is in the objects.
         while joining.session.next_signal().is_some() {}
+        while let Some(event) = joining.session.next_event() {
+            if let Some((peer, reason)) = rejection(&event) {
+                joining.rejected.insert(peer);
+                self.lounge.push(Event::Rejected { peer, name: self.lounge.name(peer), reason });
+            }
+        }
+        let is_hopeless =
+            !everybody.is_empty() && everybody.iter().all(|peer| joining.rejected.contains(peer));
         if joining.is_quiet() && joining.session.linked().next().is_some() {
-            joining.give_up_at = Some(now + self.lounge.config.join_within);
+            joining.told_since = Some(now);
             self.lounge.push(Event::Joining { percent: 0 });
         }
         let before = joining.percent;
         let is_complete = joining.is_complete(now, everybody.len());
         let percent = joining.percent;
-        let is_late = joining.give_up_at.is_some_and(|at| now >= at);
+        let is_late = joining.told_since.is_some_and(|since| now.since(since) >= within);
         // Everybody else was new, too, or is gone again.
         let is_first = joining.session.is_admitted() && joining.session.roster().len() == 1;
         if percent != before {
@@ -297,13 +331,22 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         }
         if is_complete {
             self.enter();
+        } else if is_hopeless {
+            self.lounge.push(Event::JoinFailed);
+            self.leave();
         } else if is_first {
+            self.found();
+        } else if is_late && !self.looks_on() && !self.lounge.has_others_awake() {
+            // Those who rest do not answer.
+            self.joining = None;
+            self.lounge.joins = false;
+            self.lounge.renew_links();
             self.found();
         } else if is_late {
             self.lounge.push(Event::JoinFailed);
             // Links know the attempt that failed.
             self.lounge.renew_links();
-            self.join_until(None);
+            self.try_to_join(false);
         }
     }
 
@@ -313,7 +356,17 @@ impl<W: World, O: Outside> SharedRoom<W, O> {
         self.session = joining.session;
         while self.session.next_event().is_some() {}
         self.be_together();
+        self.lounge.end_joining();
         self.world.enter(&mut self.session);
         self.lounge.push(if self.is_watching() { Event::Watching } else { Event::Together });
+    }
+}
+
+/// Whose link was closed for good, and why.
+fn rejection(event: &WorldEvent) -> Option<(PeerId, Rejection)> {
+    match *event {
+        WorldEvent::Refused { peer, reason } => Some((peer, Rejection::World(reason))),
+        WorldEvent::Fault { peer, fault } => Some((peer, Rejection::WorldFault(fault))),
+        _ => None,
     }
 }

@@ -5,17 +5,18 @@
 
 #![allow(dead_code, reason = "not every file of stories needs everything there is in a town")]
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gaggle::{Event, LinksSetup, LobbyNews, Outside, Stage};
-use gaggle_kit::{Micros, PeerId};
+use gaggle::{Event, MeshSetup, Platform, Stage};
+use gaggle_kit::{DecodeError, IceServer, Micros, PeerId};
 use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig, LinkStats, Path, Transport};
-use gaggle_lobby::client::ClientConfig;
+use gaggle_link::{
+    Busy, Carrier, CarrierEvent, Channel, Event as LinkEvent, Goodbye, Link, LinkConfig, LinkStats, Mesh,
+    Path, SendError, Transport,
+};
+use gaggle_lobby::client::{ClientConfig, Socket, SocketEvent};
 use gaggle_lobby::directory::{Directory, Request};
-use gaggle_lobby::message::server::IceServer;
 use gaggle_lobby::node::{ConnectionId, IceSource, Node, NodeConfig, Output};
 use gaggle_lobby::rules::{Rates, Rules};
 use gaggle_lobby::{MatchRecord, NodeId, PlayerId, TicketSigner};
@@ -71,7 +72,7 @@ struct Shared {
     /// Which house a connection belongs to.
     owners: BTreeMap<ConnectionId, usize>,
     to_node: VecDeque<(Micros, ConnectionId, Option<String>)>,
-    to_house: Vec<VecDeque<(Micros, LobbyNews)>>,
+    to_house: Vec<VecDeque<(Micros, SocketEvent)>>,
     /// Which house a name means. Names are the lobby's.
     houses: BTreeMap<PeerId, usize>,
     connected: BTreeSet<(usize, usize)>,
@@ -84,6 +85,8 @@ struct Shared {
     deaf: BTreeSet<usize>,
     /// Links that did not open because of that.
     in_vain: BTreeSet<(usize, usize)>,
+    /// What is dropped now is dropped without a word to anyone.
+    crashing: bool,
     /// When the credentials each house would use were made.
     ice_made: BTreeMap<usize, Micros>,
     /// Matches the lobby has decided.
@@ -115,7 +118,7 @@ impl Shared {
             return;
         }
         for house in std::mem::take(&mut self.owners).into_values() {
-            self.to_house[house].push_back((self.now, LobbyNews::Closed));
+            self.to_house[house].push_back((self.now, SocketEvent::Closed));
         }
         self.to_node.clear();
         self.node = Shared::start_lobby(&self.rules, self.now);
@@ -162,13 +165,13 @@ impl Shared {
             match output {
                 Output::Send { connection, text } => {
                     if let Some(house) = self.owners.get(&connection) {
-                        let news = LobbyNews::Text(text.to_string());
+                        let news = SocketEvent::Text(text.to_string());
                         self.to_house[*house].push_back((self.now + LOBBY_DELAY, news));
                     }
                 }
                 Output::Close { connection, .. } => {
                     if let Some(house) = self.owners.remove(&connection) {
-                        self.to_house[house].push_back((self.now + LOBBY_DELAY, LobbyNews::Closed));
+                        self.to_house[house].push_back((self.now + LOBBY_DELAY, SocketEvent::Closed));
                     }
                 }
                 Output::Ping { connection } => self.node.handle_pong(now, connection),
@@ -186,18 +189,18 @@ impl Shared {
 pub(crate) struct Renamed {
     local: PeerId,
     inner: SimCarrier,
-    shared: Rc<RefCell<Shared>>,
-    ids: Rc<Vec<PeerId>>,
+    shared: SharedTown,
+    ids: Arc<Vec<PeerId>>,
 }
 
 impl Renamed {
     fn inner_id(&self, peer: PeerId) -> Option<PeerId> {
-        self.shared.borrow().houses.get(&peer).map(|house| self.ids[*house])
+        self.shared.lock().houses.get(&peer).map(|house| self.ids[*house])
     }
 
     fn lobby_id(&self, inner: PeerId) -> Option<PeerId> {
         let house = self.ids.iter().position(|id| *id == inner)?;
-        let shared = self.shared.borrow();
+        let shared = self.shared.lock();
         shared.houses.iter().find(|(_, known)| **known == house).map(|(peer, _)| *peer)
     }
 }
@@ -234,133 +237,208 @@ impl Carrier for Renamed {
     }
 }
 
-/// A house's way into the world.
-pub(crate) struct Doorstep {
-    house: usize,
-    shared: Rc<RefCell<Shared>>,
-    world: Rc<RefCell<World>>,
-    ids: Rc<Vec<PeerId>>,
-    connection: Option<ConnectionId>,
-    links: Option<Link<Renamed>>,
-    signals: VecDeque<(PeerId, String)>,
-}
+/// What all houses hold. A house may change threads.
+pub(crate) struct Held<T>(Arc<Mutex<T>>);
 
-impl std::fmt::Debug for Doorstep {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Doorstep({})", self.house)
+type SharedTown = Held<Shared>;
+type SharedWorld = Held<World>;
+
+impl<T> Held<T> {
+    fn new(value: T) -> Held<T> {
+        Held(Arc::new(Mutex::new(value)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Outside for Doorstep {
-    type Links = Link<Renamed>;
+impl<T> Clone for Held<T> {
+    fn clone(&self) -> Held<T> {
+        Held(Arc::clone(&self.0))
+    }
+}
 
-    fn open_lobby(&mut self, _now: Micros) {
-        let shared = &mut *self.shared.borrow_mut();
+/// A house's connection to the lobby.
+pub(crate) struct TownSocket {
+    house: usize,
+    shared: SharedTown,
+    connection: Option<ConnectionId>,
+}
+
+impl Socket for TownSocket {
+    fn connect(&mut self) {
+        let shared = &mut *self.shared.lock();
         let inbox = &mut shared.to_house[self.house];
         inbox.clear();
         if !shared.lobby_up {
-            inbox.push_back((shared.now + LOBBY_DELAY, LobbyNews::Closed));
+            inbox.push_back((shared.now + LOBBY_DELAY, SocketEvent::Closed));
             return;
         }
         shared.next_connection += 1;
         let connection = ConnectionId(shared.next_connection);
-        inbox.push_back((shared.now + LOBBY_DELAY, LobbyNews::Open));
+        inbox.push_back((shared.now + LOBBY_DELAY, SocketEvent::Opened));
         shared.owners.insert(connection, self.house);
         let address = format!("10.0.0.{}", self.house + 1).parse().expect("an address");
         shared.node.handle_connected(EPOCH + shared.now, connection, address);
         self.connection = Some(connection);
     }
 
-    fn send_lobby(&mut self, _now: Micros, text: &str) {
-        let shared = &mut *self.shared.borrow_mut();
+    fn send(&mut self, text: &str) {
+        let shared = &mut *self.shared.lock();
         if let Some(connection) = self.connection.filter(|_| shared.lobby_up) {
             shared.to_node.push_back((shared.now + LOBBY_DELAY, connection, Some(text.to_string())));
         }
     }
 
-    fn close_lobby(&mut self, _now: Micros) {
-        let shared = &mut *self.shared.borrow_mut();
+    fn disconnect(&mut self) {
+        let shared = &mut *self.shared.lock();
         if let Some(connection) = self.connection.take() {
             shared.owners.remove(&connection);
             shared.to_node.push_back((shared.now + LOBBY_DELAY, connection, None));
         }
     }
 
-    fn poll_lobby(&mut self, _now: Micros) -> Option<LobbyNews> {
-        let shared = &mut *self.shared.borrow_mut();
+    fn poll(&mut self) -> Option<SocketEvent> {
+        let shared = &mut *self.shared.lock();
         let inbox = &mut shared.to_house[self.house];
         let is_due = inbox.front().is_some_and(|(at, _)| *at <= shared.now);
-        if is_due { inbox.pop_front().map(|(_, news)| news) } else { None }
+        if is_due { inbox.pop_front().map(|(_, event)| event) } else { None }
+    }
+}
+
+/// A house's platform.
+pub(crate) struct Doorstep {
+    socket: TownSocket,
+    world: SharedWorld,
+    ids: Arc<Vec<PeerId>>,
+}
+
+impl std::fmt::Debug for Doorstep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Doorstep({})", self.socket.house)
+    }
+}
+
+impl Platform for Doorstep {
+    type Lobby = TownSocket;
+    type Mesh = TownMesh;
+
+    fn lobby(&mut self) -> &mut TownSocket {
+        &mut self.socket
     }
 
-    fn open_links(&mut self, now: Micros, setup: &LinksSetup<'_>) {
-        self.shared.borrow_mut().houses.retain(|_, house| *house != self.house);
-        self.shared.borrow_mut().houses.insert(setup.local, self.house);
-        self.set_ice(now, setup.ice);
-        let renamed = Renamed {
-            local: setup.local,
-            inner: self.world.borrow().restarted_carrier(self.house),
-            shared: Rc::clone(&self.shared),
-            ids: Rc::clone(&self.ids),
-        };
-        self.links = Some(Link::new(renamed, LinkConfig::default(), setup.seed));
+    fn open_mesh(&mut self, _now: Micros, setup: &MeshSetup<'_>) -> TownMesh {
+        let (house, shared) = (self.socket.house, self.socket.shared.clone());
+        shared.lock().houses.retain(|_, owner| *owner != house);
+        shared.lock().houses.insert(setup.local_id, house);
+        let inner = self.world.lock().restarted_carrier(house);
+        let (local, ids) = (setup.local_id, Arc::clone(&self.ids));
+        let renamed = Renamed { local, inner, shared: shared.clone(), ids };
+        let link = Link::new(renamed, LinkConfig::default(), setup.seed);
+        let world = self.world.clone();
+        let mut mesh = TownMesh { house, shared, world, link, signals: VecDeque::new() };
+        mesh.set_ice_servers(setup.ice_servers);
+        mesh
     }
+}
 
-    fn set_ice(&mut self, _now: Micros, servers: &[IceServer]) {
-        let made = servers.iter().find_map(|server| server.username.as_ref()?.parse().ok());
-        let made = Micros::new(made.expect("the lobby has a TURN server"));
-        self.shared.borrow_mut().ice_made.insert(self.house, made);
-    }
+/// The links of a house, which open once both sides have heard of each other through the lobby.
+pub(crate) struct TownMesh {
+    house: usize,
+    shared: SharedTown,
+    world: SharedWorld,
+    link: Link<Renamed>,
+    signals: VecDeque<(PeerId, String)>,
+}
 
-    fn links(&mut self) -> Option<&mut Link<Renamed>> {
-        self.links.as_mut()
-    }
-
-    fn close_links(&mut self, _now: Micros) {
-        self.links = None;
-        let shared = &mut *self.shared.borrow_mut();
+impl Drop for TownMesh {
+    fn drop(&mut self) {
+        let shared = &mut *self.shared.lock();
+        if shared.crashing {
+            return;
+        }
         let mine = |pair: &(usize, usize)| pair.0 == self.house || pair.1 == self.house;
         let at = shared.now + UNDER_WAY;
         shared.closing.extend(shared.connected.iter().copied().filter(mine).map(|pair| (at, pair)));
         shared.connected.retain(|pair| !mine(pair));
     }
+}
 
-    fn connect(&mut self, _now: Micros, peer: PeerId) {
+impl Transport for TownMesh {
+    fn local_id(&self) -> PeerId {
+        self.link.local_id()
+    }
+
+    fn peers(&self) -> &[PeerId] {
+        self.link.peers()
+    }
+
+    fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+        self.link.send(now, to, channel, bytes)
+    }
+
+    fn broadcast(&mut self, now: Micros, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
+        self.link.broadcast(now, channel, bytes)
+    }
+
+    fn poll(&mut self, now: Micros) -> Option<LinkEvent<'_>> {
+        self.link.poll(now)
+    }
+
+    fn poll_timeout(&self) -> Micros {
+        self.link.poll_timeout()
+    }
+
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+        self.link.disconnect(now, peer, goodbye);
+    }
+
+    fn stats(&self, peer: PeerId) -> Option<LinkStats> {
+        self.link.stats(peer)
+    }
+}
+
+impl Mesh for TownMesh {
+    fn add_peer(&mut self, _now: Micros, peer: PeerId) {
         self.signals.push_back((peer, "call".to_string()));
     }
 
-    fn forget(&mut self, _now: Micros, peer: PeerId) {
-        let shared = &mut *self.shared.borrow_mut();
+    fn remove_peer(&mut self, _now: Micros, peer: PeerId) {
+        let shared = &mut *self.shared.lock();
         let Some(&other) = shared.houses.get(&peer) else { return };
         let pair = (self.house.min(other), self.house.max(other));
         if shared.connected.remove(&pair) {
-            self.world.borrow().apply(&Change::Disconnect(pair.0, pair.1));
+            self.world.lock().apply(&Change::Disconnect(pair.0, pair.1));
         }
     }
 
-    fn handle_signal(&mut self, _now: Micros, from: PeerId, text: &str) {
+    fn handle_signal(&mut self, _now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
         assert_eq!(text, "call");
-        let shared = &mut *self.shared.borrow_mut();
-        let Some(&other) = shared.houses.get(&from) else { return };
+        let shared = &mut *self.shared.lock();
+        let Some(&other) = shared.houses.get(&from) else { return Ok(()) };
         let pair = (self.house.min(other), self.house.max(other));
         let deaf = shared.deaf.contains(&pair.0) || shared.deaf.contains(&pair.1);
-        if self.links.is_some() && deaf {
+        if deaf {
             shared.in_vain.insert(pair);
-        } else if self.links.is_some() && shared.connected.insert(pair) {
+        } else if shared.connected.insert(pair) {
             shared.opening.push((shared.now + shared.link_delay, pair));
         }
+        Ok(())
     }
 
-    fn next_signal(&mut self) -> Option<(PeerId, String)> {
+    fn poll_signal(&mut self) -> Option<(PeerId, String)> {
         self.signals.pop_front()
+    }
+
+    fn set_ice_servers(&mut self, servers: &[IceServer]) {
+        let made = servers.iter().find_map(|server| server.username.as_ref()?.parse().ok());
+        let made = Micros::new(made.expect("the lobby has a TURN server"));
+        self.shared.lock().ice_made.insert(self.house, made);
     }
 
     fn path(&self, _peer: PeerId) -> Option<Path> {
         Some(Path::Direct)
-    }
-
-    fn link_stats(&self, peer: PeerId) -> Option<LinkStats> {
-        self.links.as_ref()?.stats(peer)
     }
 }
 
@@ -375,14 +453,16 @@ pub(crate) fn client_config(house: usize) -> ClientConfig {
 
 /// The whole town.
 pub(crate) struct Town<R> {
-    shared: Rc<RefCell<Shared>>,
-    world: Rc<RefCell<World>>,
-    ids: Rc<Vec<PeerId>>,
+    shared: SharedTown,
+    world: SharedWorld,
+    ids: Arc<Vec<PeerId>>,
     pub(crate) rooms: Vec<Option<R>>,
     /// What each house was told, in its present life.
     pub(crate) told: Vec<Vec<Event>>,
     /// Houses where nothing happens, though everything is there.
     asleep: BTreeSet<usize>,
+    /// Houses that are looked after once in so many frames, as a browser does with a hidden page.
+    throttled: BTreeMap<usize, u64>,
     lives: u64,
 }
 
@@ -391,7 +471,7 @@ impl<R: Resident> Town<R> {
         let rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
         let world = World::unconnected(houses, 7);
         world.everywhere(Conditions::latency_ms(40));
-        let ids = Rc::new((0..houses).map(|house| world.id(house)).collect());
+        let ids = Arc::new((0..houses).map(|house| world.id(house)).collect());
         let shared = Shared {
             now: Micros::ZERO,
             lobby_up: true,
@@ -409,16 +489,18 @@ impl<R: Resident> Town<R> {
             closing: Vec::new(),
             deaf: BTreeSet::new(),
             in_vain: BTreeSet::new(),
+            crashing: false,
             ice_made: BTreeMap::new(),
             records: Vec::new(),
         };
         Town {
-            shared: Rc::new(RefCell::new(shared)),
-            world: Rc::new(RefCell::new(world)),
+            shared: SharedTown::new(shared),
+            world: SharedWorld::new(world),
             ids,
             rooms: (0..houses).map(|_| None).collect(),
             told: vec![Vec::new(); houses],
             asleep: BTreeSet::new(),
+            throttled: BTreeMap::new(),
             lives: 0,
         }
     }
@@ -429,15 +511,8 @@ impl<R: Resident> Town<R> {
 
     pub(crate) fn open_with(&mut self, house: usize, config: R::Config) -> &mut Town<R> {
         self.lives += 1;
-        let doorstep = Doorstep {
-            house,
-            shared: Rc::clone(&self.shared),
-            world: Rc::clone(&self.world),
-            ids: Rc::clone(&self.ids),
-            connection: None,
-            links: None,
-            signals: VecDeque::new(),
-        };
+        let socket = TownSocket { house, shared: self.shared.clone(), connection: None };
+        let doorstep = Doorstep { socket, world: self.world.clone(), ids: Arc::clone(&self.ids) };
         self.rooms[house] = Some(R::move_in(self.now(), config, doorstep, self.lives));
         self.told[house].clear();
         self
@@ -445,8 +520,10 @@ impl<R: Resident> Town<R> {
 
     /// The house burns down: nobody hears a word of it, but the lobby's socket breaks.
     pub(crate) fn crash(&mut self, house: usize) -> &mut Town<R> {
+        self.shared.lock().crashing = true;
         self.rooms[house] = None;
-        self.shared.borrow_mut().hang_up(house);
+        self.shared.lock().crashing = false;
+        self.shared.lock().hang_up(house);
         self
     }
 
@@ -460,13 +537,19 @@ impl<R: Resident> Town<R> {
         self
     }
 
+    /// Looks after a house once in so many frames only, as a browser does with a hidden page; every frame with 1.
+    pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Town<R> {
+        self.throttled.insert(house, every);
+        self
+    }
+
     /// The matches the lobby has decided.
     pub(crate) fn records(&self) -> Vec<MatchRecord> {
-        self.shared.borrow().records.clone()
+        self.shared.lock().records.clone()
     }
 
     pub(crate) fn now(&self) -> Micros {
-        self.shared.borrow().now
+        self.shared.lock().now
     }
 
     pub(crate) fn room(&mut self, house: usize) -> &mut R {
@@ -475,67 +558,71 @@ impl<R: Resident> Town<R> {
 
     /// The lobby goes away, with everything it knew if it is a restart of the process.
     pub(crate) fn set_lobby_up(&mut self, up: bool) -> &mut Town<R> {
-        self.shared.borrow_mut().set_lobby_up(up);
+        self.shared.lock().set_lobby_up(up);
         self
     }
 
     /// How old the credentials are with which a house would look for a way now.
     pub(crate) fn ice_age(&self, house: usize) -> Micros {
-        let shared = self.shared.borrow();
+        let shared = self.shared.lock();
         shared.now.since(shared.ice_made[&house])
     }
 
     /// No link ever opens to or from this house.
     pub(crate) fn deafen(&mut self, house: usize) -> &mut Town<R> {
-        self.shared.borrow_mut().deaf.insert(house);
+        self.shared.lock().deaf.insert(house);
         self
     }
 
     /// Links open again: whoever asked in vain asks once more.
     pub(crate) fn hear_again(&mut self, house: usize) -> &mut Town<R> {
-        self.shared.borrow_mut().hear_again(house);
+        self.shared.lock().hear_again(house);
         self
     }
 
     /// Links take so long to open from now on.
     pub(crate) fn slow_links(&mut self, ms: u64) -> &mut Town<R> {
-        self.shared.borrow_mut().link_delay = Micros::from_millis(ms);
+        self.shared.lock().link_delay = Micros::from_millis(ms);
         self
     }
 
     /// The lines between all houses are like this from now on.
     pub(crate) fn weather(&mut self, conditions: Conditions) -> &mut Town<R> {
-        self.world.borrow().everywhere(conditions);
+        self.world.lock().everywhere(conditions);
         self
     }
 
     /// One displayed frame of everybody.
     pub(crate) fn step(&mut self) {
         let now = {
-            let shared = &mut *self.shared.borrow_mut();
+            let shared = &mut *self.shared.lock();
             shared.now += FRAME;
             if shared.lobby_up {
                 shared.run_lobby();
             }
             shared.now
         };
-        let opening = std::mem::take(&mut self.shared.borrow_mut().opening);
+        let opening = std::mem::take(&mut self.shared.lock().opening);
         let (due, later): (Vec<_>, Vec<_>) = opening.into_iter().partition(|(at, _)| *at <= now);
-        self.shared.borrow_mut().opening = later;
+        self.shared.lock().opening = later;
         let is_new = |pair| due.iter().any(|(_, opened)| *opened == pair);
-        let closing = std::mem::take(&mut self.shared.borrow_mut().closing);
+        let closing = std::mem::take(&mut self.shared.lock().closing);
         let (closed, later): (Vec<_>, Vec<_>) =
             closing.into_iter().partition(|(at, pair)| *at <= now || is_new(*pair));
-        self.shared.borrow_mut().closing = later;
+        self.shared.lock().closing = later;
         for (_, (a, b)) in closed {
-            self.world.borrow().apply(&Change::Disconnect(a, b));
+            self.world.lock().apply(&Change::Disconnect(a, b));
         }
         for (_, (a, b)) in due {
-            self.world.borrow().apply(&Change::Connect(a, b));
+            self.world.lock().apply(&Change::Connect(a, b));
         }
-        self.world.borrow().advance(FRAME);
+        self.world.lock().advance(FRAME);
         for (house, room) in self.rooms.iter_mut().enumerate() {
-            let Some(room) = room.as_mut().filter(|_| !self.asleep.contains(&house)) else { continue };
+            let every = self.throttled.get(&house).copied().unwrap_or(1);
+            let is_due = (now.get() / FRAME.get()).is_multiple_of(every);
+            let Some(room) = room.as_mut().filter(|_| is_due && !self.asleep.contains(&house)) else {
+                continue;
+            };
             room.play(now, house);
             while let Some(event) = room.next_told() {
                 self.told[house].push(event);

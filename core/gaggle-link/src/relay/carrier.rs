@@ -1,14 +1,15 @@
-//! The two legs to a relay as ways of their own, over one line they share.
+//! Both legs to one relay over the line they share, as a carrier that is asked by leg.
+//!
+//! [`PlatformCarriers`](crate::PlatformCarriers) calls it. Absent: which leg is better, and who may
+//! connect.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
 
 use super::client::{Leg, Order, RelayClient};
-use crate::{Busy, Carrier, CarrierEvent, Way};
+use crate::{Busy, CarrierEvent};
 
 /// Datagrams that wait until their leg is polled; one more drops the oldest.
 const WAITING_MAX: usize = 1_024;
@@ -69,7 +70,9 @@ pub enum LineEvent {
     ChannelClosed,
 }
 
-struct Shared<L> {
+/// A machine's connection to a relay: the deciding half, the line it runs over, and datagrams that
+/// wait until their leg is polled.
+pub struct RelayCarrier<L> {
     client: RelayClient,
     line: L,
     frame: Vec<u8>,
@@ -79,23 +82,49 @@ struct Shared<L> {
     now: Micros,
 }
 
-impl<L: Line> Shared<L> {
-    fn obey(&mut self) {
-        let now = self.now;
-        while let Some(order) = self.client.next_order() {
-            match order {
-                Order::Open => self.line.open(now),
-                Order::Say(frame) => self.line.say(&frame),
-                Order::Close => self.line.close(),
-                Order::Offer => self.line.offer(now),
-                Order::Accept(description) => self.line.accept(now, &description),
-                Order::DropChannel => self.line.drop_channel(),
-            }
-        }
+impl<L> fmt::Debug for RelayCarrier<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RelayCarrier").field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+impl<L: Line> RelayCarrier<L> {
+    /// Puts the deciding and the waiting half together.
+    pub fn new(client: RelayClient, line: L) -> RelayCarrier<L> {
+        let (frame, waiting, spare) = (Vec::new(), Default::default(), Vec::new());
+        RelayCarrier { client, line, frame, waiting, dropped: [0; 2], spare, now: Micros::ZERO }
     }
 
-    /// Takes what the line has, until there is something for this leg.
-    fn poll(&mut self, now: Micros, leg: Leg, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+    /// Whether the client was made for this leg.
+    pub fn has(&self, leg: Leg) -> bool {
+        self.client.has_leg(leg)
+    }
+
+    /// From now on this ticket counts.
+    pub fn set_ticket(&mut self, now: Micros, ticket: &str) {
+        self.client.set_ticket(now, ticket);
+        self.obey();
+    }
+
+    /// As [`Way::connect`](crate::Way::connect), over this leg.
+    pub fn connect(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+        self.now = now;
+        self.client.connect(now, leg, peer);
+        self.obey();
+    }
+
+    /// As [`Carrier::send`](crate::Carrier::send), over this leg.
+    ///
+    /// # Errors
+    /// If the line has no room for it at the moment.
+    pub fn send(&mut self, now: Micros, leg: Leg, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+        let is_open = self.client.frame(leg, to, datagram, &mut self.frame);
+        if is_open { self.line.send(now, leg, &self.frame) } else { Ok(()) }
+    }
+
+    /// As [`Carrier::poll`](crate::Carrier::poll): takes what the line has, until there is
+    /// something for this leg.
+    pub fn poll(&mut self, now: Micros, leg: Leg, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
         self.now = now;
         loop {
             if let Some(event) = self.client.next_event(leg) {
@@ -113,6 +142,37 @@ impl<L: Line> Shared<L> {
                 self.client.handle_timeout(now);
                 self.obey();
                 return self.client.next_event(leg);
+            }
+        }
+    }
+
+    /// When to poll again even if nothing arrives.
+    pub fn poll_timeout(&self) -> Micros {
+        self.client.poll_timeout().min(self.line.poll_timeout())
+    }
+
+    /// As [`Carrier::close`](crate::Carrier::close), over this leg.
+    pub fn close(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+        self.now = now;
+        self.client.close(now, leg, peer);
+        self.obey();
+    }
+
+    /// As [`Carrier::dropped`](crate::Carrier::dropped), over both legs.
+    pub fn dropped(&self) -> u64 {
+        Leg::ALL.iter().map(|leg| self.dropped[*leg as usize] + self.line.dropped(*leg)).sum()
+    }
+
+    fn obey(&mut self) {
+        let now = self.now;
+        while let Some(order) = self.client.next_order() {
+            match order {
+                Order::Open => self.line.open(now),
+                Order::Say(frame) => self.line.say(&frame),
+                Order::Close => self.line.close(),
+                Order::Offer => self.line.offer(now),
+                Order::Accept(description) => self.line.accept(now, &description),
+                Order::DropChannel => self.line.drop_channel(),
             }
         }
     }
@@ -140,100 +200,5 @@ impl<L: Line> Shared<L> {
         }
         self.obey();
         Some(())
-    }
-}
-
-/// A machine's connection to a relay. Its ways go into [`Paths`](crate::Paths); this stays with whoever renews tickets.
-pub struct RelayHandle<L>(Rc<RefCell<Shared<L>>>);
-
-impl<L> Clone for RelayHandle<L> {
-    fn clone(&self) -> RelayHandle<L> {
-        RelayHandle(Rc::clone(&self.0))
-    }
-}
-
-impl<L> fmt::Debug for RelayHandle<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RelayHandle").field(&self.0.borrow().client).finish()
-    }
-}
-
-impl<L: Line> RelayHandle<L> {
-    /// Puts the deciding and the waiting half together.
-    pub fn new(client: RelayClient, line: L) -> RelayHandle<L> {
-        let (frame, waiting, spare) = (Vec::new(), Default::default(), Vec::new());
-        let (dropped, now) = ([0; 2], Micros::ZERO);
-        RelayHandle(Rc::new(RefCell::new(Shared { client, line, frame, waiting, dropped, spare, now })))
-    }
-
-    /// The way over one leg. It must be one the client was made for.
-    pub fn way(&self, leg: Leg) -> RelayWay<L> {
-        RelayWay { shared: self.clone(), leg }
-    }
-
-    /// From now on this ticket counts.
-    pub fn set_ticket(&self, now: Micros, ticket: &str) {
-        let mut shared = self.0.borrow_mut();
-        shared.client.set_ticket(now, ticket);
-        shared.obey();
-    }
-
-    /// Looks at the line's other side, for tests that break it.
-    pub fn with_line<T>(&self, look: impl FnOnce(&mut L) -> T) -> T {
-        look(&mut self.0.borrow_mut().line)
-    }
-}
-
-/// One leg to a relay, as a way to all peers.
-#[derive(Debug)]
-pub struct RelayWay<L> {
-    shared: RelayHandle<L>,
-    leg: Leg,
-}
-
-impl<L: Line> Way for RelayWay<L> {
-    fn connect(&mut self, now: Micros, peer: PeerId) {
-        let mut shared = self.shared.0.borrow_mut();
-        shared.now = now;
-        shared.client.connect(now, self.leg, peer);
-        shared.obey();
-    }
-}
-
-impl<L: Line> Carrier for RelayWay<L> {
-    fn local_id(&self) -> PeerId {
-        self.shared.0.borrow().client.local_id()
-    }
-
-    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
-        let shared = &mut *self.shared.0.borrow_mut();
-        let mut frame = std::mem::take(&mut shared.frame);
-        let sent = match shared.client.frame(self.leg, to, datagram, &mut frame) {
-            true => shared.line.send(now, self.leg, &frame),
-            false => Ok(()),
-        };
-        shared.frame = frame;
-        sent
-    }
-
-    fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
-        self.shared.0.borrow_mut().poll(now, self.leg, datagram)
-    }
-
-    fn poll_timeout(&self) -> Micros {
-        let shared = self.shared.0.borrow();
-        shared.client.poll_timeout().min(shared.line.poll_timeout())
-    }
-
-    fn dropped(&self) -> u64 {
-        let shared = self.shared.0.borrow();
-        shared.dropped[self.leg as usize] + shared.line.dropped(self.leg)
-    }
-
-    fn close(&mut self, now: Micros, peer: PeerId) {
-        let mut shared = self.shared.0.borrow_mut();
-        shared.now = now;
-        shared.client.close(now, self.leg, peer);
-        shared.obey();
     }
 }

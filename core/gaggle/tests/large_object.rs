@@ -1,0 +1,159 @@
+//! A room in which an object larger than a packet changes again and again while many small ones move.
+
+#![allow(clippy::float_arithmetic, reason = "places")]
+
+mod town;
+
+use gaggle::replica::{Blob, Kind, Kinds, ObjectId, Policy, Session};
+use gaggle::{Event, RoomConfig, SharedConfig, SharedRoom, Stage, World};
+use gaggle_kit::{Micros, Prng};
+use gaggle_link::sim::Conditions;
+use town::{Doorstep, Resident, Town};
+
+/// Small objects that move all the time.
+const MOVERS: usize = 100;
+/// Bytes of the large object: forty packets.
+const GROUND_BYTES: usize = 40_000;
+/// Steps between two changes of it.
+const GROUND_STEPS: u32 = 180;
+
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Mover {
+    #[kind(range = 0.0..=1000.0, precision = 0.1, moved_by = velocity)]
+    place: [f32; 2],
+    #[kind(range = -200.0..=200.0, precision = 0.5)]
+    velocity: [f32; 2],
+    /// The step of the host in which it was moved.
+    #[kind(range = 0..=1_000_000)]
+    step: u32,
+}
+
+/// The large object: its bytes have no room in a packet, so it names them.
+#[derive(Debug, Clone, PartialEq, Kind)]
+struct Map {
+    ground: Blob,
+    #[kind(range = 0..=1_000)]
+    number: u16,
+}
+
+struct Land {
+    random: Prng,
+    steps: u32,
+    /// Contents of the map this machine has had whole, by their number.
+    had: Vec<u16>,
+}
+
+impl Land {
+    fn draw_ground(&mut self, session: &mut Session) -> Blob {
+        let bytes: Vec<u8> = (0..GROUND_BYTES).map(|_| self.random.next_u32() as u8).collect();
+        session.keep_blob(&bytes).expect("there is room for a few")
+    }
+
+    fn change_map(&mut self, session: &mut Session, id: ObjectId, before: &Map) {
+        let ground = self.draw_ground(session);
+        session.set(id, &Map { ground, number: before.number + 1 }).expect("it is the host's");
+        session.forget_blob(before.ground);
+    }
+}
+
+impl World for Land {
+    type Input = u8;
+
+    fn kinds() -> Kinds {
+        Kinds::new().with::<Mover>().with::<Map>()
+    }
+
+    fn found(&mut self, session: &mut Session) {
+        for _ in 0..MOVERS {
+            let place = [0; 2].map(|_: i32| self.random.range(0..=1_000) as f32);
+            session.spawn(&Mover { place, velocity: [0.0; 2], step: 0 }).expect("there is room");
+        }
+        let ground = self.draw_ground(session);
+        session.spawn(&Map { ground, number: 0 }).expect("there is room");
+    }
+
+    fn step(&mut self, session: &mut Session) {
+        self.steps += 1;
+        let Some((id, map)) = session.objects::<Map>().next() else { return };
+        if session.blob(map.ground).is_none() {
+            let _ = session.fetch_blob(id, map.ground);
+        } else if self.had.last() != Some(&map.number) {
+            self.had.push(map.number);
+        }
+        if !session.is_lead() {
+            return;
+        }
+        if self.steps.is_multiple_of(GROUND_STEPS) {
+            self.change_map(session, id, &map);
+        }
+        let movers: Vec<(ObjectId, Mover)> = session.objects::<Mover>().collect();
+        for (id, mover) in movers {
+            let velocity =
+                mover.velocity.map(|part| (part + self.random.range(-20..=20) as f32).clamp(-150.0, 150.0));
+            let place = [0, 1].map(|axis| (mover.place[axis] + velocity[axis] / 60.0).clamp(0.0, 1_000.0));
+            session.set(id, &Mover { place, velocity, step: self.steps }).expect("it is the host's");
+        }
+    }
+}
+
+type House = SharedRoom<Land, Doorstep>;
+
+impl Resident for House {
+    type Config = SharedConfig;
+
+    fn settings(house: usize) -> SharedConfig {
+        let client = town::client_config(house);
+        RoomConfig { client, ..RoomConfig::shared("land", 4, Policy::Host).expect("a label") }
+    }
+
+    fn move_in(now: Micros, config: SharedConfig, doorstep: Doorstep, seed: u64) -> House {
+        let land = Land { random: Prng::new(seed), steps: 0, had: Vec::new() };
+        SharedRoom::open(now, config, doorstep, land, seed).expect("settings that can be")
+    }
+
+    fn play(&mut self, now: Micros, _: usize) {
+        self.update(now);
+    }
+
+    fn next_told(&mut self) -> Option<Event> {
+        self.next_event()
+    }
+
+    fn where_it_is(&self) -> Stage {
+        self.stage()
+    }
+
+    fn describe(&mut self) -> String {
+        format!("{:?}, maps {:?}", self.stats(), self.world().had)
+    }
+}
+
+#[test]
+fn large_object_changes_and_others_stay_within_150_ms() {
+    let mut town: Town<House> = Town::of(3);
+    town.weather(Conditions { jitter: Micros::from_millis(10), ..Conditions::latency_ms(25) });
+    for house in 0..3 {
+        town.open(house);
+        town.run_until("it is in", 5_000, move |town| town.is_together(house));
+    }
+    town.run_ms(4_000);
+    let before: Vec<usize> = (0..3).map(|house| town.room(house).world().had.len()).collect();
+    let mut ages: Vec<u64> = Vec::new();
+    for _ in 0..60 * 20 {
+        town.step();
+        let steps = town.room(0).world().steps;
+        for house in 1..3 {
+            let movers = town.room(house).session().objects::<Mover>();
+            ages.extend(movers.map(|(_, mover)| u64::from(steps - mover.step) * 1_000 / 60));
+        }
+    }
+    assert_eq!(ages.len(), 60 * 20 * 2 * MOVERS);
+    ages.sort_unstable();
+    let (middle, worst) = (ages[ages.len() / 2], ages[ages.len() - 1]);
+    println!("age: median {middle} ms, worst {worst} ms");
+    for (house, before) in before.into_iter().enumerate() {
+        let changes = town.room(house).world().had.len() - before;
+        assert!(changes >= 5, "house {house} had {changes} contents of the map whole\n{}", town.describe());
+    }
+    assert!(worst <= 150, "an object was {worst} ms old, the median {middle} ms");
+}

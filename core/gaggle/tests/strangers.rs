@@ -1,0 +1,303 @@
+//! What keeps players from playing together is told, and no peer is said to be in that is not: other builds, states that cannot be
+//! read, states that are large or too large, lines that are too slow.
+
+mod town;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use gaggle::timeline::{PeerFault, STATE_BYTES_MAX};
+use gaggle::{Event, Game, Inputs, Rejection, Room, RoomConfig, Slot, Stage, State, Wish};
+use gaggle_kit::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Micros, Prng};
+use gaggle_link::sim::Conditions;
+
+use town::{Doorstep, Resident};
+
+#[derive(Debug, Clone, Default, State)]
+struct Rope {
+    frame: u32,
+    pulled: i32,
+}
+
+/// The same game, built after a field was added.
+#[derive(Debug, Clone, Default, State)]
+struct LongRope {
+    frame: u32,
+    pulled: i32,
+    cheers: u32,
+}
+
+thread_local! {
+    /// Whose machine is computing.
+    static COMPUTING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A state of any size, written by hand: its shape says nothing of what is in it.
+#[derive(Debug, Clone)]
+struct Heap {
+    frame: u32,
+    /// Which build made it: what 1 writes only the first house can read.
+    build: u8,
+    bulk: Rc<[u8]>,
+}
+
+impl Heap {
+    fn of(bytes: usize, build: u8) -> Heap {
+        // Nothing that could be packed.
+        let mut rng = Prng::new(5);
+        let mut bulk: Vec<u8> = (0..bytes / 4 + 1).flat_map(|_| rng.next_u32().to_le_bytes()).collect();
+        bulk.truncate(bytes);
+        Heap { frame: 0, build, bulk: bulk.into() }
+    }
+}
+
+impl State for Heap {
+    const SIZE_MIN: usize = 9;
+
+    fn encode<S: ByteSink>(&self, out: &mut S) {
+        out.put(&self.frame.to_le_bytes());
+        out.put(&[self.build]);
+        out.put(&(self.bulk.len() as u32).to_le_bytes());
+        out.put(&self.bulk);
+    }
+
+    fn decode(r: &mut ByteReader<'_>) -> Result<Heap, DecodeError> {
+        let (frame, build, length) = (r.u32("frame")?, r.u8("build")?, r.u32("bytes")?);
+        if build == 1 && COMPUTING.get() != 0 {
+            return Err(DecodeError::Unknown { what: "build", value: build.into() });
+        }
+        Ok(Heap { frame, build, bulk: r.take("bulk", length as usize)?.into() })
+    }
+
+    fn diff(&self, _: &Heap, _: &mut FieldPath, _: &mut dyn FnMut(Difference<'_>)) {}
+}
+
+fn pull(inputs: &Inputs<'_, u8>) -> i32 {
+    (0..4).map(|slot| i32::from(inputs.get(Slot::at(slot)))).sum()
+}
+
+impl Game for Rope {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.frame += 1;
+        self.pulled += pull(inputs);
+    }
+}
+
+impl Game for LongRope {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.frame += 1;
+        self.pulled += pull(inputs);
+        self.cheers += 1;
+    }
+}
+
+impl Game for Heap {
+    type Input = u8;
+
+    fn tick(&mut self, _: &Inputs<'_, u8>) {
+        self.frame += 1;
+    }
+}
+
+/// A room of any game.
+trait AnyRoom {
+    fn play(&mut self, now: Micros, house: usize);
+    fn next_told(&mut self) -> Option<Event>;
+    fn stage(&self) -> Stage;
+    fn describe(&mut self) -> String;
+    fn code(&mut self) -> gaggle::RoomCode;
+    fn frame(&self) -> u32;
+    fn present(&self) -> usize;
+}
+
+impl<G: Game<Input = u8> + Clone> AnyRoom for Room<G, Doorstep> {
+    fn play(&mut self, now: Micros, house: usize) {
+        self.set_input(0, (now.get() / 50_000 / (3 + house as u64) % 2) as u8);
+        COMPUTING.set(house);
+        self.update(now);
+    }
+
+    fn next_told(&mut self) -> Option<Event> {
+        self.next_event()
+    }
+
+    fn stage(&self) -> Stage {
+        Room::stage(self)
+    }
+
+    fn describe(&mut self) -> String {
+        format!("{:?} {:?}", self.session().roster(), self.stats())
+    }
+
+    fn code(&mut self) -> gaggle::RoomCode {
+        self.lobby().and_then(|lobby| lobby.room()).expect("a room").code
+    }
+
+    fn frame(&self) -> u32 {
+        self.session().current_frame().number()
+    }
+
+    fn present(&self) -> usize {
+        self.session().roster().iter().filter(|row| row.is_open()).count()
+    }
+}
+
+/// What is played in a house.
+#[derive(Clone, Copy)]
+enum Build {
+    Rope,
+    LongRope,
+    Heap { bytes: usize, build: u8 },
+}
+
+struct House(Box<dyn AnyRoom>);
+
+impl Resident for House {
+    type Config = (RoomConfig, Build);
+
+    fn settings(house: usize) -> (RoomConfig, Build) {
+        let client = town::client_config(house);
+        let config = RoomConfig::new("rope", 4).expect("a label").version("1");
+        (RoomConfig { client, ..config }, Build::Rope)
+    }
+
+    fn move_in(now: Micros, (config, build): (RoomConfig, Build), doorstep: Doorstep, seed: u64) -> House {
+        let why = "settings that can be";
+        House(match build {
+            Build::Rope => Box::new(Room::open(now, config, doorstep, Rope::default(), seed).expect(why)),
+            Build::LongRope => {
+                Box::new(Room::open(now, config, doorstep, LongRope::default(), seed).expect(why))
+            }
+            Build::Heap { bytes, build } => {
+                Box::new(Room::open(now, config, doorstep, Heap::of(bytes, build), seed).expect(why))
+            }
+        })
+    }
+
+    fn play(&mut self, now: Micros, house: usize) {
+        self.0.play(now, house);
+    }
+
+    fn next_told(&mut self) -> Option<Event> {
+        self.0.next_told()
+    }
+
+    fn where_it_is(&self) -> Stage {
+        self.0.stage()
+    }
+
+    fn describe(&mut self) -> String {
+        self.0.describe()
+    }
+}
+
+type Town = town::Town<House>;
+
+/// A house that plays this, in the room with this code if there is one.
+fn playing(house: usize, build: Build, code: Option<gaggle::RoomCode>) -> (RoomConfig, Build) {
+    let (config, _) = House::settings(house);
+    (RoomConfig { wish: code.map_or(Wish::Find, Wish::Code), ..config }, build)
+}
+
+fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
+    town.told[house].iter().filter(|event| what(event)).count()
+}
+
+/// It never got in, says so, and plays on alone.
+fn expect_alone(town: &mut Town, house: usize) {
+    assert_eq!(count(town, house, |event| *event == Event::Together), 0, "{}", town.describe());
+    assert_eq!(town.room(house).where_it_is(), Stage::Solo, "{}", town.describe());
+    let frame = town.room(house).0.frame();
+    town.run_ms(1_000);
+    assert!(town.room(house).0.frame() > frame + 50, "the game goes on\n{}", town.describe());
+}
+
+#[test]
+fn builds_with_other_fields_under_one_version_never_meet() {
+    let mut town = Town::of(3);
+    town.open_with(0, playing(0, Build::Rope, None)).run_ms(1_000);
+    town.open_with(1, playing(1, Build::LongRope, None)).run_ms(4_000);
+    let code = town.room(0).0.code();
+    assert_ne!(town.room(1).0.code(), code, "who looks for any room has another\n{}", town.describe());
+    town.open_with(2, playing(2, Build::LongRope, Some(code))).run_ms(4_000);
+    assert_eq!(count(&town, 2, |event| matches!(event, Event::Refused(_))), 1, "{}", town.describe());
+    expect_alone(&mut town, 2);
+    assert_eq!(town.room(0).0.present(), 1, "{}", town.describe());
+}
+
+#[test]
+fn a_state_that_cannot_be_read_ends_the_join_at_once() {
+    let build = Build::Heap { bytes: 100, build: 1 };
+    let mut town = Town::of(2);
+    town.open_with(0, playing(0, build, None)).run_ms(1_000);
+    town.open_with(1, playing(1, build, None));
+    town.run_until("it is told", 3_000, |town| town.told[1].contains(&Event::JoinFailed));
+    let unreadable = Rejection::MatchFault(PeerFault::SnapshotUnreadable);
+    let told = |event: &Event| matches!(event, Event::Rejected { reason, .. } if *reason == unreadable);
+    assert_eq!(count(&town, 1, told), 1, "{}", town.describe());
+    expect_alone(&mut town, 1);
+    town.run_ms(20_000);
+    assert_eq!(count(&town, 1, told), 1, "nobody tries again and again\n{}", town.describe());
+}
+
+#[test]
+fn a_large_state_is_joined_with_however_long_it_takes() {
+    for (megabytes, within_ms) in [(4, 10_000), (24, 40_000)] {
+        let build = Build::Heap { bytes: megabytes << 20, build: 0 };
+        let mut town = Town::of(2);
+        town.open_with(0, playing(0, build, None)).run_ms(1_000);
+        town.open_with(1, playing(1, build, None));
+        town.run_until("both are in one match", within_ms, |town| {
+            (0..2).all(|house| town.is_together(house) && town.room(house).0.present() == 2)
+        });
+        assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0, "{}", town.describe());
+        assert_eq!(count(&town, 1, |event| *event == Event::Together), 1, "{}", town.describe());
+        town.run_ms(3_000);
+        let parted = |event: &Event| {
+            matches!(event, Event::Went { .. } | Event::HistoryChanged | Event::Desync { .. })
+        };
+        assert_eq!((0..2).map(|house| count(&town, house, parted)).sum::<usize>(), 0, "{}", town.describe());
+    }
+}
+
+#[test]
+fn a_state_too_large_is_refused_with_its_size() {
+    let build = Build::Heap { bytes: (65 << 20) + 7, build: 0 };
+    let mut town = Town::of(2);
+    town.open_with(0, playing(0, build, None)).run_ms(200);
+    let code = town.room(0).0.code();
+    town.open_with(1, playing(1, Build::Heap { bytes: 10, build: 0 }, Some(code)));
+    town.run_until("it is told", 6_000, |town| town.told[1].contains(&Event::JoinFailed));
+    let measured = Event::StateTooLarge { bytes: (65 << 20) + 7 + 9, max: STATE_BYTES_MAX };
+    for house in 0..2 {
+        assert_eq!(count(&town, house, |event| *event == measured), 1, "{}", town.describe());
+    }
+    expect_alone(&mut town, 1);
+}
+
+#[test]
+fn over_a_line_too_slow_one_plays_or_is_told() {
+    for latency in [200, 300, 450] {
+        let mut town = Town::of(2);
+        town.weather(Conditions::latency_ms(latency)).open(0).run_ms(1_000).open(1).run_ms(20_000);
+        let told = count(&town, 1, |event| matches!(event, Event::LineTooSlow { .. }));
+        let (frames, present) = (town.room(1).0.frame(), town.room(1).0.present());
+        let other = town.room(0).0.frame();
+        town.run_ms(5_000);
+        let played = town.room(1).0.frame() - frames;
+        let other_played = town.room(0).0.frame() - other;
+        assert!(played > 100 && other_played > 100, "{latency} ms each way: {}", town.describe());
+        if present < 2 || played < 240 {
+            assert_eq!(told, 1, "{latency} ms each way: {}", town.describe());
+        } else {
+            assert_eq!(told, usize::from(latency > 233), "{latency} ms each way: {}", town.describe());
+        }
+        if present < 2 {
+            expect_alone(&mut town, 1);
+        }
+    }
+}
