@@ -37,8 +37,8 @@ use gaggle_kit::{FewMap, Micros, PeerId, Prng, Slot, SlotSet};
 
 use crate::id::{PlayerId, RoomCode, RoomId};
 use crate::message::client::{
-    Access, Create, Find, Finish, Hello, Host, Ice, Join, Kick, Leave, List, Mine, Profile, Ready,
-    RenewTicket, Settings, Signal, Start, TakeOver, Top, Touch, Unlist,
+    Access, Create, Find, Finish, Hello, Host, Ice, Join, Kick, Leave, List, Mine, OwnScore, Profile, Ready,
+    RenewTicket, Rest, Settings, Signal, Start, TakeOver, Top, Touch, Unlist,
 };
 use crate::message::server::{IceServer, Listing, Relay};
 use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
@@ -46,6 +46,8 @@ use crate::view::{Json, LeaveReason, RoomEvent, RoomView};
 use pending::Pending;
 use reports::Reports;
 
+/// After so long without an answer it is said again whether our player looks away.
+const RESTING_AGAIN: Micros = Micros::from_secs(2);
 /// Signals kept to be sent again after a reconnect.
 const SIGNALS_KEPT: usize = 64;
 
@@ -225,6 +227,11 @@ pub struct Client {
     signals_kept: VecDeque<Signal>,
     signals_seen: u64,
     wants_take_over: bool,
+    /// Our player looks away, and whether that was said for the seat we have.
+    resting: bool,
+    resting_said: bool,
+    /// When to say it again, if the server has not taken it up by then.
+    resting_due: Option<Micros>,
     outputs: VecDeque<Output>,
     events: VecDeque<Event>,
 }
@@ -255,6 +262,9 @@ impl Client {
             signals_kept: VecDeque::new(),
             signals_seen: 0,
             wants_take_over: false,
+            resting: false,
+            resting_said: false,
+            resting_due: None,
             outputs: VecDeque::new(),
             events: VecDeque::new(),
         };
@@ -313,6 +323,7 @@ impl Client {
                     self.overdue_at.get_or_insert(now + self.config.answer_within);
                     self.transmit(None, Touch {}.into());
                 }
+                self.say_resting_again(now);
                 self.say_reports_again(now);
             }
             _ => {}
@@ -399,12 +410,54 @@ impl Client {
         }
     }
 
+    /// Hangs up for good, until [`Client::reconnect`]: what was said before is still sent.
+    pub fn close(&mut self) {
+        self.outputs.push_back(Output::Disconnect);
+        self.state = State::Closed;
+        (self.overdue_at, self.touch_at) = (None, None);
+        self.pending.set_unsent();
+        self.listed_lost = true;
+    }
+
     /// Takes the seat over from the tab or machine that has it.
     pub fn take_over(&mut self, now: Micros) {
         self.wants_take_over = true;
         match self.state {
             State::Online => self.send_take_over(),
             _ => self.reconnect(now),
+        }
+    }
+
+    /// Leaves the room. The next seat does not rest.
+    pub fn leave(&mut self, leave: Leave) -> RequestId {
+        (self.resting, self.resting_said) = (false, false);
+        self.request(leave)
+    }
+
+    /// Our player looks away from the game, or is back at it. Said again for every seat that is not known to rest.
+    pub fn set_resting(&mut self, resting: bool) {
+        self.resting = resting;
+        self.say_resting();
+    }
+
+    /// What was said too often is refused, and the room would have it wrong for good.
+    fn say_resting_again(&mut self, now: Micros) {
+        let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
+        let is_known = own.is_none_or(|member| member.slot.is_none() || member.resting == self.resting);
+        if is_known {
+            self.resting_due = None;
+        } else if self.resting_due.is_some_and(|at| at <= now) {
+            self.transmit(None, Rest { resting: self.resting }.into());
+            self.resting_due = Some(now + RESTING_AGAIN);
+        } else {
+            self.resting_due.get_or_insert(now + RESTING_AGAIN);
+        }
+    }
+
+    fn say_resting(&mut self) {
+        let can_say = self.state == State::Online && self.slot().is_some();
+        if can_say && std::mem::replace(&mut self.resting_said, self.resting) != self.resting {
+            self.transmit(None, Rest { resting: self.resting }.into());
         }
     }
 
@@ -507,6 +560,15 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Says our own score so far. Nothing waits for an answer, and none is told: the next one says it better.
+    pub fn tell_score(&mut self, score: OwnScore) {
+        if self.state == State::Online {
+            self.transmit(None, score.into());
+        }
+    }
+}
+
 /// Everything one can ask for. The answer comes as [`Event::Seated`], [`Event::Done`] or [`Event::Refused`].
 macro_rules! requests {
     ($($(#[$meta:meta])* $name:ident: $message:ty;)*) => {
@@ -523,8 +585,6 @@ requests! {
     create: Create;
     /// Asks for a seat in this room.
     join: Join;
-    /// Leaves the room.
-    leave: Leave;
     /// Says whether we are ready.
     ready: Ready;
     /// Host: starts a match.

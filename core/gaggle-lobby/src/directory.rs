@@ -17,7 +17,7 @@ pub use request::{Copy, JoinBy, Mail, Notice, Origin, Reply, Request, SeatedRepl
 pub use seekers::Skill;
 pub use snapshot::Snapshot;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -46,10 +46,15 @@ pub struct Directory {
     records: VecDeque<MatchRecord>,
     /// Decided matches nobody has said to be stored.
     unstored: VecDeque<MatchRecord>,
+    /// Rooms that ended, in that order, and until when tickets for them count.
+    ended: VecDeque<(Micros, RoomId)>,
+    has_ended: BTreeSet<RoomId>,
 }
 
 /// Decided matches that are remembered until they are stored, also when their rooms are gone.
 const UNSTORED_MAX: usize = 1_024;
+/// Rooms that are remembered after their end: as many as one address can make in a day.
+const ENDED_MAX: usize = 1 << 17;
 
 /// That a node is alive, until when.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +77,8 @@ impl Directory {
             notices: VecDeque::new(),
             records: VecDeque::new(),
             unstored: VecDeque::new(),
+            ended: VecDeque::new(),
+            has_ended: BTreeSet::new(),
         }
     }
 
@@ -112,7 +119,7 @@ impl Directory {
                 self.unstored.retain(|record| (record.room, record.round) != (room, round));
                 if let Some(known) = self.rooms.get_mut(&room) {
                     known.set_stored(round, verdict, ratings);
-                    self.publish(room);
+                    self.publish(now, room);
                 }
                 Reply::Noted
             }
@@ -158,7 +165,7 @@ impl Directory {
             if let Some(room) = self.rooms.get_mut(&id) {
                 room.expire(now, &self.rules);
             }
-            self.publish(id);
+            self.publish(now, id);
         }
     }
 
@@ -207,7 +214,7 @@ impl Directory {
             if let Some(room) = self.rooms.get_mut(&id) {
                 room.lose_node(now, node, epoch);
             }
-            self.publish(id);
+            self.publish(now, id);
         }
     }
 
@@ -220,7 +227,7 @@ impl Directory {
         displace: Displace,
         ticket: Option<(Claims, Json)>,
     ) -> Reply {
-        let Origin { peer, player, link } = origin;
+        let Origin { peer, player, link, source } = origin;
         if !self.is_alive(link) {
             return Reply::Refused(node_out_of_date());
         }
@@ -228,7 +235,7 @@ impl Directory {
             let Some((claims, settings)) = ticket else { return Reply::NoSeat { why: None } };
             let watch = claims.slot.is_none();
             let players = claims.players;
-            let newcomer = Newcomer { peer, player, name, palette: 0, watch, players, switch: false };
+            let newcomer = Newcomer { peer, player, name, palette: 0, watch, players, switch: false, source };
             return self.restore(now, newcomer, link, &claims, settings);
         };
         let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
@@ -245,7 +252,7 @@ impl Directory {
                     let displaced = Notice::Displaced { peer, session: old.session };
                     self.notices.push_back((old.node, displaced));
                 }
-                self.publish(id);
+                self.publish(now, id);
                 let mail = self.take_mail(peer, attached);
                 self.seated(id, SeatedReply::kept(attached, mail))
             }
@@ -274,7 +281,9 @@ impl Directory {
             if let Err(refusal) = room.restore_member(now, &self.rules, (claims, settings), newcomer, link) {
                 return no_seat(&refusal);
             }
-            self.publish(claims.room);
+            self.publish(now, claims.room);
+        } else if self.has_ended.contains(&claims.room) {
+            return no_seat(&Refusal::new(RefusalCode::NoSuchRoom, "the room has ended"));
         } else {
             // A watcher alone is no room.
             if claims.slot.is_none() {
@@ -297,11 +306,13 @@ impl Directory {
                 seats: claims.seats,
                 private: claims.private,
                 drop_in: claims.drop_in,
+                // Tickets do not say so. Public rooms are most likely filled by `find`.
+                matched: !claims.private && claims.drop_in,
                 settings,
             };
             let room = Room::restore(now, &self.rules, claims, new, newcomer, link);
             self.rooms.insert(claims.room, room);
-            self.publish(claims.room);
+            self.publish(now, claims.room);
         }
         self.seated_anew(claims.room, peer, false, true)
     }
@@ -310,20 +321,23 @@ impl Directory {
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
             return Reply::Refused(refusal);
         }
-        let key = FindKey::of(&wish.new.game, &wish.new.mode, &wish.new.build);
-        if self.index.room_of(newcomer.peer).is_some() {
-            if let Err(refusal) = self.check_find(&key, &newcomer, &wish) {
+        let peer = newcomer.peer;
+        let own = self.index.room_of(peer).and_then(|id| self.rooms.get(&id));
+        let suits = |room: &&Room| !room.has_stepped_out(peer) && room.is_open() && wish.fits(room.view());
+        let own = own.filter(suits).map(|room| room.view().id);
+        if let Some(id) = self.room_found(now, &newcomer, &wish) {
+            self.leave_for_another(now, peer);
+            let Some(room) = self.rooms.get_mut(&id) else { return Reply::Refused(no_such_room()) };
+            if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
                 return Reply::Refused(refusal);
             }
-            self.leave_for_another(now, newcomer.peer);
+            room.set_matched();
+            self.publish(now, id);
+            return self.seated_anew(id, peer, false, false);
         }
-        for id in self.index.open_rooms(&key, newcomer.players) {
-            let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
-            // Only somebody who was sent away is refused by an open room.
-            if room.enter(now, &self.rules, newcomer.clone(), link).is_ok() {
-                self.publish(id);
-                return self.seated_anew(id, newcomer.peer, false, false);
-            }
+        // There is no better room than the one it is in.
+        if let Some(id) = own {
+            return self.seated(id, SeatedReply::kept(Attached::Anew, Vec::new()));
         }
         if !wish.may_create {
             return Reply::Refused(too_many_rooms_made());
@@ -331,17 +345,20 @@ impl Directory {
         self.create(now, newcomer, link, wish.new)
     }
 
-    /// Whether somebody who gives up a seat is certain to find another.
-    fn check_find(&self, key: &FindKey, newcomer: &Newcomer, wish: &Wish) -> Result<(), Refusal> {
-        let admits = |room: &Room| room.seats_if_admitted(&self.rules, newcomer).is_ok();
-        let open = self.index.open_rooms(key, newcomer.players);
-        if open.iter().filter_map(|id| self.rooms.get(id)).any(admits) {
-            return Ok(());
-        }
-        if !wish.may_create {
-            return Err(too_many_rooms_made());
-        }
-        self.check_new_room(newcomer, &wish.new).map(drop)
+    /// The fullest open room that takes a player in, other than the one it is in. Those it left a moment ago come last.
+    fn room_found(&self, now: Micros, newcomer: &Newcomer, wish: &Wish) -> Option<RoomId> {
+        let NewRoom { game, mode, build, seats, .. } = &wish.new;
+        let key = FindKey::of(game, mode, build);
+        let network = newcomer.source.network;
+        let is_stepped_out = |room: &Room| room.has_stepped_out(newcomer.peer);
+        let admits = |room: &&Room| match room.view().member(newcomer.peer) {
+            Some(_) if is_stepped_out(room) => self.check_entry(now, room, newcomer).is_ok(),
+            _ => room.seats_if_admitted(&self.rules, newcomer).is_ok(),
+        };
+        let open = self.index.open_rooms(&key, *seats, newcomer.players, network);
+        let rooms: Vec<&Room> = open.iter().filter_map(|id| self.rooms.get(id)).filter(admits).collect();
+        let fresh = rooms.iter().find(|room| !room.was_left_lately(now, newcomer.player));
+        fresh.or(rooms.first()).map(|room| room.view().id)
     }
 
     fn create(&mut self, now: Micros, newcomer: Newcomer, link: Link, mut new: NewRoom) -> Reply {
@@ -353,8 +370,13 @@ impl Directory {
         }
         self.leave_for_another(now, newcomer.peer);
         let (id, peer) = (new.id, newcomer.peer);
-        self.rooms.insert(id, Room::create(now, new, newcomer, link));
-        self.publish(id);
+        let has_share = !new.private && self.index.has_share(newcomer.player, newcomer.source.network);
+        let mut room = Room::create(now, new, newcomer, link);
+        if has_share {
+            room.set_apart();
+        }
+        self.rooms.insert(id, room);
+        self.publish(now, id);
         self.seated_anew(id, peer, true, false)
     }
 
@@ -397,7 +419,8 @@ impl Directory {
                 room.view().build,
                 room.view().game
             );
-            return Reply::Refused(Refusal::new(RefusalCode::BadGame, text));
+            let game = Some(room.view().game.clone());
+            return Reply::Refused(Refusal { game, ..Refusal::new(RefusalCode::BadGame, text) });
         }
         if let Err(refusal) = self.check_entry(now, room, &newcomer) {
             return Reply::Refused(refusal);
@@ -411,7 +434,7 @@ impl Directory {
         if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
             return Reply::Refused(refusal);
         }
-        self.publish(id);
+        self.publish(now, id);
         self.seated_anew(id, peer, false, false)
     }
 
@@ -435,7 +458,7 @@ impl Directory {
         let Some(id) = self.index.room_of(peer) else { return };
         if let Some(room) = self.rooms.get_mut(&id) {
             room.give_up(now, peer);
-            self.publish(id);
+            self.publish(now, id);
         }
     }
 
@@ -456,7 +479,7 @@ impl Directory {
             return Reply::Refused(refusal);
         }
         let verdict = reported_round.map(|round| room.verdict(round));
-        self.publish(id);
+        self.publish(now, id);
         Reply::Done { room: self.copy(id), verdict }
     }
 
@@ -510,7 +533,7 @@ impl Directory {
         if known.seat_of(peer).is_some_and(|seat| seat.link == Some(link)) {
             known.detach(now, peer, link, next_signal, got);
             mail.into_iter().for_each(|mail| self.keep_mail(peer, mail));
-            self.publish(room);
+            self.publish(now, room);
         }
         Reply::Noted
     }
@@ -533,7 +556,7 @@ impl Directory {
     }
 
     /// Tells the nodes what happened in a room, and brings the index up to date.
-    fn publish(&mut self, id: RoomId) {
+    fn publish(&mut self, now: Micros, id: RoomId) {
         let Some(room) = self.rooms.get_mut(&id) else { return };
         let mut nodes = self.index.nodes_of(id);
         let change = room.take_change();
@@ -564,8 +587,20 @@ impl Directory {
         if room.is_over() {
             self.index.forget(id);
             self.rooms.remove(&id);
+            self.remember_end(now, id);
         } else {
             self.index.update(room, &self.rules);
+        }
+    }
+
+    /// A room that ended is not made again from a ticket: who was removed from it would have it alone.
+    fn remember_end(&mut self, now: Micros, id: RoomId) {
+        self.ended.push_back((now + self.rules.ticket_ttl, id));
+        self.has_ended.insert(id);
+        while self.ended.front().is_some_and(|(until, _)| *until <= now) || self.ended.len() > ENDED_MAX {
+            if let Some((_, id)) = self.ended.pop_front() {
+                self.has_ended.remove(&id);
+            }
         }
     }
 

@@ -138,6 +138,10 @@ pub struct SessionId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NodeId(pub u64);
 
+/// The network a member connects from, as a keyed hash of its address: it tells networks apart and names none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct NetworkId(pub u64);
+
 /// Numbers written as 16 hexadecimal digits, because JSON numbers of many readers end at 2⁵³.
 macro_rules! hex_numbers {
     ($($number:ident, $short:literal;)*) => {$(
@@ -176,6 +180,7 @@ hex_numbers! {
     Seed, "seed";
     SessionId, "session";
     NodeId, "node";
+    NetworkId, "network";
 }
 
 fn parse_hex_number(text: &str) -> Option<u64> {

@@ -122,8 +122,9 @@ impl DisplayName {
             if is_forbidden(*character) {
                 return false;
             }
-            marks = if is_combining(*character) { marks + 1 } else { 0 };
-            marks <= 2
+            let most = marks_max(*character);
+            marks = if most > 0 { marks + 1 } else { 0 };
+            marks <= most
         };
         // Bounded before it is looked at.
         let seen = text.trim_start_matches(' ').chars().take(16 * DisplayName::LENGTH_MAX);
@@ -145,8 +146,8 @@ pub enum NameError {
     /// A character that breaks, hides or turns text.
     #[error("a name cannot contain U+{:04X}", *.0 as u32)]
     Forbidden(char),
-    /// More than two marks on one letter.
-    #[error("a name cannot stack more than two marks on a letter")]
+    /// More marks on one letter than its script needs.
+    #[error("a name cannot stack so many marks on a letter")]
     Stacked,
 }
 
@@ -164,12 +165,13 @@ impl FromStr for DisplayName {
         }
         let mut marks = 0;
         for character in text.chars() {
-            marks = if is_combining(character) { marks + 1 } else { 0 };
-            if marks > 2 {
+            let most = marks_max(character);
+            marks = if most > 0 { marks + 1 } else { 0 };
+            if marks > most {
                 return Err(NameError::Stacked);
             }
         }
-        if !text.chars().any(|c| c != ' ' && !is_combining(c)) {
+        if !text.chars().any(|c| c != ' ' && marks_max(c) == 0) {
             return Err(NameError::Empty);
         }
         Ok(DisplayName(text.into()))
@@ -203,15 +205,40 @@ impl Value for DisplayName {
     }
 }
 
-/// Control, line-breaking, direction-changing, invisible, private and unassigned-by-design characters.
+/// Control, line-breaking, direction-changing, invisible, private and unassigned-by-design characters, and those as wide as a word: phrases in
+/// one character, long dashes, cuneiform.
 fn is_forbidden(character: char) -> bool {
     character.is_control()
         || (character.is_whitespace() && character != ' ')
         || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
+            '\u{2800}' | '\u{2e3a}' | '\u{2e3b}' | '\u{fdf0}'..='\u{fdff}' | '\u{12000}'..='\u{1254f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{ffff}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
+}
+
+/// How many marks may follow each other up to this one: none if it is no mark. Scripts of India write a dot, a vowel and a nasal onto one
+/// letter.
+fn marks_max(character: char) -> usize {
+    if is_indic_mark(character) {
+        3
+    } else if is_combining(character) {
+        2
+    } else {
+        0
+    }
+}
+
+/// Vowel signs and the like of Devanagari to Malayalam, whose blocks of 128 are laid out alike, of Sinhala, Burmese and Khmer.
+fn is_indic_mark(character: char) -> bool {
+    let number = character as u32;
+    match number {
+        0x900..=0xd7f => {
+            matches!(number & 0x7f, 0..=3 | 0x3a..=0x3c | 0x3e..=0x4d | 0x4f | 0x51..=0x57 | 0x62 | 0x63)
+        }
+        0xd80..=0xdff => matches!(number & 0x7f, 1..=3 | 0x4a..=0x5f | 0x72 | 0x73),
+        _ => matches!(number, 0x102b..=0x103e | 0x1056..=0x1059 | 0x17b6..=0x17d3),
+    }
 }
 
 /// Marks that are drawn onto the character before them: of all scripts, of Hebrew, Arabic, Syriac, Thaana and N'Ko, of Thai, Lao and
@@ -249,7 +276,7 @@ mod tests {
         for name in
             ["Nia", "O'Brien 2", "Jürgen", "Łukasz", "Ελένη", "Дарья", "美咲", "محمد", "🪿🎮", "e\u{301}"]
                 .into_iter()
-                .chain(["กี่", "สมชาย", "مُحَمَّد", "מֹשֶׁה", "अनुष्का", "ひ\u{3099}"])
+                .chain(["กี่", "สมชาย", "مُحَمَّد", "מֹשֶׁה", "अनुष्का", "ज़िंदगी", "கௌரி", "ひ\u{3099}"])
         {
             assert_eq!(name.parse::<DisplayName>().map(|n| n.to_string()), Ok(name.to_string()));
         }
@@ -274,6 +301,11 @@ mod tests {
             ("ก\u{e47}\u{e47}\u{e47}", NameError::Stacked),
             ("ا\u{64e}\u{651}\u{670}", NameError::Stacked),
             ("\u{e47}\u{e47}", NameError::Empty),
+            ("\u{2800}", NameError::Forbidden('\u{2800}')),
+            ("\u{fdfd}", NameError::Forbidden('\u{fdfd}')),
+            ("\u{1242b}", NameError::Forbidden('\u{1242b}')),
+            ("क\u{941}\u{941}\u{941}\u{941}", NameError::Stacked),
+            ("ක\u{dd2}\u{dd2}\u{dd2}\u{dd2}", NameError::Stacked),
             ("a name that is far too long", NameError::TooLong),
         ] {
             assert_eq!(name.parse::<DisplayName>(), Err(why), "{name:?}");

@@ -7,6 +7,8 @@
 //!   crashed servers, and shows the room as it is. Sockets natively and in the browser are built around it.
 //! - [`room::Room`] has the rules of one room, [`directory::Directory`] is all rooms, and
 //!   [`node::Node`] is one server process: connections, identities, limits, copies of rooms.
+//! - [`places`] counts what each network holds, for everything that has a limited number of places,
+//!   [`network_rates`] how often it does something.
 //! - [`Claims`], [`TicketSigner`] and [`TicketKey`] are tickets: they prove to peers and relays who may be
 //!   in a room, and to a server that lost its memory who sat where.
 //!
@@ -26,7 +28,9 @@ mod id;
 mod json;
 mod label;
 pub mod message;
+pub mod network_rates;
 pub mod node;
+pub mod places;
 mod players;
 mod rate;
 mod results;
@@ -37,7 +41,9 @@ mod ticket;
 pub mod view;
 mod word;
 
-pub use id::{NodeId, ParseIdError, ParseRoomCodeError, PlayerId, RoomCode, RoomId, Seed, SessionId};
+pub use id::{
+    NetworkId, NodeId, ParseIdError, ParseRoomCodeError, PlayerId, RoomCode, RoomId, Seed, SessionId,
+};
 pub use json::MessageError;
 pub use label::{DisplayName, Label, NameError, ParseLabelError};
 pub use message::{ClientMessage, Envelope, Refusal, RefusalCode, ServerMessage};

@@ -12,6 +12,7 @@ mod answers;
 mod commands;
 mod connection;
 mod copies;
+mod crowd;
 mod hello;
 mod limits;
 mod lists;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 
 use gaggle_kit::{Micros, PeerId};
 
+use crate::MessageError;
 use crate::directory::{Mail, Notice, Reply, Request};
 use crate::id::{NodeId, PlayerId, RoomId, SessionId};
 use crate::label::{DisplayName, Label};
@@ -238,6 +240,25 @@ pub struct Tally {
     pub closed: BTreeMap<RefusalCode, u64>,
 }
 
+/// A client's message, decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    id: Option<u64>,
+    bytes: usize,
+    message: Result<ClientMessage, MessageError>,
+}
+
+impl Said {
+    /// Reads a text.
+    pub fn read(text: &str) -> Said {
+        let bytes = text.len();
+        match Envelope::<ClientMessage>::decode(text) {
+            Ok(Envelope { id, message }) => Said { id, bytes, message: Ok(message) },
+            Err(error) => Said { id: id_of(text), bytes, message: Err(error) },
+        }
+    }
+}
+
 /// One process of a lobby server.
 #[derive(Debug)]
 pub struct Node {
@@ -251,13 +272,19 @@ pub struct Node {
     server_name: String,
     ice: Box<dyn IceSource>,
     secrets: Secrets,
+    /// Makes ids of accounts and networks that tell nothing without it.
+    id_key: [u8; 32],
     connections: BTreeMap<ConnectionId, Connection>,
     /// The connection that speaks for each machine.
     by_peer: BTreeMap<PeerId, ConnectionId>,
     rooms: BTreeMap<RoomId, RoomCopy>,
+    /// When to look whether each of them is still missing a change.
+    missing: BTreeSet<(Micros, RoomId)>,
     strays: Strays,
     lists: Lists,
     searches: BTreeMap<ConnectionId, Search>,
+    /// When to ask for each of them.
+    searches_due: BTreeSet<(Micros, ConnectionId)>,
     limits: Limits,
     asked: BTreeMap<AskId, Asked>,
     next_ask: u64,
@@ -280,6 +307,7 @@ impl Node {
             lease,
             lease_due: None,
             ticket_key: signer.key().to_text(),
+            id_key: signer.derive(b"ids"),
             signer,
             server_name,
             ice,
@@ -287,9 +315,11 @@ impl Node {
             connections: BTreeMap::new(),
             by_peer: BTreeMap::new(),
             rooms: BTreeMap::new(),
+            missing: BTreeSet::new(),
             strays: Strays::default(),
             lists: Lists::default(),
             searches: BTreeMap::new(),
+            searches_due: BTreeSet::new(),
             limits: Limits::default(),
             asked: BTreeMap::new(),
             next_ask: 0,
@@ -305,6 +335,9 @@ impl Node {
 
     /// Somebody connected.
     pub fn handle_connected(&mut self, now: Micros, connection: ConnectionId, address: IpAddr) {
+        if self.reaches_reserve(1) {
+            self.make_way(now, address, None);
+        }
         let full = self.connections.len() >= self.rules.connections_max;
         let objection = if self.draining.is_some() {
             Some(Refusal::new(RefusalCode::Draining, "this server is about to stop"))
@@ -323,6 +356,12 @@ impl Node {
 
     /// Somebody said something.
     pub fn handle_text(&mut self, now: Micros, connection: ConnectionId, text: &str) {
+        self.handle_said(now, connection, Said::read(text));
+    }
+
+    /// Handles a message decoded before: many connections decode at once, and one at a time talks to a node.
+    pub fn handle_said(&mut self, now: Micros, connection: ConnectionId, said: Said) {
+        let Said { id, bytes, message } = said;
         self.tally.messages += 1;
         let Some(known) = self.connections.get_mut(&connection) else { return };
         known.heard_at = now;
@@ -330,17 +369,18 @@ impl Node {
         let taken = known
             .messages
             .take(now, rates.message)
-            .and_then(|()| self.limits.take_message(now, known.address, rates.message_per_address));
+            .and_then(|()| known.bytes.take_many(now, rates.message_bytes, bytes as u32))
+            .and_then(|()| self.limits.take_message(now, known.address, bytes as u32, rates));
         if let Err(wait) = taken {
-            self.refuse(now, connection, id_of(text), too_fast(wait));
+            self.refuse(now, connection, id, too_fast(wait));
             return;
         }
         if !known.probed_by.is_empty() {
             self.answer_probe(now, connection);
         }
-        match Envelope::<ClientMessage>::decode(text) {
-            Ok(envelope) => self.handle_message(now, connection, envelope, text.len()),
-            Err(error) => self.refuse(now, connection, id_of(text), error.into()),
+        match message {
+            Ok(message) => self.handle_message(now, connection, Envelope { id, message }, bytes),
+            Err(error) => self.refuse(now, connection, id, error.into()),
         }
     }
 
@@ -381,6 +421,7 @@ impl Node {
                 self.room_changed(now, room, version, events, links);
             }
             Notice::Displaced { peer, session } => self.displace(now, peer, session),
+            Notice::Found { peer, session } => self.found(now, peer, session),
             Notice::Signal { room, to, mail } => self.deliver(now, room, to, mail),
         }
     }
@@ -453,8 +494,8 @@ impl Node {
     /// When [`Node::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Option<Micros> {
         let first = self.deadlines.first().map(|(at, _)| *at);
-        let missing = self.rooms.values().filter_map(|copy| copy.missing_at).min();
-        let searches = self.searches_due();
+        let missing = self.missing.first().map(|(at, _)| *at);
+        let searches = self.searches_due.first().map(|(at, _)| *at);
         [first, self.lease_due, missing, searches, self.lists.due(), self.limits.due()]
             .into_iter()
             .flatten()
@@ -573,5 +614,5 @@ fn encode(id: Option<u64>, message: ServerMessage) -> Arc<str> {
 fn too_fast(wait: Micros) -> Refusal {
     let retry_ms = wait.as_millis() + 1;
     let text = format!("too often: try again in {retry_ms} ms");
-    Refusal { code: RefusalCode::TooFast, text, retry_ms: Some(retry_ms) }
+    Refusal { code: RefusalCode::TooFast, text, retry_ms: Some(retry_ms), game: None }
 }

@@ -19,23 +19,39 @@ impl Meter {
 
     /// Counts so many, or says how long to wait until so many more are allowed.
     pub(crate) fn take_many(&mut self, now: Micros, rate: Rate, count: u32) -> Result<(), Micros> {
-        if rate.every == Micros::ZERO {
-            return Ok(());
+        let wait = self.wait(now, rate, count);
+        if wait > Micros::ZERO {
+            return Err(wait);
         }
-        let start = self.clear_at.max(now);
-        let burst = Micros::new(rate.every.get().saturating_mul(u64::from(rate.burst)));
-        let clear_at = start.saturating_add(Micros::new(rate.every.get().saturating_mul(u64::from(count))));
-        let allowed_until = now.saturating_add(burst);
-        if clear_at > allowed_until {
-            return Err(clear_at.since(allowed_until));
-        }
-        self.clear_at = clear_at;
+        self.count(now, rate, count);
         Ok(())
     }
 
-    /// Takes back one that was counted and came to nothing.
-    pub(crate) fn give_back(&mut self, rate: Rate) {
-        self.clear_at = Micros::new(self.clear_at.get().saturating_sub(rate.every.get()));
+    /// How long to wait until so many more are allowed.
+    pub(crate) fn wait(&self, now: Micros, rate: Rate, count: u32) -> Micros {
+        if rate.every == Micros::ZERO {
+            return Micros::ZERO;
+        }
+        let burst = Micros::new(rate.every.get().saturating_mul(u64::from(rate.burst)));
+        self.clear_after(now, rate, count).since(now.saturating_add(burst))
+    }
+
+    /// Counts so many, allowed or not.
+    pub(crate) fn count(&mut self, now: Micros, rate: Rate, count: u32) {
+        if rate.every > Micros::ZERO {
+            self.clear_at = self.clear_after(now, rate, count);
+        }
+    }
+
+    fn clear_after(&self, now: Micros, rate: Rate, count: u32) -> Micros {
+        let cost = Micros::new(rate.every.get().saturating_mul(u64::from(count)));
+        self.clear_at.max(now).saturating_add(cost)
+    }
+
+    /// Takes back what was counted and came to nothing.
+    pub(crate) fn give_back(&mut self, rate: Rate, count: u32) {
+        let cost = rate.every.get().saturating_mul(u64::from(count));
+        self.clear_at = Micros::new(self.clear_at.get().saturating_sub(cost));
     }
 
     /// Whether it would make no difference to forget this meter.
@@ -71,10 +87,10 @@ mod tests {
         let before = meter;
         assert_eq!(meter.take(now, rate), Ok(()));
         assert!(meter.take(now, rate).is_err());
-        meter.give_back(rate);
+        meter.give_back(rate, 1);
         assert_eq!(meter, before);
         // However late, and however often, there is never more than the burst.
-        (0..10).for_each(|_| meter.give_back(rate));
+        (0..10).for_each(|_| meter.give_back(rate, 1));
         assert_eq!([(); 3].map(|()| meter.take(now, rate).is_ok()), [true, true, false]);
     }
 

@@ -1,8 +1,9 @@
 //! Whether a match's result counts: those who were there report it, and it does if they agree.
 //!
-//! A voice weighs as long as its owner has played, so that nobody decides what they have not been through.
-//! One liar among three is outvoted; two who disagree: neither counts; what only one person says is kept
-//! but marked. What is done with a result afterwards is not known here.
+//! A voice weighs as long as its owner has played, so that no player decides what it has not been through. Keys cost
+//! nothing to make: players of one network, and peers of one person, are one voice. One liar among three is outvoted;
+//! two who disagree: neither counts; what only one voice says is kept as a claim. What is done with a result afterwards
+//! is not known here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,7 @@ use crate::json::record;
 use crate::label::{DisplayName, Label};
 use crate::message::client::{Report, Score};
 use crate::message::{Refusal, RefusalCode};
+use crate::room::Source;
 use crate::rules::ModeRules;
 use crate::view::Verdict;
 
@@ -30,6 +32,8 @@ record! {
         name: DisplayName,
         /// Where they sat.
         slot: Slot,
+        /// Where they came from.
+        source: Source,
         /// Since when they have played in it.
         since: Micros,
         /// When they were sent away, if they were: nobody else speaks for the time they have played.
@@ -52,6 +56,10 @@ record! {
         score: i64,
         /// First, second …; equal for a tie.
         place: u8,
+        /// An issuer of tokens vouches for the person.
+        signed_in: bool,
+        /// Only the player's own word: no report names it.
+        claimed: bool,
     }
 }
 
@@ -95,23 +103,62 @@ record! {
     }
 }
 
-/// How long everybody has played who has a say about a match, in milliseconds.
+record! {
+    /// What a player said of its own score, which it may have left before the first report.
+    #[derive(Copy)]
+    pub struct Told {
+        /// The machine.
+        peer: PeerId,
+        /// How many points.
+        score: i64,
+        /// How far it came.
+        level: Option<u32>,
+    }
+}
+
+/// One voice about a match: players who have a person or a network in common, by the first of them in the cast.
+type Voice = usize;
+
+/// Who speaks with which voice about a match, and how long each has played, in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Voices(BTreeMap<PlayerId, u64>);
+pub(crate) struct Voices {
+    of: BTreeMap<PeerId, Voice>,
+    weights: BTreeMap<Voice, u64>,
+}
 
 impl Voices {
-    /// Counts somebody who has played for so long. Of two tabs of one person the one that was there longer counts.
-    pub(crate) fn add(&mut self, player: PlayerId, played: Micros) {
-        // Whoever came this moment is somebody, too.
-        let weight = self.0.entry(player).or_default();
+    /// The voices of those who played, none of which weighs anything yet.
+    pub(crate) fn of(cast: &[Participant]) -> Voices {
+        let mut voice: Vec<Voice> = (0..cast.len()).collect();
+        for at in 0..cast.len() {
+            for earlier in 0..at {
+                let (one, other) = (&cast[at], &cast[earlier]);
+                if one.player == other.player || one.source.network == other.source.network {
+                    let (kept, merged) = (voice[earlier].min(voice[at]), voice[earlier].max(voice[at]));
+                    voice.iter_mut().filter(|voice| **voice == merged).for_each(|voice| *voice = kept);
+                }
+            }
+        }
+        let of = cast.iter().map(|participant| participant.peer).zip(voice).collect();
+        Voices { of, weights: BTreeMap::new() }
+    }
+
+    /// Counts a player who was there for so long. Of several with one voice the one that was there longest counts.
+    pub(crate) fn add(&mut self, peer: PeerId, played: Micros) {
+        let Some(voice) = self.of.get(&peer) else { return };
+        // A player who came this moment weighs something, too.
+        let weight = self.weights.entry(*voice).or_default();
         *weight = (*weight).max(played.as_millis() + 1);
     }
 
     /// Whether these are enough to decide: three fifths. With half, anybody could tip a tie by coming in.
-    pub(crate) fn are_enough(&self, people: impl Iterator<Item = PlayerId>) -> bool {
-        let people: BTreeSet<PlayerId> = people.collect();
-        let weight: u64 = people.iter().filter_map(|player| self.0.get(player)).sum();
-        weight > 0 && weight * 5 >= self.0.values().sum::<u64>() * 3
+    pub(crate) fn are_enough(&self, peers: impl Iterator<Item = PeerId>) -> bool {
+        self.carry(&peers.filter_map(|peer| self.of.get(&peer).copied()).collect())
+    }
+
+    fn carry(&self, voices: &BTreeSet<Voice>) -> bool {
+        let weight: u64 = voices.iter().filter_map(|voice| self.weights.get(voice)).sum();
+        weight > 0 && weight * 5 >= self.weights.values().sum::<u64>() * 3
     }
 }
 
@@ -130,20 +177,16 @@ pub(crate) fn check(
     if report.digest.as_ref().is_some_and(|digest| digest.len() > DIGEST_LENGTH_MAX) {
         return Err(bad(format!("a digest has at most {DIGEST_LENGTH_MAX} characters")));
     }
-    if report.level.is_some_and(|level| !(1..=rules.level_max).contains(&level)) {
-        return Err(bad(format!("a level is 1 to {}", rules.level_max)));
-    }
-    // A second more than the clock says: the match began before the server heard of it.
-    let seconds = played.get() / 1_000_000 + 1;
-    let speed_max = rules.score_per_second_max.map(|points| i64::from(points).saturating_mul(seconds as i64));
-    let score_max = rules.score_max.min(speed_max.unwrap_or(i64::MAX));
-    for Score { peer, score, place, .. } in &report.scores {
-        if !cast.iter().any(|participant| participant.peer == *peer) {
+    check_level(report.level, rules)?;
+    for Score { peer, slot, score, place } in &report.scores {
+        let Some(participant) = cast.iter().find(|participant| participant.peer == *peer) else {
             return Err(bad(format!("{peer} did not play in this match")));
+        };
+        if participant.slot != *slot {
+            let (given, own) = (slot.number(), participant.slot.number());
+            return Err(bad(format!("{peer} played in slot {own}, not {given}")));
         }
-        if !(rules.score_min..=score_max).contains(score) {
-            return Err(bad(format!("a score is {} to {score_max} after {seconds} s", rules.score_min)));
-        }
+        check_score(*score, rules, played)?;
         if place.is_some_and(|place| place == 0 || usize::from(place) > report.scores.len()) {
             return Err(bad(format!("a place is 1 to {}", report.scores.len())));
         }
@@ -152,28 +195,78 @@ pub(crate) fn check(
     Ok(report)
 }
 
+/// Whether a score is one the mode allows after so much play.
+pub(crate) fn check_score(score: i64, rules: &ModeRules, played: Micros) -> Result<(), Refusal> {
+    // A second more than the clock says: the match began before the server heard of it.
+    let seconds = played.get() / 1_000_000 + 1;
+    let speed_max = rules.score_per_second_max.map(|points| i64::from(points).saturating_mul(seconds as i64));
+    let score_max = rules.score_max.min(speed_max.unwrap_or(i64::MAX));
+    if (rules.score_min..=score_max).contains(&score) {
+        return Ok(());
+    }
+    let text = format!("a score is {} to {score_max} after {seconds} s", rules.score_min);
+    Err(Refusal::new(RefusalCode::BadReport, text))
+}
+
+/// Whether a level is one the mode allows.
+pub(crate) fn check_level(level: Option<u32>, rules: &ModeRules) -> Result<(), Refusal> {
+    if level.is_none_or(|level| (1..=rules.level_max).contains(&level)) {
+        return Ok(());
+    }
+    Err(Refusal::new(RefusalCode::BadReport, format!("a level is 1 to {}", rules.level_max)))
+}
+
+/// The lines of those who told their score and are in no report.
+pub(crate) fn claims(told: &[Told], cast: &[Participant], known: &[PlayerScore]) -> Vec<PlayerScore> {
+    let line = |told: &Told| {
+        let participant = cast.iter().find(|participant| participant.peer == told.peer)?;
+        let is_known = |line: &PlayerScore| line.peer == told.peer || line.slot == participant.slot;
+        (!known.iter().any(is_known)).then(|| PlayerScore {
+            peer: told.peer,
+            player: participant.player,
+            name: participant.name.clone(),
+            slot: participant.slot,
+            score: told.score,
+            place: 0,
+            signed_in: participant.source.signed_in,
+            claimed: true,
+        })
+    };
+    let mut claims: Vec<PlayerScore> = Vec::new();
+    for claim in told.iter().filter_map(line) {
+        // Of several who sat in one place the best counts: a match has one line for each.
+        match claims.iter_mut().find(|known| known.slot == claim.slot) {
+            Some(known) if known.score < claim.score => *known = claim,
+            Some(_) => {}
+            None => claims.push(claim),
+        }
+    }
+    claims
+}
+
 /// What the reports amount to, and which one counts.
 pub(crate) fn judge<'a>(testimonies: &'a [Testimony], voices: &Voices) -> (Verdict, Option<&'a Report>) {
-    // A person with two tabs has one voice, and none if the tabs disagree.
-    let mut said: BTreeMap<PlayerId, Option<&Report>> = BTreeMap::new();
-    for Testimony { player, report, .. } in testimonies {
-        let voice = said.entry(*player).or_insert(Some(report));
+    // Those with one voice have none if they disagree.
+    let mut said: BTreeMap<Voice, Option<&Report>> = BTreeMap::new();
+    for Testimony { peer, report, .. } in testimonies {
+        let Some(voice) = voices.of.get(peer) else { continue };
+        let voice = said.entry(*voice).or_insert(Some(report));
         if voice.is_some_and(|known| known != report) {
             *voice = None;
         }
     }
     let agreeing = |report: &Report| {
         let agree = said.iter().filter(|(_, voice)| **voice == Some(report));
-        agree.map(|(player, _)| *player).collect::<Vec<PlayerId>>()
+        agree.map(|(voice, _)| *voice).collect::<BTreeSet<Voice>>()
     };
-    let carries = |report: &&Report| voices.are_enough(agreeing(report).into_iter());
+    let carries = |report: &&Report| voices.carry(&agreeing(report));
     // Fewer than are needed may say it, if nobody says anything else.
     let is_agreed = |report: &&Report| said.values().all(|voice| *voice == Some(*report));
     if let Some(report) = said.values().flatten().copied().find(carries) {
-        let verdict = if agreeing(report).len() > 1 { Verdict::Accepted } else { Verdict::Unverified };
+        let verdict = if agreeing(report).len() > 1 { Verdict::Agreed } else { Verdict::Claimed };
         (verdict, Some(report))
     } else if let Some(report) = said.values().flatten().copied().next().filter(is_agreed) {
-        (Verdict::Unverified, Some(report))
+        (Verdict::Claimed, Some(report))
     } else {
         (Verdict::Disputed, None)
     }
@@ -193,6 +286,8 @@ pub(crate) fn score_sheet(report: &Report, cast: &[Participant]) -> Vec<PlayerSc
             slot: score.slot,
             score: score.score,
             place: score.place.unwrap_or(better(score) + 1),
+            signed_in: participant.source.signed_in,
+            claimed: false,
         })
     };
     report.scores.iter().filter_map(line).collect()
@@ -201,18 +296,19 @@ pub(crate) fn score_sheet(report: &Report, cast: &[Participant]) -> Vec<PlayerSc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::NetworkId;
 
     #[test]
     fn those_who_agree_are_believed() {
-        expect(&[(1, 10), (2, 10)], &[9, 9], Verdict::Accepted, Some(10));
-        expect(&[(1, 10), (2, 10), (3, 10), (4, 10)], &[9; 4], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 10)], &[9, 9], Verdict::Agreed, Some(10));
+        expect(&[(1, 10), (2, 10), (3, 10), (4, 10)], &[9; 4], Verdict::Agreed, Some(10));
         // However late one of them came.
-        expect(&[(1, 10), (2, 10)], &[900, 1], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 10)], &[900, 1], Verdict::Agreed, Some(10));
     }
 
     #[test]
     fn one_who_dissents_cannot_forge() {
-        expect(&[(1, 10), (2, 99), (3, 10)], &[9; 3], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 99), (3, 10)], &[9; 3], Verdict::Agreed, Some(10));
     }
 
     #[test]
@@ -227,29 +323,42 @@ mod tests {
 
     #[test]
     fn those_who_came_late_do_not_outvote_those_who_played() {
-        expect(&[(1, 10), (2, 10), (3, 99), (4, 99)], &[900, 900, 5, 5], Verdict::Accepted, Some(10));
+        expect(&[(1, 10), (2, 10), (3, 99), (4, 99)], &[900, 900, 5, 5], Verdict::Agreed, Some(10));
         expect(&[(1, 10), (3, 99), (4, 99)], &[900, 900, 5, 5], Verdict::Disputed, None);
-        expect(&[(1, 10), (2, 99)], &[900, 5], Verdict::Unverified, Some(10));
+        expect(&[(1, 10), (2, 99)], &[900, 5], Verdict::Claimed, Some(10));
     }
 
     #[test]
-    fn what_one_alone_says_is_unverified() {
-        expect(&[(1, 10)], &[9], Verdict::Unverified, Some(10));
+    fn what_one_alone_says_is_a_claim() {
+        expect(&[(1, 10)], &[9], Verdict::Claimed, Some(10));
         // Also if others were there, as long as they say nothing.
-        expect(&[(1, 10)], &[9; 4], Verdict::Unverified, Some(10));
+        expect(&[(1, 10)], &[9; 4], Verdict::Claimed, Some(10));
     }
 
     #[test]
     fn two_tabs_of_one_person_are_one_voice() {
         let mut testimonies = testimonies(&[(1, 10), (2, 10), (3, 99)]);
-        testimonies[1].player = testimonies[0].player;
-        let mut voices = Voices::default();
-        [1, 1, 3].into_iter().for_each(|who| voices.add(player(who), Micros::from_secs(9)));
+        let mut cast = cast(3);
+        cast[1].player = cast[0].player;
+        let voices = voices(&cast, &[9; 3]);
         assert_eq!(judge(&testimonies, &voices).0, Verdict::Disputed);
         // Tabs that contradict each other make their owner no witness at all.
         testimonies[1].report = report(11);
         testimonies[2].report = report(10);
         assert_eq!(judge(&testimonies, &voices).0, Verdict::Disputed);
+    }
+
+    #[test]
+    fn players_of_one_network_are_one_voice() {
+        let reports = testimonies(&[(1, 10), (2, 10), (3, 99)]);
+        let mut cast = cast(4);
+        cast[1].source = cast[0].source;
+        assert_eq!(judge(&reports[..2], &voices(&cast[..2], &[9; 2])).0, Verdict::Claimed);
+        assert_eq!(judge(&reports, &voices(&cast[..3], &[9; 3])).0, Verdict::Disputed);
+        // Also by way of a third: the first shares a network with the second, and that one's person is the last.
+        cast[3].player = cast[1].player;
+        let voices = Voices::of(&cast);
+        assert_eq!(voices.of.values().copied().collect::<Vec<Voice>>(), [0, 0, 2, 0]);
     }
 
     #[test]
@@ -267,6 +376,9 @@ mod tests {
         let mut stranger = report(1);
         stranger.scores[0].peer = PeerId::from_u128(77);
         assert!(check(stranger).unwrap_err().text.contains("did not play"));
+        let mut moved = report(1);
+        moved.scores[0].slot = Slot::at(1);
+        assert!(check(moved).unwrap_err().text.contains("in slot 0, not 1"));
         let mut placed = report(1);
         placed.scores[0].place = Some(2);
         assert!(check(placed).is_err());
@@ -287,10 +399,15 @@ mod tests {
     /// Who says what, after how many seconds of play of everybody there.
     fn expect(reports: &[(u8, i64)], played: &[u64], verdict: Verdict, score: Option<i64>) {
         let testimonies = testimonies(reports);
-        let mut voices = Voices::default();
-        (1..).zip(played).for_each(|(who, secs)| voices.add(player(who), Micros::from_secs(*secs)));
+        let voices = voices(&cast(played.len() as u8), played);
         let (decided, report) = judge(&testimonies, &voices);
         assert_eq!((decided, report.map(|report| report.scores[0].score)), (verdict, score), "{reports:?}");
+    }
+
+    fn voices(cast: &[Participant], played: &[u64]) -> Voices {
+        let mut voices = Voices::of(cast);
+        cast.iter().zip(played).for_each(|(who, secs)| voices.add(who.peer, Micros::from_secs(*secs)));
+        voices
     }
 
     fn testimonies(reports: &[(u8, i64)]) -> Vec<Testimony> {
@@ -318,6 +435,7 @@ mod tests {
             player: player(who),
             name: "Nia".parse().unwrap(),
             slot: Slot::at(usize::from(who) - 1),
+            source: Source { network: NetworkId(who.into()), signed_in: false },
             since: Micros::ZERO,
             kicked_at: None,
         };

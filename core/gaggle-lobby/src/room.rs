@@ -2,9 +2,10 @@
 //!
 //! A room knows no sockets and no other rooms. Each call either changes nothing and says why, or leaves
 //! what happened in [`Room::take_change`] for those who keep copies. `roles.rs` has what only a host may
-//! do, `coming.rs` how people come, vanish and return, `verdict.rs` how a result is found.
+//! do, `coming.rs` how people come, vanish and return, `names.rs` how they are told apart, `verdict.rs` how a result is found.
 
 mod coming;
+mod names;
 mod roles;
 mod verdict;
 
@@ -16,16 +17,16 @@ use std::collections::BTreeMap;
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
 use crate::MessageError;
-use crate::id::{NodeId, PlayerId, RoomCode, RoomId, Seed, SessionId};
+use crate::id::{NetworkId, NodeId, PlayerId, RoomCode, RoomId, Seed, SessionId};
 use crate::json::{Raw, Value, record};
 use crate::label::{DisplayName, Label};
-use crate::message::client::Report;
+use crate::message::client::{OwnScore, Report};
 use crate::message::server::Listing;
 use crate::message::{Refusal, RefusalCode};
 use crate::players::Players;
-use crate::results::{MatchRecord, Participant, Testimony};
+use crate::results::{MatchRecord, Participant, Testimony, Told};
 use crate::rules::Rules;
-use crate::view::{HostChanged, Json, LeaveReason, Left, Member, RoomEvent, RoomView, Status};
+use crate::view::{AccessChanged, HostChanged, Json, LeaveReason, Left, Member, RoomEvent, RoomView, Status};
 
 record! {
     /// Where a member's connection is: node, which life of that node, and which connection there.
@@ -41,8 +42,21 @@ record! {
 }
 
 record! {
+    /// Where a member comes from, as far as the server has to know.
+    #[derive(Copy, PartialOrd, Ord)]
+    pub struct Source {
+        /// The network it connected from when it came.
+        network: NetworkId,
+        /// An issuer of tokens vouches for the person; a guest's key costs nothing to make.
+        signed_in: bool,
+    }
+}
+
+record! {
     /// What the server knows about a member and others need not.
     pub struct Seat {
+        /// Where the member comes from.
+        source: Source,
         /// The connection, if there is one.
         link: Option<Link>,
         /// The last connection there was.
@@ -51,6 +65,8 @@ record! {
         away_since: Option<Micros>,
         /// It was not lost: they left, and may be back in a moment.
         stepped_out: bool,
+        /// When the player looked away, if they did.
+        resting_since: Option<Micros>,
         /// Rises with each newcomer: who has been here longest has the lowest.
         order: u64,
         /// The number of the next signal to this member.
@@ -79,6 +95,8 @@ record! {
         players: Players,
         /// Gives up the seat they have elsewhere, once it is certain that they get this one.
         switch: bool,
+        /// Where they come from.
+        source: Source,
     }
 }
 
@@ -103,10 +121,15 @@ record! {
         private: bool,
         /// Playing at once, joinable while it does.
         drop_in: bool,
+        /// Made by `find`, for players who meet there.
+        matched: bool,
         /// The game's settings.
         settings: Json,
     }
 }
+
+/// For how long `find` prefers other rooms to one that was left.
+const AVOIDED: Micros = Micros::from_secs(60);
 
 /// What a member does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +142,8 @@ pub enum Act {
     FallSilent,
     /// Is ready, or not any more.
     Ready(bool),
+    /// Looks away from the game, or is back at it.
+    Rest(bool),
     /// Starts a match.
     Start {
         /// After so many milliseconds.
@@ -152,6 +177,8 @@ pub enum Act {
     },
     /// Says how the match ended.
     Report(Report),
+    /// Says how many points it has so far.
+    Tell(OwnScore),
 }
 
 impl Act {
@@ -161,7 +188,7 @@ impl Act {
             Act::Start { .. } | Act::Finish | Act::Settings(_) | Act::Access { .. } => true,
             Act::Kick(_) | Act::Host(_) => true,
             Act::Leave | Act::StepOut | Act::FallSilent => false,
-            Act::Ready(_) | Act::Profile { .. } | Act::Report(_) => false,
+            Act::Ready(_) | Act::Rest(_) | Act::Profile { .. } | Act::Report(_) | Act::Tell(_) => false,
         }
     }
 }
@@ -201,6 +228,17 @@ record! {
 }
 
 record! {
+    /// A player's vote to remove another one.
+    #[derive(Copy)]
+    pub struct Vote {
+        /// Who votes.
+        by: PeerId,
+        /// Who is to be removed.
+        target: PeerId,
+    }
+}
+
+record! {
     /// Why somebody is host of a room that was made again.
     #[derive(Copy)]
     pub struct HostClaim {
@@ -220,6 +258,8 @@ record! {
         cast: Vec<Participant>,
         /// What was reported about it.
         testimonies: Vec<Testimony>,
+        /// What players said of their own scores.
+        told: Vec<Told>,
         /// When the reports were counted last, the first time when the first one came.
         counted_at: Option<Micros>,
         /// Decided matches that are not stored yet, and the last one that is.
@@ -228,6 +268,16 @@ record! {
         stored_round: u32,
         /// Who was sent away.
         banned: Vec<PlayerId>,
+        /// The networks they came from, where no other member does.
+        banned_networks: Vec<NetworkId>,
+        /// Who wants whom removed, each player one.
+        votes: Vec<Vote>,
+        /// Who made the room.
+        founder: Option<PlayerId>,
+        /// From which network.
+        founded_from: NetworkId,
+        /// Its network had its share of open rooms: `find` brings no player from another one.
+        apart: bool,
         /// Who has left a match nobody can drop into.
         left: Vec<PeerId>,
         /// Seats somebody has left, each with who was the last.
@@ -246,7 +296,7 @@ record! {
 impl Room {
     /// A new room with its founder in it.
     pub fn create(now: Micros, new: NewRoom, founder: Newcomer, link: Link) -> Room {
-        let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, settings } = new;
+        let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, matched, settings } = new;
         let status = if drop_in { Status::Playing } else { Status::Waiting };
         let (round, born) = if drop_in { (1, now.as_millis()) } else { (0, 0) };
         let view = RoomView {
@@ -259,6 +309,7 @@ impl Room {
             private,
             locked: false,
             drop_in,
+            matched,
             status,
             round,
             seed,
@@ -271,6 +322,7 @@ impl Room {
             members: Vec::new(),
         };
         let mut room = Room::empty(view);
+        (room.state.founder, room.state.founded_from) = (Some(founder.player), founder.source.network);
         let slots = room.seats_for(&founder).unwrap_or(SlotSet::first(founder.players.count().into()));
         room.seat(now, founder, slots, link, None);
         room.view.version = 1;
@@ -283,10 +335,16 @@ impl Room {
             next_order: 0,
             cast: Vec::new(),
             testimonies: Vec::new(),
+            told: Vec::new(),
             counted_at: None,
             decided: Vec::new(),
             stored_round: 0,
             banned: Vec::new(),
+            banned_networks: Vec::new(),
+            votes: Vec::new(),
+            founder: None,
+            founded_from: NetworkId(0),
+            apart: false,
             left: Vec::new(),
             vacated: Vec::new(),
             finished_at: None,
@@ -320,6 +378,56 @@ impl Room {
     /// Whether `find` may put somebody here: there is a seat, it is not shut, and somebody is really there.
     pub fn is_open(&self) -> bool {
         !self.view.private && self.objection_to_join(Players::ONE).is_none() && self.links().next().is_some()
+    }
+
+    /// The one network whose players `find` may bring, if others would only fill up seats among it: it holds more than half of them, or
+    /// has made more than its share of open rooms.
+    pub fn reserved_for(&self) -> Option<NetworkId> {
+        if self.state.apart {
+            return Some(self.state.founded_from);
+        }
+        let mut held: BTreeMap<NetworkId, usize> = BTreeMap::new();
+        for member in self.view.players() {
+            if let Some(seat) = self.seats.get(&member.peer) {
+                *held.entry(seat.source.network).or_default() += member.slots().len();
+            }
+        }
+        held.into_iter()
+            .find(|(_, seats)| 2 * seats > usize::from(self.view.seats))
+            .map(|(network, _)| network)
+    }
+
+    /// Who made the room, and from which network.
+    pub(crate) fn founder(&self) -> (Option<PlayerId>, NetworkId) {
+        (self.state.founder, self.state.founded_from)
+    }
+
+    /// Whether strangers are not brought here because its founder's network has its share of rooms.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.state.apart
+    }
+
+    /// From now on `find` brings no player of another network here.
+    pub(crate) fn set_apart(&mut self) {
+        self.state.apart = true;
+    }
+
+    /// `find` brings players here: none of them rules over the others.
+    pub(crate) fn set_matched(&mut self) {
+        if !self.view.matched {
+            let access = AccessChanged { matched: true, ..self.view.access() };
+            self.happen(access);
+        }
+    }
+
+    /// Whether this person left the room so lately that another one suits them better.
+    pub fn was_left_lately(&self, now: Micros, player: PlayerId) -> bool {
+        let is_it = |vacated: &Vacated| {
+            vacated.player == Some(player)
+                && now.since(vacated.at) < AVOIDED
+                && !self.view.slots_taken().is_empty()
+        };
+        self.state.vacated.iter().any(is_it)
     }
 
     /// The room in the list; none for one that is not listed.
@@ -356,12 +464,15 @@ impl Room {
             Act::StepOut => self.step_out(now, peer),
             Act::FallSilent => self.remove(now, peer, LeaveReason::Silent),
             Act::Ready(ready) => return self.set_ready(peer, ready),
+            Act::Rest(resting) => self.set_resting(peer, resting.then_some(now)),
             Act::Profile { name, palette } => {
                 let (name, palette) =
                     (name.unwrap_or(member.name.clone()), palette.unwrap_or(member.palette));
                 self.set_profile(peer, name, palette);
             }
             Act::Report(report) => return self.report(now, rules, peer, report),
+            Act::Tell(score) => return self.tell(now, rules, peer, &score),
+            Act::Kick(target) if self.view.matched => return self.vote(now, peer, target),
             act if self.view.host != peer => {
                 let _ = act;
                 return Err(Refusal::new(RefusalCode::NotHost, "only the host may do that"));
@@ -416,6 +527,7 @@ impl Room {
     fn remove(&mut self, now: Micros, peer: PeerId, reason: LeaveReason) {
         self.set_link(peer, None);
         self.seats.remove(&peer);
+        self.state.votes.retain(|vote| vote.by != peer && vote.target != peer);
         self.note_vacated(now, peer);
         self.happen(Left { peer, reason });
         if self.is_over() {
@@ -443,11 +555,12 @@ impl Room {
         self.happen(HostChanged { peer });
     }
 
-    /// Who should be host: of the players asked for, those who are there before those who are away, and
-    /// among them who has been here longest.
+    /// Who should be host: of the players asked for, those who are there before those who are away,
+    /// those who look before those who rest, and among them who has been here longest.
     fn successor(&self, fits: impl Fn(&Member) -> bool) -> Option<PeerId> {
         let players = self.view.players().filter(|member| fits(member));
-        let rank = |member: &&Member| (member.away, self.seats.get(&member.peer).map(|seat| seat.order));
+        let order = |member: &&Member| self.seats.get(&member.peer).map(|seat| seat.order);
+        let rank = |member: &&Member| (member.away, member.resting, order(member));
         players.min_by_key(rank).map(|member| member.peer)
     }
 }

@@ -83,6 +83,10 @@ pub struct Rates {
     pub message: Rate,
     /// Any message from one address, on all its connections together.
     pub message_per_address: Rate,
+    /// Bytes of messages on one connection.
+    pub message_bytes: Rate,
+    /// Bytes of messages from one address, on all its connections together.
+    pub message_bytes_per_address: Rate,
     /// `find`, per person.
     pub find: Rate,
     /// `create`, per person.
@@ -183,9 +187,10 @@ impl Default for ModeRules {
             seats: 4,
             drop_in: true,
             skill: false,
-            score_min: -1_000_000_000,
+            // Of a game that says nothing about its points: an hour of play is well within.
+            score_min: -10_000,
             score_max: 10_000_000,
-            score_per_second_max: None,
+            score_per_second_max: Some(1_000),
             level_max: 1_000,
         }
     }
@@ -231,6 +236,10 @@ impl Default for Rates {
             message: Rate { burst: 2_000, every: Micros::from_millis(5) },
             // As much as twenty connections may: more than two hundred people who play need.
             message_per_address: Rate { burst: 40_000, every: Micros::new(250) },
+            // Twice the signals one may send, and whatever else.
+            message_bytes: Rate { burst: 1 << 21, every: Micros::new(8) },
+            // As much as twenty connections may, except that a byte takes at least a microsecond.
+            message_bytes_per_address: Rate { burst: 40 << 20, every: Micros::new(1) },
             find: Rate::per_secs(5, 10),
             create: Rate::per_secs(5, 10),
             create_per_address: Rate { burst: 60, every: Micros::from_secs(1) },
@@ -259,6 +268,8 @@ impl Rates {
             connect: unlimited,
             message: unlimited,
             message_per_address: unlimited,
+            message_bytes: unlimited,
+            message_bytes_per_address: unlimited,
             find: unlimited,
             create: unlimited,
             create_per_address: unlimited,

@@ -3,11 +3,13 @@
 //!
 //! Entropy is an argument: 32 bytes when a server starts. Everything else follows from it and a counter.
 
+use std::net::IpAddr;
+
 use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_kit::PeerId;
 use sha2::{Digest, Sha256};
 
-use crate::id::{PlayerId, RoomCode, RoomId, Seed, SessionId};
+use crate::id::{NetworkId, PlayerId, RoomCode, RoomId, Seed, SessionId};
 
 /// Shortest guest key: 16 random characters of 64 kinds are 96 bits.
 const KEY_LENGTH_MIN: usize = 16;
@@ -56,10 +58,22 @@ pub(crate) fn guest(key: &str) -> Option<PlayerId> {
     fits.then(|| PlayerId::from_bytes(first_half(hash(b"guest", &[key.as_bytes()]))))
 }
 
-/// The person an outside issuer vouches for.
-pub(crate) fn account(issuer: &str, subject: &str) -> PlayerId {
+/// The person an outside issuer vouches for. Subjects can be guessed, as addresses of mail are: only with the server's key can a guess be
+/// compared with the id that other players see.
+pub(crate) fn account(key: &[u8; 32], issuer: &str, subject: &str) -> PlayerId {
     let length = (issuer.len() as u64).to_le_bytes();
-    PlayerId::from_bytes(first_half(hash(b"account", &[&length, issuer.as_bytes(), subject.as_bytes()])))
+    let parts: [&[u8]; 4] = [key, &length, issuer.as_bytes(), subject.as_bytes()];
+    PlayerId::from_bytes(first_half(hash(b"account", &parts)))
+}
+
+/// The network an address is in: of IPv6 a site has a whole /48. Without the key an address cannot be found from it.
+pub(crate) fn network(key: &[u8; 32], address: IpAddr) -> NetworkId {
+    let site = match address.to_canonical() {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(v6) => v6.to_bits() & !((1 << 80) - 1),
+    };
+    let hash = hash(b"network", &[key, &site.to_le_bytes()]);
+    NetworkId(u64::from_le_bytes(std::array::from_fn(|at| hash[at])))
 }
 
 /// The machine or tab of a person that uses this seat key.
@@ -79,7 +93,7 @@ fn is_key_byte(byte: u8) -> bool {
 }
 
 /// Parts but the last have a fixed length or carry it, so that no two lists hash alike by accident.
-fn hash(purpose: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+pub(crate) fn hash(purpose: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(b"gaggle ");
     hasher.update(purpose);
@@ -103,7 +117,20 @@ mod tests {
         assert_ne!(guest("a-key-of-sixteeN"), Some(player));
         assert_ne!(seat(player, "tab-1"), seat(player, "tab-2"));
         assert_eq!(seat(player, "tab-1"), seat(player, "tab-1"));
-        assert_ne!(account("a", "bc"), account("ab", "c"));
+        let key = [1; 32];
+        assert_ne!(account(&key, "a", "bc"), account(&key, "ab", "c"));
+        // Without the server's key a guess at the subject confirms nothing.
+        assert_ne!(account(&key, "a", "bc"), account(&[2; 32], "a", "bc"));
+    }
+
+    #[test]
+    fn network_is_one_address_or_one_site() {
+        let network = |text: &str| network(&[1; 32], text.parse().unwrap());
+        assert_eq!(network("10.0.0.1"), network("::ffff:10.0.0.1"));
+        assert_ne!(network("10.0.0.1"), network("10.0.0.2"));
+        assert_eq!(network("2001:db8:7:1::1"), network("2001:db8:7:2::9"));
+        assert_ne!(network("2001:db8:7::1"), network("2001:db8:8::1"));
+        assert_ne!(network("10.0.0.1"), super::network(&[2; 32], "10.0.0.1".parse().unwrap()));
     }
 
     #[test]

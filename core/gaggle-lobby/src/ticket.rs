@@ -15,6 +15,7 @@ use crate::id::{PlayerId, RoomCode, RoomId, Seed};
 use crate::json::{Raw, Value};
 use crate::label::Label;
 use crate::players::Players;
+use crate::secret;
 use crate::view::Json;
 
 /// Signed in front of the ticket, so that no other signature of the same key can be taken for one.
@@ -124,6 +125,11 @@ impl TicketSigner {
         TicketKey(self.0.verifying_key())
     }
 
+    /// A key for another purpose, the same on all nodes and of no use to sign tickets.
+    pub(crate) fn derive(&self, purpose: &[u8]) -> [u8; 32] {
+        secret::hash(b"derive", &[self.0.as_bytes(), purpose])
+    }
+
     /// Makes a ticket.
     pub fn sign(&self, claims: &Claims) -> String {
         let mut bytes = Vec::with_capacity(CONTEXT.len() + TICKET_BYTES_MAX);
@@ -188,6 +194,37 @@ impl TicketKey {
 }
 
 impl Claims {
+    /// Claims of a member of a running room for four, where only room, peer, epoch and end matter:
+    /// for relays that no lobby stands behind, as in tests and measurements.
+    pub fn bare(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&room.to_le_bytes());
+        Claims {
+            room: RoomId::from_bytes(id),
+            player: PlayerId::from_bytes(*peer.as_bytes()),
+            peer,
+            slot: None,
+            epoch,
+            round: 1,
+            seed: Seed(1),
+            born: 0,
+            issued: 0,
+            expires,
+            code: RoomCode::from_number(42),
+            seats: 4,
+            private: false,
+            locked: false,
+            drop_in: true,
+            playing: true,
+            host: false,
+            players: Players::ONE,
+            game: Label::default(),
+            mode: Label::default(),
+            build: Label::default(),
+            settings: [0; 8],
+        }
+    }
+
     /// Whether the ticket lets its holder into this room as it is now.
     ///
     /// # Errors

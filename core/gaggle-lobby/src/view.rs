@@ -43,15 +43,17 @@ words! {
 
 words! {
     /// What became of a match's result.
-    pub enum Verdict: "pending, accepted, disputed or unverified" {
+    pub enum Verdict: "pending, disputed, claimed, agreed or refereed" {
         /// Waiting for the reports of the others.
         Pending = "pending",
-        /// Those who were there agree. Ratings count it.
-        Accepted = "accepted",
-        /// They disagree, and no more than half of them are of one mind. It counts nowhere.
+        /// The players disagree. It counts nowhere.
         Disputed = "disputed",
-        /// Nobody else was there to confirm it.
-        Unverified = "unverified",
+        /// Reported by players of one network: no other one was there to confirm it.
+        Claimed = "claimed",
+        /// Players of different networks report the same.
+        Agreed = "agreed",
+        /// A referee computed it. No server does so yet.
+        Refereed = "refereed",
     }
 }
 
@@ -74,6 +76,9 @@ record! {
         ready: bool,
         /// Whether their connection to the server is lost at the moment. Their links may well be alive.
         away: bool,
+        /// Whether the player does not look at the game: its machine may answer slowly or not at all, and has no part in
+        /// the match.
+        resting: bool,
     }
 }
 
@@ -98,6 +103,8 @@ record! {
         locked: bool,
         /// Whether one may join while a match is running.
         drop_in: bool,
+        /// `find` brought players here: removing one takes a vote, and the host cannot shut the room.
+        matched: bool,
         /// Where the room is in its life.
         status: Status,
         /// Which match of this room, counted from 1; 0 before the first.
@@ -176,6 +183,16 @@ record! {
 }
 
 record! {
+    /// A player looks away from the game, or is back at it.
+    pub struct RestChanged {
+        /// The machine of the player.
+        peer: PeerId,
+        /// Whether it rests now.
+        resting: bool,
+    }
+}
+
+record! {
     /// Somebody changed name or colours.
     pub struct ProfileChanged {
         /// Who.
@@ -204,6 +221,22 @@ record! {
         private: bool,
         /// How many may play.
         seats: u8,
+        /// `find` brought players here.
+        matched: bool,
+    }
+}
+
+record! {
+    /// A player of a matched room wants another one removed.
+    pub struct VoteCast {
+        /// The player to be removed.
+        peer: PeerId,
+        /// The player who voted.
+        by: PeerId,
+        /// Networks that voted so far.
+        votes: u8,
+        /// Networks that must vote.
+        needed: u8,
     }
 }
 
@@ -270,12 +303,16 @@ tagged! {
         "host" => HostChanged,
         /// Somebody is ready or not.
         "ready" => ReadyChanged,
+        /// A player looks away, or is back.
+        "rest" => RestChanged,
         /// Name or colours changed.
         "profile" => ProfileChanged,
         /// The game's settings changed.
         "settings" => SettingsChanged,
         /// Who may come changed.
         "access" => AccessChanged,
+        /// A player wants another one removed.
+        "vote" => VoteCast,
         /// A match starts, runs or ends.
         "status" => StatusChanged,
         /// Tickets are renewed.
@@ -334,6 +371,9 @@ impl RoomView {
             RoomEvent::ReadyChanged(ReadyChanged { peer, ready }) => {
                 self.change(*peer, |member| member.ready = *ready);
             }
+            RoomEvent::RestChanged(RestChanged { peer, resting }) => {
+                self.change(*peer, |member| member.resting = *resting);
+            }
             RoomEvent::ProfileChanged(ProfileChanged { peer, name, palette }) => {
                 self.change(*peer, |member| {
                     member.name = name.clone();
@@ -341,12 +381,13 @@ impl RoomView {
                 });
             }
             RoomEvent::SettingsChanged(SettingsChanged { settings }) => self.settings = settings.clone(),
-            RoomEvent::AccessChanged(AccessChanged { locked, private, seats }) => {
+            RoomEvent::AccessChanged(AccessChanged { locked, private, seats, matched }) => {
                 (self.locked, self.private, self.seats) = (*locked, *private, *seats);
+                self.matched = *matched;
             }
             RoomEvent::StatusChanged(change) => self.change_status(change),
             RoomEvent::EpochChanged(EpochChanged { epoch }) => self.epoch = *epoch,
-            RoomEvent::ResultDecided(_) => {}
+            RoomEvent::ResultDecided(_) | RoomEvent::VoteCast(_) => {}
         }
     }
 
@@ -383,6 +424,9 @@ impl RoomView {
             if (known.ready && !round_changed) != member.ready {
                 events.push(ReadyChanged { peer, ready: member.ready }.into());
             }
+            if known.resting != member.resting {
+                events.push(RestChanged { peer, resting: member.resting }.into());
+            }
             match (known.away, member.away) {
                 (false, true) => events.push(Away { peer, left: false }.into()),
                 (true, false) => events.push(Returned { peer }.into()),
@@ -395,14 +439,20 @@ impl RoomView {
         if self.settings != later.settings {
             events.push(SettingsChanged { settings: later.settings.clone() }.into());
         }
-        if (self.locked, self.private, self.seats) != (later.locked, later.private, later.seats) {
-            let (locked, private, seats) = (later.locked, later.private, later.seats);
-            events.push(AccessChanged { locked, private, seats }.into());
+        let access = later.access();
+        if self.access() != access {
+            events.push(access.into());
         }
         if self.epoch != later.epoch {
             events.push(EpochChanged { epoch: later.epoch }.into());
         }
         events
+    }
+
+    /// Who may come, as a change that leads to it.
+    pub(crate) fn access(&self) -> AccessChanged {
+        let RoomView { locked, private, seats, matched, .. } = *self;
+        AccessChanged { locked, private, seats, matched }
     }
 
     /// The status as a change that leads to it.
@@ -543,6 +593,7 @@ mod tests {
                         palette,
                         ready,
                         away,
+                        resting: ready != away,
                     };
                     view.apply(&Joined { member }.into());
                 }
@@ -567,6 +618,7 @@ mod tests {
             private: false,
             locked: false,
             drop_in: true,
+            matched: false,
             status: Status::Playing,
             round: 0,
             seed: Seed(0),

@@ -27,7 +27,6 @@ mod machine;
 mod member;
 mod opening;
 mod outbox;
-mod places;
 mod rates;
 mod server;
 mod totals;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use gaggle_kit::Micros;
+use gaggle_lobby::places::network;
 
 use crate::bucket::Bucket;
-use crate::places::network;
 
 /// Questions a network may ask per second, and at once. A page that looks for a way asks two or three, each up to nine times.
 const PER_SECOND: u64 = 5;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use gaggle_kit::PeerId;
-use gaggle_lobby::{Claims, Label, PlayerId, RoomCode, RoomId, Seed, TicketSigner};
+use gaggle_lobby::{Claims, TicketSigner};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
@@ -86,7 +86,7 @@ impl Loopback {
     /// A ticket that counts for an hour from now.
     pub fn ticket(&self, room: u64, peer: PeerId) -> String {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        self.signer.sign(&claims(room, peer, 1, now + TICKET_SECONDS))
+        self.signer.sign(&Claims::bare(room, peer, 1, now + TICKET_SECONDS))
     }
 }
 
@@ -95,36 +95,6 @@ impl Drop for Loopback {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
-    }
-}
-
-/// What a ticket for this room says, where only room, peer, epoch and time matter.
-pub fn claims(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
-    let mut id = [0; 16];
-    id[..8].copy_from_slice(&room.to_le_bytes());
-    Claims {
-        room: RoomId::from_bytes(id),
-        player: PlayerId::from_bytes(*peer.as_bytes()),
-        peer,
-        slot: None,
-        epoch,
-        round: 1,
-        seed: Seed(1),
-        born: 0,
-        issued: 0,
-        expires,
-        code: RoomCode::from_number(42),
-        seats: 4,
-        private: false,
-        locked: false,
-        drop_in: true,
-        playing: true,
-        host: false,
-        players: gaggle_lobby::Players::ONE,
-        game: Label::default(),
-        mode: Label::default(),
-        build: Label::default(),
-        settings: [0; 8],
     }
 }
 

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::{Leg, RelayFrame, RelayRefusal};
+use gaggle_lobby::places::{Places, making_way, network};
 use gaggle_lobby::{Claims, RoomId, TicketError, TicketKey};
 
 use crate::left::Left;
 use crate::member::{Limits, Member, MemberId};
-use crate::places::{Places, network};
 use crate::rates::Rates;
 use crate::totals::Totals;
 
@@ -39,7 +39,8 @@ pub struct RelayConfig {
     pub prove_within: Micros,
     /// When a room goes on to a new epoch, members have this time to show their new ticket.
     pub epoch_grace: Micros,
-    /// A member whose socket is lost and whose channel is silent for so long is gone.
+    /// A member whose socket is lost and whose channel is silent for so long is gone. When all
+    /// places are taken, one that has both and is silent for so long makes way for a joiner.
     pub silent_max: Micros,
     /// Datagrams a member may hand in per second, and at once. One for everybody counts once for each.
     pub frames_per_second: u64,
@@ -120,16 +121,34 @@ struct Room {
     members: BTreeMap<PeerId, MemberId>,
 }
 
+/// One part in so many of all members makes way at once: looking for them takes a look at every
+/// member.
+const EVICTED_SHARE: usize = 32;
+/// How often members that can make way are looked for.
+const EVICT_INTERVAL: Micros = Micros::from_millis(100);
+/// How often the epochs of rooms are asked for.
+const ASK_EVERY: Micros = Micros::from_millis(500);
+
 /// The epoch of a room, by whoever makes the tickets; none of a room it does not know.
 pub type Epochs = Box<dyn Fn(RoomId) -> Option<u32> + Send + Sync>;
 
 /// Takes what goes out, and over which connection.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Out<'_>);
 
+/// What is done from time to time.
+#[derive(Debug, Default)]
+struct Due {
+    /// When to ask for the epochs of rooms again.
+    ask: Micros,
+    /// When members that can make way may be looked for again.
+    evict: Micros,
+}
+
 /// The relay.
 pub struct Relay {
     key: TicketKey,
     epochs: Option<Epochs>,
+    due: Due,
     config: RelayConfig,
     instance: u64,
     has_channels: bool,
@@ -169,6 +188,7 @@ impl Relay {
             left: Left::new(config.members_max),
             key,
             epochs: None,
+            due: Due::default(),
             config,
             instance,
             has_channels,
@@ -192,8 +212,7 @@ impl Relay {
 
     /// What happened so far.
     pub fn totals(&self) -> Totals {
-        let members = self.members.len() - self.free.len();
-        Totals { members: members as u64, rooms: self.rooms.len() as u64, ..self.totals }
+        Totals { members: self.member_count() as u64, rooms: self.rooms.len() as u64, ..self.totals }
     }
 
     pub(crate) fn config(&self) -> &RelayConfig {
@@ -207,6 +226,20 @@ impl Relay {
     /// Counts datagrams that the sockets had no room for.
     pub fn count_slow(&mut self, datagrams: u64) {
         self.totals.dropped_slow += datagrams;
+    }
+
+    /// Sends some away who have proved nothing, if there are as many as can be, so that a socket from this address has a place: of
+    /// networks with many of them first, then those that came first.
+    pub fn make_way(&mut self, from: IpAddr, out: Sink<'_>) {
+        if self.unproven < self.config.unproven_max {
+            return;
+        }
+        let unproven = self.connections.iter().filter_map(|(id, held)| Some((held.unproven_from?, *id)));
+        let weight_min = self.unproven_by_network.weight(network(from)) + 1;
+        let count = self.config.unproven_share();
+        for connection in making_way(&self.unproven_by_network, weight_min, unproven, count) {
+            self.refuse(connection, RelayRefusal::Full, out);
+        }
     }
 
     /// A socket is open from this address. It has to prove itself; false if there is no place for it.
@@ -319,6 +352,7 @@ impl Relay {
         for connection in late {
             self.refuse(connection, RelayRefusal::Malformed, out);
         }
+        self.ask_for_epochs(now);
         let (grace, silent_max) = (self.config.epoch_grace, self.config.silent_max);
         for index in 0..self.members.len() {
             let Some(member) = &self.members[index] else { continue };
@@ -334,6 +368,17 @@ impl Relay {
                 () => continue,
             };
             self.expel(index, reason, out);
+        }
+    }
+
+    /// Rooms go on to a new epoch when a member is removed, whether or not another one shows a ticket of it here.
+    fn ask_for_epochs(&mut self, now: Micros) {
+        let Some(epochs) = self.epochs.as_ref().filter(|_| now >= self.due.ask) else { return };
+        self.due.ask = now + ASK_EVERY;
+        for (id, room) in &mut self.rooms {
+            if let Some(epoch) = epochs(*id).filter(|epoch| *epoch > room.epoch) {
+                (room.epoch, room.raised_at) = (epoch, Some(now));
+            }
         }
     }
 
@@ -393,6 +438,7 @@ impl Relay {
         // An older one changes nothing.
         member.epoch = member.epoch.max(claims.epoch);
         member.expires = member.expires.max(claims.expires);
+        member.issued = member.issued.max(claims.issued);
         Ok(id)
     }
 
@@ -404,6 +450,7 @@ impl Relay {
         claims: &Claims,
         out: Sink<'_>,
     ) -> Result<MemberId, RelayRefusal> {
+        self.evict_idle(now, connection, out);
         let room = self.rooms.get(&claims.room);
         let told = self.epochs.as_ref().and_then(|epochs| epochs(claims.room));
         let epoch = room.map(|room| room.epoch).max(told);
@@ -412,12 +459,22 @@ impl Relay {
         }
         let known = room.and_then(|room| room.members.get(&claims.peer).copied());
         let is_full = known.is_none()
-            && (self.members.len() - self.free.len() >= self.config.members_max
+            && (self.member_count() >= self.config.members_max
                 || room.is_some_and(|room| room.members.len() >= self.config.room_members_max));
         let held = self.connections.get_mut(&connection).ok_or(RelayRefusal::Malformed)?;
         let network = held.unproven_from.ok_or(RelayRefusal::Malformed)?;
-        // Whoever comes back from another network counts there.
-        let counted = known.and_then(|id| self.members[id].as_ref()).map(|member| member.network);
+        // Who comes back from another network counts there.
+        let before = known.and_then(|id| self.members[id].as_ref());
+        let counted = before.map(|member| member.network);
+        // A ticket can be stolen. Its owner is given another one when it comes from elsewhere, a thief is not.
+        let is_stolen = |member: &Member| {
+            member.network != network
+                && member.connection(Leg::Socket).is_some()
+                && (claims.epoch, claims.issued) <= (member.epoch, member.issued)
+        };
+        if before.is_some_and(is_stolen) {
+            return Err(RelayRefusal::Replaced);
+        }
         let has_place = counted == Some(network)
             || !is_full && self.members_by_network.take(network, self.config.sockets_per_network);
         if !has_place {
@@ -444,6 +501,31 @@ impl Relay {
             out(older, Out::End);
         }
         Ok(id)
+    }
+
+    /// Removes silent members if all places are taken: those of networks with more members than the
+    /// joiner's, the heaviest first.
+    fn evict_idle(&mut self, now: Micros, joiner: ConnectionId, out: Sink<'_>) {
+        let from = self.connections.get(&joiner).and_then(|held| held.unproven_from);
+        let Some(network) = from.filter(|_| self.member_count() >= self.config.members_max) else { return };
+        if now < self.due.evict {
+            return;
+        }
+        self.due.evict = now + EVICT_INTERVAL;
+        let idle = self.members.iter().enumerate().filter_map(|(id, member)| {
+            let member = member.as_ref()?;
+            let is_idle = now.since(member.heard_at) >= self.config.silent_max;
+            is_idle.then_some((member.network, (member.heard_at, id)))
+        });
+        let weight_min = self.members_by_network.weight(network) + 1;
+        let count = (self.config.members_max / EVICTED_SHARE).max(1);
+        for (_, id) in making_way(&self.members_by_network, weight_min, idle, count) {
+            self.expel(id, RelayRefusal::Full, out);
+        }
+    }
+
+    fn member_count(&self) -> usize {
+        self.members.len() - self.free.len()
     }
 
     fn insert(&mut self, now: Micros, claims: &Claims, network: u64) -> MemberId {

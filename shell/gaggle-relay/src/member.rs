@@ -54,6 +54,8 @@ pub(crate) struct Member {
     pub(crate) room: RoomId,
     pub(crate) epoch: u32,
     pub(crate) expires: u64,
+    /// When its newest ticket was made.
+    pub(crate) issued: u64,
     /// Where it proved itself from.
     pub(crate) network: u64,
     connections: [Option<ConnectionId>; 2],
@@ -70,6 +72,7 @@ impl Member {
             room: claims.room,
             epoch: claims.epoch,
             expires: claims.expires,
+            issued: claims.issued,
             network,
             connections: [None; 2],
             pairs: Vec::new(),

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use gaggle_lobby::places::Places;
+
 use crate::machine::ConnectionId;
-use crate::places::Places;
 
 /// Channels that are being opened, by the socket over which they were asked for.
 #[derive(Debug)]

@@ -1,44 +1,30 @@
-//! How often each network may do something. The memory it takes is bounded, however many networks come.
-
-use std::collections::BTreeMap;
+//! How often each network may do something, and the prefix it lies in. The memory it takes is
+//! bounded, however many networks come.
 
 use gaggle_kit::Micros;
+use gaggle_lobby::network_rates::{Charge, NetworkRates};
+use gaggle_lobby::rules::Rate;
 
-use crate::bucket::Bucket;
-
-/// Networks remembered at a time; all others together have what one has.
-const NETWORKS_MAX: usize = 4_096;
+/// Prefixes remembered at a time; all others together have what one network has.
+const PREFIXES_MAX: usize = 8_192;
 
 /// A limit for each network.
 #[derive(Debug)]
 pub(crate) struct Rates {
-    per_second: u64,
-    burst: u64,
-    networks: BTreeMap<u64, (Bucket, Micros)>,
-    others: Option<Bucket>,
-    swept_at: Micros,
+    charge: Charge,
+    used: NetworkRates<1>,
 }
 
 impl Rates {
     pub(crate) fn new(per_second: u64, burst: u64) -> Rates {
-        Rates { per_second, burst, networks: BTreeMap::new(), others: None, swept_at: Micros::ZERO }
+        let every = Micros::new(1_000_000 / per_second.max(1));
+        let rate = Rate { burst: u32::try_from(burst).unwrap_or(u32::MAX), every };
+        Rates { charge: Charge { kind: 0, rate, count: 1 }, used: NetworkRates::new(PREFIXES_MAX) }
     }
 
     /// Whether this network may do it once more now.
     pub(crate) fn take(&mut self, network: u64, now: Micros) -> bool {
-        // Whoever was silent for so long has its whole burst again, as somebody new has.
-        let forget_after = Micros::from_secs(self.burst.div_ceil(self.per_second.max(1)));
-        if now.since(self.swept_at) >= forget_after {
-            self.swept_at = now;
-            self.networks.retain(|_, (_, last)| now.since(*last) < forget_after);
-        }
-        let full = || Bucket::new(self.per_second, self.burst, now);
-        if self.networks.len() >= NETWORKS_MAX && !self.networks.contains_key(&network) {
-            return self.others.get_or_insert_with(full).take(now, 1);
-        }
-        let (bucket, last) = self.networks.entry(network).or_insert_with(|| (full(), now));
-        *last = now;
-        bucket.take(now, 1)
+        self.used.take(now, network, &[self.charge]).is_ok()
     }
 }
 
@@ -60,8 +46,19 @@ mod tests {
     fn a_flood_of_networks_fills_no_memory() {
         let mut rates = Rates::new(2, 10);
         let taken = (0..20_000).filter(|network| rates.take(*network, Micros::from_secs(1))).count();
-        assert_eq!((taken, rates.networks.len()), (NETWORKS_MAX + 10, NETWORKS_MAX));
+        assert_eq!((taken, rates.used.len()), (PREFIXES_MAX + 10, PREFIXES_MAX + 1));
         assert!(rates.take(20_000, Micros::from_secs(60)));
-        assert_eq!(rates.networks.len(), 1);
+        assert_eq!(rates.used.len(), 1);
+    }
+
+    #[test]
+    fn networks_of_one_prefix_share_its_rate() {
+        let mut rates = Rates::new(2, 10);
+        let network = |nth: u128| {
+            gaggle_lobby::places::network(std::net::Ipv6Addr::from_bits(0x2001_0db8 << 96 | nth << 64).into())
+        };
+        let mut taken =
+            |nth: u128| (0..100).filter(|_| rates.take(network(nth), Micros::from_secs(1))).count();
+        assert_eq!((0..80).map(&mut taken).sum::<usize>(), 20, "twice what one network has");
     }
 }

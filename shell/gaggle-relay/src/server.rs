@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use gaggle_kit::Micros;
 use gaggle_link::relay::RelayFrame;
 use gaggle_lobby::TicketKey;
+use gaggle_lobby::places::{Places, network};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Builder;
 use tokio::sync::Notify;
@@ -19,7 +20,6 @@ use tokio::task::JoinHandle;
 use crate::machine::{ConnectionId, Epochs, Out, Relay, RelayConfig, Request};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
-use crate::places::{Places, network};
 use crate::rates::Rates;
 use crate::totals::Totals;
 use crate::udp::{Job, Offer, Port, Stray, UdpPort, micros};
@@ -154,6 +154,7 @@ impl RelayServer {
 
     fn open_socket(&self, address: IpAddr) -> Option<(ConnectionId, Arc<Outbox>)> {
         let now = self.now();
+        self.with_relay(network(address), |relay, out| relay.make_way(address, out));
         let mut state = self.lock();
         let limits = state.relay.config();
         let (sockets_max, share) = (limits.members_max + limits.unproven_max, limits.sockets_per_network);
@@ -360,11 +361,10 @@ fn wall_clock() -> u64 {
 #[cfg(test)]
 mod tests {
     use gaggle_kit::PeerId;
-    use gaggle_lobby::TicketSigner;
+    use gaggle_lobby::{Claims, TicketSigner};
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     use super::*;
-    use crate::loopback::claims;
 
     #[tokio::test]
     async fn a_port_whose_thread_ended_is_promised_to_nobody() {
@@ -396,7 +396,7 @@ mod tests {
             let (mut client, stream) = duplex(4_096);
             let server = Arc::clone(&relay);
             let served = tokio::spawn(async move { server.serve(stream, [127, 0, 0, 1].into()).await });
-            let ticket = signer.sign(&claims(1, PeerId::from_bytes([3; 16]), 1, expires));
+            let ticket = signer.sign(&Claims::bare(1, PeerId::from_bytes([3; 16]), 1, expires));
             let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
             // A binary message whose mask is zero.
             let length = (frame.len() as u16).to_be_bytes();

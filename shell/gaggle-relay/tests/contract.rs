@@ -7,7 +7,7 @@ use std::time::Duration;
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::contract::{ForgivingClock, Neighbour, Post, Stage};
 use gaggle_link::{LinkConfig, LinksConfig, Path, PathConfig};
-use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
@@ -26,9 +26,9 @@ impl Town {
 }
 
 impl Stage for Town {
-    type Transport = Neighbour;
+    type Transport = Neighbour<NativeMesh>;
 
-    fn transports(&mut self) -> Vec<Neighbour> {
+    fn transports(&mut self) -> Vec<Neighbour<NativeMesh>> {
         let peers: Vec<PeerId> = (0..3).map(|_| random_peer().unwrap()).collect();
         let post = Post::default();
         let servers = Servers { stun: vec![], relay: Some(self.relay.url()) };

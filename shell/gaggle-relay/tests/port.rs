@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
-use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
+use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
 use gaggle_lobby::TicketSigner;
-use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 use gaggle_rtc::stun::{self, Stun};
@@ -206,7 +206,7 @@ fn channels_that_never_open_have_few_places_and_end_with_their_sockets() {
 /// Two members of one room.
 struct Pair {
     clock: Clock,
-    links: [Links; 2],
+    links: [NativeMesh; 2],
     ids: [PeerId; 2],
     /// What the first has said so far, and what of it the second has heard.
     said: usize,
@@ -226,7 +226,7 @@ impl Pair {
         let mut pair = Pair { clock, links, ids, said: 0, heard: 0 };
         for nth in 0..2 {
             let now = pair.clock.now();
-            pair.links[nth].peer_up(now, pair.ids[1 - nth]);
+            pair.links[nth].add_peer(now, pair.ids[1 - nth]);
         }
         pair
     }
@@ -240,7 +240,7 @@ impl Pair {
                 while let Some(event) = self.links[nth].poll(now) {
                     arrived += usize::from(nth == 1 && matches!(event, Event::Message { .. }));
                 }
-                while self.links[nth].next_signal().is_some() {}
+                while self.links[nth].poll_signal().is_some() {}
             }
             let said = self.links[0].send(now, self.ids[1], Channel::Unreliable, b"honk");
             self.said += usize::from(said.is_ok());
@@ -334,7 +334,7 @@ fn members_who_send_all_they_can_do_not_stop_others() {
         // They are of the room, and nobody hangs up on them.
         for flooder in channels.iter().map(|flooder| flooder.peer).chain([talker]) {
             let now = pair.clock.now();
-            pair.links.iter_mut().for_each(|links| links.peer_up(now, flooder));
+            pair.links.iter_mut().for_each(|links| links.add_peer(now, flooder));
         }
         let arrived = std::thread::scope(|scope| {
             let (relay, stop) = (&relay, &stop);
@@ -413,7 +413,7 @@ fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
             links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
         });
         for (nth, member) in members.iter_mut().enumerate() {
-            ids.iter().filter(|id| **id != ids[nth]).for_each(|id| member.peer_up(clock.now(), *id));
+            ids.iter().filter(|id| **id != ids[nth]).for_each(|id| member.add_peer(clock.now(), *id));
         }
         // How many letters each has from each. A letter says who wrote it and to whom.
         let (began, mut letters) = (Instant::now(), [[0; 3]; 3]);
@@ -428,7 +428,7 @@ fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
                     assert_eq!(bytes, [from as u8, nth as u8], "{path:?}: a letter at {nth} from {from}");
                     letters[nth][from] += 1;
                 }
-                while member.next_signal().is_some() {}
+                while member.poll_signal().is_some() {}
                 for to in (0..3).filter(|to| *to != nth) {
                     let letter = [nth as u8, to as u8];
                     let _ = member.send(clock.now(), ids[to], Channel::Unreliable, &letter);

@@ -7,8 +7,7 @@ use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::{RelayFrame, RelayRefusal};
-use gaggle_lobby::TicketSigner;
-use gaggle_relay::loopback::claims;
+use gaggle_lobby::{Claims, TicketSigner};
 use gaggle_relay::{ConnectionId, Out, Relay, RelayConfig, Request};
 
 const NOW: u64 = 1_000;
@@ -65,7 +64,7 @@ impl Rig {
 
     fn prove(&mut self, room: u64, peer: PeerId, epoch: u32) -> ConnectionId {
         let connection = self.open();
-        let ticket = self.signer.sign(&claims(room, peer, epoch, NOW + 100));
+        let ticket = self.signer.sign(&Claims::bare(room, peer, epoch, NOW + 100));
         self.say(connection, RelayFrame::Prove { ticket: &ticket });
         connection
     }
@@ -74,7 +73,18 @@ impl Rig {
         self.connections += 1;
         let connection = ConnectionId(self.connections);
         assert!(self.relay.socket_opened(self.now, connection, from));
-        let ticket = self.signer.sign(&claims(room, peer, 1, NOW + 100));
+        self.show(connection, &Claims::bare(room, peer, 1, NOW + 100))
+    }
+
+    fn prove_with(&mut self, from: IpAddr, claims: &Claims) -> ConnectionId {
+        self.connections += 1;
+        let connection = ConnectionId(self.connections);
+        assert!(self.relay.socket_opened(self.now, connection, from));
+        self.show(connection, claims)
+    }
+
+    fn show(&mut self, connection: ConnectionId, claims: &Claims) -> ConnectionId {
+        let ticket = self.signer.sign(claims);
         self.say(connection, RelayFrame::Prove { ticket: &ticket });
         connection
     }
@@ -154,8 +164,8 @@ fn who_is_called_before_it_comes_is_opened_when_it_does() {
 fn forged_expired_and_foreign_tickets_are_refused() {
     let mut rig = Rig::new(RelayConfig::default());
     let stranger = TicketSigner::from_secret(&[8; 32]);
-    let forged = stranger.sign(&claims(1, ADA, 1, NOW + 100));
-    let expired = rig.signer.sign(&claims(1, ADA, 1, NOW));
+    let forged = stranger.sign(&Claims::bare(1, ADA, 1, NOW + 100));
+    let expired = rig.signer.sign(&Claims::bare(1, ADA, 1, NOW));
     for (ticket, reason) in [
         (forged.as_str(), RelayRefusal::Ticket),
         ("nonsense", RelayRefusal::Ticket),
@@ -168,7 +178,7 @@ fn forged_expired_and_foreign_tickets_are_refused() {
     }
     // A ticket for another room does not turn a member into one of that room.
     let (ada, _) = rig.pair();
-    let foreign = rig.signer.sign(&claims(2, ADA, 1, NOW + 100));
+    let foreign = rig.signer.sign(&Claims::bare(2, ADA, 1, NOW + 100));
     rig.say(ada, RelayFrame::Prove { ticket: &foreign });
     rig.expect(ada, &[refused(RelayRefusal::Ticket)]);
     let totals = rig.relay.totals();
@@ -192,7 +202,7 @@ fn nobody_is_reached_in_another_room() {
 fn who_was_sent_away_has_a_few_seconds_and_never_comes_back() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
-    let newer = rig.signer.sign(&claims(1, ADA, 2, NOW + 100));
+    let newer = rig.signer.sign(&Claims::bare(1, ADA, 2, NOW + 100));
     rig.say(ada, RelayFrame::Prove { ticket: &newer });
     rig.expect(ada, &[PROVEN]);
     rig.wait(Micros::from_secs(4));
@@ -311,7 +321,7 @@ fn offers_beyond_the_rate_of_a_member_or_a_network_are_counted_and_left() {
 #[test]
 fn whoever_makes_the_tickets_says_which_are_old() {
     let mut rig = Rig::new(RelayConfig::default());
-    let room = claims(1, ADA, 1, NOW).room;
+    let room = Claims::bare(1, ADA, 1, NOW).room;
     rig.relay.set_epochs(Box::new(move |asked| (asked == room).then_some(3)));
     let old = rig.prove(1, ADA, 2);
     rig.expect(old, &[refused(RelayRefusal::OldEpoch)]);
@@ -356,10 +366,39 @@ fn one_network_cannot_have_all_places_for_strangers() {
 }
 
 #[test]
+fn strangers_of_heaviest_networks_make_way() {
+    let mut rig = Rig::new(RelayConfig { unproven_max: 160, ..RelayConfig::default() });
+    let (ada, ben) = rig.pair();
+    let came = (0..160).filter(|nth| {
+        let network = IpAddr::from([192, 0, 2, (nth % 16) as u8]);
+        rig.relay.socket_opened(rig.now, ConnectionId(1_000 + nth), network)
+    });
+    assert_eq!(came.count(), 160);
+    let here = IpAddr::from([198, 51, 100, 1]);
+    assert!(!rig.relay.socket_opened(rig.now, ConnectionId(5_000), here));
+    rig.act(|relay, out| relay.make_way(here, out));
+    assert!(rig.relay.socket_opened(rig.now, ConnectionId(5_000), here));
+    assert_eq!(rig.ended.len(), 10);
+    assert!(!rig.ended.contains(&ada) && !rig.ended.contains(&ben), "members stay");
+    rig.act(|relay, out| relay.make_way(here, out));
+    assert_eq!(rig.ended.len(), 10, "there is room");
+}
+
+#[test]
+fn prefix_of_one_customer_has_few_places_for_strangers() {
+    let mut rig = Rig::new(RelayConfig { unproven_max: 160, ..RelayConfig::default() });
+    let came = (0..2_000_u64).filter(|nth| {
+        let network: IpAddr = format!("2001:db8:0:{:x}::1", nth % 256).parse().unwrap();
+        rig.relay.socket_opened(rig.now, ConnectionId(1_000 + nth), network)
+    });
+    assert_eq!(came.count(), 20, "two shares for a /56");
+}
+
+#[test]
 fn whoever_shows_tickets_without_end_is_sent_away() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, _) = rig.pair();
-    let ticket = rig.signer.sign(&claims(1, ADA, 1, NOW + 60));
+    let ticket = rig.signer.sign(&Claims::bare(1, ADA, 1, NOW + 60));
     let shown = (0..1_000).take_while(|_| {
         rig.say(ada, RelayFrame::Prove { ticket: &ticket });
         !rig.ended.contains(&ada)
@@ -394,7 +433,7 @@ fn who_calls_and_hangs_up_all_the_time_is_not_heard_and_bothers_nobody() {
 fn the_same_machine_again_takes_its_own_place() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
-    let again = rig.prove(1, ADA, 1);
+    let again = rig.prove_from(address(ada), 1, ADA);
     rig.expect(ada, &[refused(RelayRefusal::Replaced)]);
     assert!(rig.ended.contains(&ada));
     rig.expect(again, &[PROVEN, RelayFrame::Opened { peer: BEN }]);
@@ -403,6 +442,38 @@ fn the_same_machine_again_takes_its_own_place() {
     assert_eq!(rig.heard(again).len(), 1);
     rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"a ghost" });
     assert!(rig.heard(ben).is_empty());
+}
+
+#[test]
+fn stolen_ticket_from_another_network_replaces_nobody() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (home, elsewhere) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([198, 51, 100, 7]));
+    let owner = rig.prove_from(home, 1, ADA);
+    rig.heard(owner);
+    let thief = rig.prove_from(elsewhere, 1, ADA);
+    rig.expect(thief, &[refused(RelayRefusal::Replaced)]);
+    assert!(rig.heard(owner).is_empty() && !rig.ended.contains(&owner));
+    // The owner on another network has a newer ticket, and when its socket is gone the old one will do.
+    let newer = Claims { issued: NOW + 1, ..Claims::bare(1, ADA, 1, NOW + 100) };
+    let moved = rig.prove_with(elsewhere, &newer);
+    rig.expect(moved, &[PROVEN]);
+    assert!(rig.ended.contains(&owner));
+    rig.act(|relay, out| relay.closed(moved, out));
+    let back = rig.prove_from(home, 1, ADA);
+    rig.expect(back, &[PROVEN]);
+}
+
+#[test]
+fn removed_member_s_socket_ends_though_none_shows_new_ticket() {
+    let mut rig = Rig::new(RelayConfig::default());
+    let (ada, ben) = rig.pair();
+    let room = Claims::bare(1, ADA, 1, NOW + 100).room;
+    rig.relay.set_epochs(Box::new(move |asked| (asked == room).then_some(2)));
+    rig.wait(Micros::from_secs(1));
+    let renewed = rig.signer.sign(&Claims::bare(1, BEN, 2, NOW + 100));
+    rig.say(ben, RelayFrame::Prove { ticket: &renewed });
+    rig.wait(Micros::from_secs(6));
+    assert!(rig.ended.contains(&ada) && !rig.ended.contains(&ben));
 }
 
 #[test]
@@ -513,7 +584,7 @@ fn members_count_where_they_proved_themselves_from() {
         if !rig.relay.socket_opened(now, socket, from) {
             return None;
         }
-        let ticket = rig.signer.sign(&claims(1, PeerId::from_u128(peer), 1, NOW + 100));
+        let ticket = rig.signer.sign(&Claims::bare(1, PeerId::from_u128(peer), 1, NOW + 100));
         rig.say(socket, RelayFrame::Prove { ticket: &ticket });
         // With a channel a member stays without its socket.
         let opened = rig.act(|relay, out| relay.channel_opened(now, socket, channel, out));
@@ -531,4 +602,28 @@ fn members_count_where_they_proved_themselves_from() {
     // The place of who leaves is free again.
     rig.act(|relay, out| relay.closed(channels[0], out));
     assert!(come(&mut rig, here, 22).is_some() && come(&mut rig, here, 23).is_none());
+}
+
+#[test]
+fn idle_members_make_way_when_places_run_out() {
+    let mut rig = Rig::new(RelayConfig { members_max: 4, ..RelayConfig::default() });
+    let (ada, ben) = rig.pair();
+    // Two members of one network that never say anything.
+    let silent = [10, 11].map(|n| rig.prove_from([203, 0, 113, 9].into(), 2, PeerId::from_u128(n)));
+    silent.iter().for_each(|connection| rig.expect(*connection, &[PROVEN]));
+    let full = RelayFrame::Refused { reason: RelayRefusal::Full };
+    let early = rig.prove(3, EVE, 1);
+    rig.expect(early, &[full]);
+    // Ada and Ben go on talking, and stay; of the two who do not, the first makes way.
+    rig.wait(Micros::from_secs(30));
+    rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"tick" });
+    rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"tock" });
+    rig.heard(ada);
+    rig.heard(ben);
+    let eve = rig.prove(3, EVE, 1);
+    rig.expect(eve, &[PROVEN]);
+    rig.expect(silent[0], &[full]);
+    assert!(rig.ended.contains(&silent[0]) && !rig.ended.contains(&silent[1]));
+    rig.expect(ada, &[]);
+    assert_eq!(rig.relay.totals().members, 4);
 }

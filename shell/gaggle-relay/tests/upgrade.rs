@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathChanged, PathConfig, PathReason, Transport};
-use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathChanged, PathConfig, PathReason, Transport};
+use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 struct Pair {
     clock: Clock,
     ids: [PeerId; 2],
-    links: [Links; 2],
+    links: [NativeMesh; 2],
     changes: [Vec<PathChanged>; 2],
     /// Signals get through.
     signals: bool,
@@ -33,7 +33,7 @@ impl Pair {
             let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
             links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
         });
-        (0..2).for_each(|nth| links[nth].peer_up(clock.now(), ids[1 - nth]));
+        (0..2).for_each(|nth| links[nth].add_peer(clock.now(), ids[1 - nth]));
         let (changes, said, heard) = Default::default();
         Pair { clock, ids, links, changes, signals: false, said, heard }
     }
@@ -52,12 +52,12 @@ impl Pair {
                     Event::Joined { .. } => {}
                 }
             }
-            while let Some((_, signal)) = self.links[nth].next_signal() {
+            while let Some((_, signal)) = self.links[nth].poll_signal() {
                 if self.signals {
                     self.links[1 - nth].handle_signal(now, self.ids[nth], &signal).unwrap();
                 }
             }
-            while let Some(change) = self.links[nth].next_change() {
+            while let Some(change) = self.links[nth].poll_path_change() {
                 self.changes[nth].push(change);
             }
             let number = self.said[nth].to_le_bytes();

@@ -1,30 +1,60 @@
 //! Files served under `/`: from a folder, or whatever else has them, such as a page built into the binary.
+//!
+//! Finding a file looks at its name, length and age only; what is in it is read by `body.rs`, piece by piece.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::Metadata;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-/// What is remembered of a folder's files, so that pages are not read from disk for every visitor.
-const REMEMBERED_BYTES_MAX: usize = 64 << 20;
-/// Longer files are read each time.
-const REMEMBERED_FILE_MAX: usize = 16 << 20;
+use crate::page_policy::inline_scripts;
+
+/// Longest page whose scripts are looked for. A longer one is served with a policy that allows no inline scripts.
+const PAGE_BYTES_MAX: u64 = 1 << 20;
+/// Pages whose scripts are remembered.
+const PAGES_MAX: usize = 256;
 
 /// A file to be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
-    /// What is in it.
-    pub bytes: Bytes,
+    /// What is in it, or where that is.
+    pub content: Content,
     /// What it is, as `text/html; charset=utf-8`.
     pub content_type: &'static str,
     /// How it is compressed, as `gzip`; only for clients that accept it.
     pub encoding: Option<&'static str>,
     /// Changes when the bytes change: for caches.
     pub etag: Option<String>,
+    /// Of a page, the hashes of the scripts that are written in it (see [`inline_scripts`]): no others are run.
+    pub scripts: Arc<[String]>,
+}
+
+/// What is in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// The bytes themselves, shared by all who are sent them.
+    Bytes(Bytes),
+    /// A file on disk: read while it is sent, a piece at a time.
+    File {
+        /// Where it lies.
+        path: PathBuf,
+        /// So many bytes of it are sent.
+        length: u64,
+    },
+}
+
+impl Content {
+    /// How many bytes there are.
+    pub fn length(&self) -> u64 {
+        match self {
+            Content::Bytes(bytes) => bytes.len() as u64,
+            Content::File { length, .. } => *length,
+        }
+    }
 }
 
 /// What a client can unpack.
@@ -54,6 +84,11 @@ impl Accepts {
 pub trait Assets: fmt::Debug + Send + Sync {
     /// The file at this path, which begins with `/`.
     fn get(&self, path: &str, accepts: Accepts) -> Option<Asset>;
+
+    /// Whether `get` may wait for a disk. Then it is called where nothing else waits for it.
+    fn may_wait(&self) -> bool {
+        true
+    }
 }
 
 /// No files.
@@ -64,21 +99,23 @@ impl Assets for NoAssets {
     fn get(&self, _path: &str, _accepts: Accepts) -> Option<Asset> {
         None
     }
+
+    fn may_wait(&self) -> bool {
+        false
+    }
 }
 
 /// The files in a folder, as they are when they are asked for. Where `page.js.br` or `page.js.gz` lies beside
-/// `page.js` and is not older, it is sent instead to who can unpack it.
+/// `page.js` and is not older, it is sent instead to who can unpack it. Links that lead out of the folder lead nowhere.
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
-    remembered: Mutex<Remembered>,
+    /// The scripts of pages, as long as the pages stay what they are.
+    pages: Mutex<BTreeMap<PathBuf, Scripts>>,
 }
 
-#[derive(Debug, Default)]
-struct Remembered {
-    files: BTreeMap<PathBuf, (Stamp, Bytes)>,
-    total: usize,
-}
+/// What a page was like, and the scripts in it.
+type Scripts = (Stamp, Arc<[String]>);
 
 /// What changes when a file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,11 +138,11 @@ impl Stamp {
 impl Folder {
     /// The files in this folder.
     pub fn new(path: impl Into<PathBuf>) -> Folder {
-        Folder { root: path.into(), remembered: Mutex::default() }
+        Folder { root: path.into(), pages: Mutex::default() }
     }
 
     /// The file or its packed form.
-    fn find(&self, path: &str, accepts: Accepts) -> Option<(PathBuf, PathBuf, Stamp, Option<&'static str>)> {
+    fn find(&self, path: &str, accepts: Accepts) -> Option<Found> {
         let relative = Path::new(path.trim_start_matches('/'));
         // Nothing outside the folder, and nothing hidden.
         let is_inside = relative.components().all(|part| match part {
@@ -115,51 +152,77 @@ impl Folder {
         if !is_inside || path.contains('\\') || path.contains('\0') {
             return None;
         }
-        let mut file = self.root.join(relative);
+        let root = self.root.canonicalize().ok()?;
+        let mut file = root.join(relative);
         if file.is_dir() {
             file.push("index.html");
         }
-        let plain = Stamp::of(&file.metadata().ok().filter(Metadata::is_file)?);
+        let (plain, stamp) = inside(&root, &file)?;
         let packed = [(accepts.brotli, ".br", "br"), (accepts.gzip, ".gz", "gzip")];
         for (_, ending, encoding) in packed.into_iter().filter(|(accepted, ..)| *accepted) {
             let mut name = file.clone().into_os_string();
             name.push(ending);
-            let stamp = std::fs::metadata(&name).ok().map(|metadata| Stamp::of(&metadata));
-            if let Some(stamp) = stamp.filter(|stamp| stamp.modified >= plain.modified) {
-                return Some((file, name.into(), stamp, Some(encoding)));
+            let packed = inside(&root, Path::new(&name));
+            if let Some((source, packed)) = packed.filter(|(_, packed)| packed.modified >= stamp.modified) {
+                return Some(Found { file, plain, stamp, source, sent: packed, encoding: Some(encoding) });
             }
         }
-        Some((file.clone(), file, plain, None))
+        Some(Found { file, source: plain.clone(), plain, stamp, sent: stamp, encoding: None })
     }
 
-    fn read(&self, path: PathBuf, stamp: Stamp) -> Option<Bytes> {
+    /// The scripts in a page.
+    fn scripts(&self, page: &Path, stamp: Stamp) -> Arc<[String]> {
+        if let Ok(pages) = self.pages.lock()
+            && let Some((_, scripts)) = pages.get(page).filter(|(known, _)| *known == stamp)
         {
-            let remembered = self.remembered.lock().ok()?;
-            if let Some((_, bytes)) = remembered.files.get(&path).filter(|(known, _)| *known == stamp) {
-                return Some(bytes.clone());
-            }
+            return scripts.clone();
         }
-        let bytes = Bytes::from(std::fs::read(&path).ok()?);
-        if bytes.len() <= REMEMBERED_FILE_MAX {
-            let mut remembered = self.remembered.lock().ok()?;
-            if remembered.total + bytes.len() > REMEMBERED_BYTES_MAX {
-                *remembered = Remembered::default();
+        let text =
+            Some(page).filter(|_| stamp.length <= PAGE_BYTES_MAX).and_then(|page| std::fs::read(page).ok());
+        let scripts: Arc<[String]> = inline_scripts(&text.unwrap_or_default()).into();
+        if let Ok(mut pages) = self.pages.lock() {
+            if pages.len() >= PAGES_MAX {
+                pages.clear();
             }
-            remembered.total += bytes.len();
-            if let Some((_, before)) = remembered.files.insert(path, (stamp, bytes.clone())) {
-                remembered.total -= before.len();
-            }
+            pages.insert(page.into(), (stamp, scripts.clone()));
         }
-        Some(bytes)
+        scripts
     }
+}
+
+/// A file that was found.
+struct Found {
+    /// As it was asked for.
+    file: PathBuf,
+    /// Where it lies, and what it is.
+    plain: PathBuf,
+    stamp: Stamp,
+    /// What is sent of it.
+    source: PathBuf,
+    sent: Stamp,
+    encoding: Option<&'static str>,
+}
+
+/// Where a file of this folder really lies.
+fn inside(root: &Path, file: &Path) -> Option<(PathBuf, Stamp)> {
+    let real = file.canonicalize().ok().filter(|real| real.starts_with(root))?;
+    let stamp = Stamp::of(&real.metadata().ok().filter(Metadata::is_file)?);
+    Some((real, stamp))
 }
 
 impl Assets for Folder {
     fn get(&self, path: &str, accepts: Accepts) -> Option<Asset> {
-        let (file, source, stamp, encoding) = self.find(path, accepts)?;
-        let bytes = self.read(source, stamp)?;
-        Some(Asset { bytes, content_type: content_type(&file), encoding, etag: Some(stamp.etag()) })
+        let Found { file, plain, stamp, source, sent, encoding } = self.find(path, accepts)?;
+        let content_type = content_type(&file);
+        let scripts = if is_page(content_type) { self.scripts(&plain, stamp) } else { Arc::default() };
+        let content = Content::File { path: source, length: sent.length };
+        Some(Asset { content, content_type, encoding, etag: Some(sent.etag()), scripts })
     }
+}
+
+/// Whether a browser shows it and runs what is in it.
+pub(crate) fn is_page(content_type: &str) -> bool {
+    content_type.starts_with("text/html") || content_type == "image/svg+xml"
 }
 
 /// What a file is, by its ending.
@@ -200,8 +263,7 @@ mod tests {
         std::fs::write(root.join("site/.hidden"), "hidden").unwrap();
         std::fs::write(root.join("site/sub/a.wasm"), "wasm").unwrap();
         let folder = Folder::new(root.join("site"));
-        let get =
-            |path: &str| folder.get(path, NOTHING).map(|asset| (asset.bytes.to_vec(), asset.content_type));
+        let get = |path: &str| folder.get(path, NOTHING).map(|asset| (read(&asset), asset.content_type));
         assert_eq!(get("/"), Some((b"hello".to_vec(), "text/html; charset=utf-8")));
         assert_eq!(get("/sub/a.wasm"), Some((b"wasm".to_vec(), "application/wasm")));
         for outside in [
@@ -232,7 +294,7 @@ mod tests {
         let get = |accepts| {
             let asset = folder.get("/a.js", accepts).unwrap();
             assert_eq!(asset.content_type, "text/javascript; charset=utf-8");
-            (String::from_utf8(asset.bytes.to_vec()).unwrap(), asset.encoding, asset.etag.unwrap())
+            (String::from_utf8(read(&asset)).unwrap(), asset.encoding, asset.etag.unwrap())
         };
         let both = Accepts { brotli: true, gzip: true };
         write("a.js", "one", 0);
@@ -256,6 +318,36 @@ mod tests {
         assert_eq!(Accepts::read("br;q=0, GZIP;q=0.5"), Accepts { brotli: false, gzip: true });
         assert_eq!(Accepts::read("bread"), NOTHING);
         assert_eq!(Accepts::read(""), NOTHING);
+    }
+
+    #[test]
+    fn scripts_of_a_page_are_those_it_has_now() {
+        let root = folder("scripts");
+        std::fs::create_dir_all(&root).unwrap();
+        let served = Folder::new(&root);
+        let scripts = |seconds: u64, text: &str| {
+            let file = std::fs::File::create(root.join("index.html")).unwrap();
+            std::io::Write::write_all(&mut &file, text.as_bytes()).unwrap();
+            file.set_modified(UNIX_EPOCH + std::time::Duration::from_secs(1_000 + seconds)).unwrap();
+            served.get("/", NOTHING).unwrap().scripts
+        };
+        let first = scripts(0, "<script>one()</script>");
+        assert_eq!(first.len(), 1);
+        assert_eq!(scripts(1, "<p><script>one()</script>"), first);
+        assert_ne!(scripts(2, "<script>two()</script>"), first);
+        assert!(scripts(3, "<p>").is_empty());
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    fn read(asset: &Asset) -> Vec<u8> {
+        match &asset.content {
+            Content::Bytes(bytes) => bytes.to_vec(),
+            Content::File { path, length } => {
+                let bytes = std::fs::read(path).unwrap();
+                assert_eq!(bytes.len() as u64, *length);
+                bytes
+            }
+        }
     }
 
     fn folder(name: &str) -> PathBuf {

@@ -4,18 +4,21 @@
 //! environment variables, the help text, and is compared with the one in the guide for operators.
 
 mod arguments;
+mod check;
 mod games;
 mod value;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use gaggle_kit::Micros;
 use gaggle_lobby::rules::{Rate, Rates, Rules};
+use gaggle_lobby::view::Verdict;
 use thiserror::Error;
 
-use crate::ice;
+use crate::client_address::Prefix;
 use arguments::Name;
+use check::MESSAGE_RATES;
 pub use value::{Duration, List, Secret};
 use value::{Setting, SettingValue};
 
@@ -108,10 +111,12 @@ settings! {
     tls_key: Option<PathBuf> = None;
     /// Origins of pages that may connect, as `https://play.example`; `*`: any.
     origins: List<String> = List(vec!["*".into()]);
-    /// Addresses of proxies whose `X-Forwarded-For` is believed.
-    proxies: List<IpAddr> = List(Vec::new());
+    /// Addresses of proxies whose `X-Forwarded-For` is believed, also as prefixes: `10.0.0.0/8`.
+    proxies: List<Prefix> = List(Vec::new());
     /// Folder of files to serve under `/`, such as an arcade.
     files: Option<PathBuf> = None;
+    /// Content-Security-Policy of pages: `own` allows what is served here, scripts written in the page, WebAssembly and WebSockets; `none`: no policy; anything else is sent as it is.
+    page_policy: String = "own".into();
     /// Redis to share rooms through with other nodes of the same version and rules, as `redis://127.0.0.1:6379`.
     redis: Option<String> = None;
     /// Put in front of every key in Redis, so that several lobbies can use one.
@@ -120,6 +125,8 @@ settings! {
     ticket_secret: Option<Secret> = None;
     /// Password of the operator's page at `/operator`; without it there is none.
     operator_token: Option<Secret> = None;
+    /// Show `/metrics` to programs on this machine without the operator's token. A proxy on it is one of them, unless it is in `proxies`.
+    local_metrics: bool = false;
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by part, as `info,gaggle_server=debug`.
     log: String = "info".into();
     /// Form of the log: `text` or `json`.
@@ -144,7 +151,7 @@ settings! {
 
     /// Datagrams a second one member may hand to the relay, each receiver counted; half as many at once.
     relay_member_rate: usize = 4_000;
-    /// The same for all members from one address (of IPv6, from one /64) together: more where many play behind one router.
+    /// The same for all members from one address (of IPv6, from one /64; twice as many from a /56, four times from a /48) together: more where many play behind one router.
     relay_network_rate: usize = 8_000;
 
     /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
@@ -154,11 +161,13 @@ settings! {
     /// The issuer's keys: a JWKS file, or the URL of one.
     token_keys: Option<String> = None;
 
+    /// Results that count on boards and for ratings: `claimed` ones of players of one network, too, or only those players of different networks have `agreed` on.
+    results: Verdict = Verdict::Agreed;
     /// Whether games that are not in the file may be played.
     unlisted_games: bool = true;
     /// How long the seat of somebody whose connection is lost is kept.
     grace: Duration = Duration(Rules::default().grace);
-    /// How long a host may be away before another member becomes host.
+    /// How long a host may be away before another member becomes host; `grace` if it only rests.
     host_grace: Duration = Duration(Rules::default().host_grace);
     /// After how long a member that says nothing is taken out of its room.
     silent_after: Duration = Duration(Rules::default().silent_after);
@@ -172,12 +181,14 @@ settings! {
     rooms_max: usize = Rules::default().rooms_max;
     /// Connections of this process.
     connections_max: usize = Rules::default().connections_max;
-    /// Connections from one address (of IPv6, from one /64).
+    /// Connections from one address (of IPv6, from one /64; twice as many from a /56, four times from a /48).
     connections_per_address: usize = Rules::default().connections_per_address_max;
     /// Connections of one person, in all tabs together.
     connections_per_player: usize = Rules::default().connections_per_player_max;
-    /// Messages a second from one address (of IPv6, from one /64), on all its connections together; ten times as many at once: more where many play behind one router.
+    /// Messages a second from one address (of IPv6, from one /64; twice as many from a /56, four times from a /48), on all its connections together; ten times as many at once: more where many play behind one router.
     messages_per_address: usize = 4_000;
+    /// HTTP requests a second from one address (of IPv6, from one /64), ten times as many at once; more wait, and are refused after a second.
+    requests_per_address: usize = 200;
     /// Seats one person can have at the same time.
     seats_per_player: usize = Rules::default().seats_per_player_max;
     /// Limit how often things may be said; only for measurements switched off.
@@ -188,15 +199,6 @@ settings! {
 const NOT_SETTINGS: [&str; 5] = ["page", "long", "seeds", "times", "bless"];
 /// How wide a line of help may be.
 const HELP_WIDTH: usize = 80;
-/// Whoever knows the operator's token sees who plays: it should not be guessed.
-const OPERATOR_TOKEN_MIN: usize = 12;
-
-/// Less than a player of two at 60 Hz needs would be none; more than any machine forwards, no limit.
-const RELAY_RATES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
-
-/// One microsecond is the shortest there is between two messages.
-const MESSAGE_RATES: std::ops::RangeInclusive<usize> = 1..=1_000_000;
-
 /// How the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -226,6 +228,12 @@ impl Config {
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).min(4)),
             threads => threads,
         }
+    }
+
+    /// How many files the process needs to be able to open: one for each connection, whatever it speaks, and a few for itself.
+    pub fn files_needed(&self) -> u64 {
+        const HTTP_AND_OWN: u64 = 4_096 + 64;
+        self.connections_max as u64 + HTTP_AND_OWN
     }
 
     /// Puts together what file, environment and flags say.
@@ -308,45 +316,6 @@ impl Config {
             } else {
                 self.set(name, &value::flatten(value), &origin)?;
             }
-        }
-        Ok(())
-    }
-
-    fn check(&self) -> Result<(), ConfigError> {
-        let conflict = |text: &str| Err(ConfigError::Conflict(text.into()));
-        if self.tls_certificate.is_some() != self.tls_key.is_some() {
-            return conflict("`tls_certificate` and `tls_key` go together: set both or none");
-        }
-        if self.token_issuer.is_some() != self.token_keys.is_some() {
-            return conflict("`token_issuer` and `token_keys` go together: set both or none");
-        }
-        if self.redis.is_some() && self.ticket_secret.is_none() {
-            return conflict(
-                "nodes that share a Redis must sign with the same key: set `ticket_secret` to the same on all of them",
-            );
-        }
-        if let Some(url) = self.ice.0.iter().find(|url| !ice::is_server(url)) {
-            let text = format!("`ice` has `{url}`: it takes `stun:HOST:PORT` and `turn:HOST:PORT`");
-            return Err(ConfigError::Conflict(text));
-        }
-        if self.turn_secret.is_none() && self.ice.0.iter().any(|url| ice::is_turn(url)) {
-            return conflict(
-                "TURN servers take nobody without credentials: set `turn_secret` to the secret they know",
-            );
-        }
-        if !RELAY_RATES.contains(&self.relay_member_rate) || !RELAY_RATES.contains(&self.relay_network_rate) {
-            return conflict("`relay_member_rate` and `relay_network_rate` are 100 to 1000000 a second");
-        }
-        if self.relay_network_rate < self.relay_member_rate {
-            return conflict(
-                "`relay_network_rate` cannot be less than `relay_member_rate`: one member is a network, too",
-            );
-        }
-        if !MESSAGE_RATES.contains(&self.messages_per_address) {
-            return conflict("`messages_per_address` is 1 to 1000000 a second");
-        }
-        if self.operator_token.as_ref().is_some_and(|token| token.0.len() < OPERATOR_TOKEN_MIN) {
-            return conflict("`operator_token` is too easily guessed: make it 12 characters or more");
         }
         Ok(())
     }
@@ -475,7 +444,8 @@ mod tests {
             (&["listen"], "`listen` is no flag: flags begin with `--` (see --help)"),
             (
                 &["--operator-token", "hunter2"],
-                "`operator_token` is too easily guessed: make it 12 characters or more",
+                "`operator_token` is too easily guessed: make it 16 characters or more that nobody would think of, as by \
+                 `openssl rand -base64 24`",
             ),
             (
                 &["--relay-network-rate", "99"],
@@ -490,6 +460,20 @@ mod tests {
                 "--relay-network-rate: `relay_network_rate` cannot be `many`: a whole number",
             ),
             (&["--messages-per-address", "0"], "`messages_per_address` is 1 to 1000000 a second"),
+            (&["--threads", "100000"], "`threads` cannot be 100000: at most 256, 0 chooses"),
+            (
+                &["--rooms-max", "0"],
+                "`rooms_max` cannot be 0: nobody could play; leave it out for the default",
+            ),
+            (&["--ticket-ttl", "0s"], "`ticket_ttl` cannot be 0s: it would be over before it began"),
+            (
+                &["--origins", "play.example"],
+                "`origins` has `play.example`, which no page has: write `https://play.example`",
+            ),
+            (
+                &["--proxies", "10.0.0.0/33"],
+                "--proxies: `proxies` cannot be `10.0.0.0/33`: an address, as 10.0.0.1, or a prefix, as 10.0.0.0/8",
+            ),
             (
                 &["--ice", "stun.example"],
                 "`ice` has `stun.example`: it takes `stun:HOST:PORT` and `turn:HOST:PORT`",
@@ -552,23 +536,30 @@ mod tests {
         config.read_text(text, Path::new("test.toml")).unwrap();
         let rules = config.rules();
         assert_eq!(rules.unlisted, None);
+        assert_eq!(config.origins.0, ["https://a.example", "https://b.example"]);
+        let mode = |game: &str, mode: &str| rules.mode(&game.parse().unwrap(), &mode.parse().unwrap());
+        assert_eq!(mode("gander", "team").map(|team| (team.seats, team.skill)).unwrap(), (4, false));
+        // What is not in the file is not played.
+        assert!(mode("gander", "versus").is_err() && mode("drake", "duel").is_err());
         let duel = rules.mode(&"gander".parse().unwrap(), &"duel".parse().unwrap()).unwrap();
         assert_eq!(
             (duel.seats, duel.seats_min, duel.seats_max, duel.skill, duel.score_max),
             (2, 2, 2, true, 1_000)
         );
         let error = config.read_text("[games.gander.modes.x]\nsets = 3", Path::new("test.toml")).unwrap_err();
-        assert!(error.to_string().contains("`sets`"), "{error}");
+        assert!(error.to_string().contains("[games.gander.modes.x]: there is no `sets`"), "{error}");
     }
 
     #[test]
     fn help_names_every_setting() {
         let Ok(Command::Print(help)) = Config::load(["--help".to_string()], []) else { panic!("no help") };
-        for setting in SETTINGS {
-            assert!(help.contains(&format!("--{}", setting.name.replace('_', "-"))));
-        }
-        let widest = help.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(HELP_WIDTH), "{widest:?}");
+        // A line of its own each: `--relay` is also the beginning of `--relay-udp`.
+        let named: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  --")).collect();
+        let settings: Vec<String> = SETTINGS.iter().map(|setting| setting.name.replace('_', "-")).collect();
+        assert_eq!(named, settings);
+        assert!(settings.len() > 40, "{} settings", settings.len());
+        let widest = help.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!((60..=HELP_WIDTH).contains(&widest), "{widest}");
     }
 
     #[test]
@@ -583,6 +574,33 @@ mod tests {
             let mut config = Config::default();
             config.read_text(text, Path::new("docs/SERVER.md")).and_then(|()| config.check()).unwrap();
         }
+    }
+
+    /// Who copies the guide's file of games shuts out no game of the arcade.
+    #[test]
+    fn guide_file_of_games_has_every_game_of_the_arcade() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SERVER.md");
+        let guide = std::fs::read_to_string(path).unwrap();
+        let files = guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let text = files.into_iter().find(|text| text.contains("unlisted_games = false")).unwrap();
+        let mut config = Config::default();
+        config.read_text(text, Path::new("docs/SERVER.md")).unwrap();
+        let rules = config.rules();
+        assert_eq!(rules.unlisted, None, "it lists the games");
+        let cabinets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../arcade/src/cabinets");
+        let mut modes = 0;
+        for cabinet in std::fs::read_dir(cabinets).unwrap().map(|entry| entry.unwrap().path()) {
+            let code = std::fs::read_to_string(&cabinet).unwrap_or_default();
+            let game = cabinet.file_stem().unwrap().to_str().unwrap();
+            let listed =
+                code.split("modes: &[").nth(1).and_then(|rest| rest.split(']').next()).unwrap_or_default();
+            for mode in listed.split("(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                let found = rules.mode(&game.parse().unwrap(), &mode.parse().unwrap());
+                assert!(found.is_ok_and(|rules| rules.drop_in), "{game} {mode}");
+                modes += 1;
+            }
+        }
+        assert!(modes >= 4, "only {modes} modes were found in the arcade");
     }
 
     fn serve(command: Result<Command, ConfigError>) -> Config {

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use gaggle_kit::StateHasher;
 
-use crate::assets::{Accepts, Asset, Assets, content_type};
+use crate::assets::{Accepts, Asset, Assets, Content, content_type, is_page};
+use crate::page_policy::inline_scripts;
 
 /// What is served at `/` by a program without a page.
 const NO_PAGE: &[u8] = b"<!doctype html><meta charset=utf-8><title>gaggle-server</title>\
@@ -17,15 +19,26 @@ const NO_PAGE: &[u8] = b"<!doctype html><meta charset=utf-8><title>gaggle-server
 /// can unpack it.
 #[derive(Debug)]
 pub struct Embedded {
-    files: BTreeMap<&'static str, (&'static [u8], String)>,
+    files: BTreeMap<&'static str, File>,
+}
+
+#[derive(Debug)]
+struct File {
+    bytes: &'static [u8],
+    etag: String,
+    scripts: Arc<[String]>,
 }
 
 impl Embedded {
     /// These files; if there are none, a page that says so.
     pub fn new(files: &'static [(&'static str, &'static [u8])]) -> Embedded {
         let files = if files.is_empty() { &[("/index.html", NO_PAGE)] } else { files };
-        let tagged = |(name, bytes): &(&'static str, &'static [u8])| (*name, (*bytes, tag(bytes)));
-        Embedded { files: files.iter().map(tagged).collect() }
+        let file = |(name, bytes): &(&'static str, &'static [u8])| {
+            let is_page = is_page(content_type(Path::new(name)));
+            let scripts = if is_page { inline_scripts(bytes).into() } else { Arc::default() };
+            (*name, File { bytes, etag: tag(bytes), scripts })
+        };
+        Embedded { files: files.iter().map(file).collect() }
     }
 }
 
@@ -39,13 +52,18 @@ impl Assets for Embedded {
                 found.map(|found| (found, Some(encoding)))
             },
         );
-        let ((bytes, etag), encoding) = packed.unwrap_or((plain, None));
+        let (sent, encoding) = packed.unwrap_or((plain, None));
         Some(Asset {
-            bytes: Bytes::from_static(bytes),
+            content: Content::Bytes(Bytes::from_static(sent.bytes)),
             content_type: content_type(Path::new(&name)),
             encoding,
-            etag: Some(etag.clone()),
+            etag: Some(sent.etag.clone()),
+            scripts: plain.scripts.clone(),
         })
+    }
+
+    fn may_wait(&self) -> bool {
+        false
     }
 }
 
@@ -70,7 +88,7 @@ mod tests {
         let page = Embedded::new(FILES);
         let get = |path: &str, brotli| {
             let asset = page.get(path, Accepts { brotli, gzip: true })?;
-            Some((asset.bytes.to_vec(), asset.content_type, asset.encoding))
+            Some((bytes(&asset), asset.content_type, asset.encoding))
         };
         assert_eq!(get("/", true), Some((b"page".to_vec(), "text/html; charset=utf-8", None)));
         assert_eq!(get("/sub/", true).map(|found| found.0), Some(b"below".to_vec()));
@@ -84,6 +102,13 @@ mod tests {
     #[test]
     fn a_program_without_a_page_says_so() {
         let said = Embedded::new(&[]).get("/", Accepts::default()).unwrap();
-        assert!(str::from_utf8(&said.bytes).unwrap().contains("cargo xtask play"));
+        assert!(String::from_utf8(bytes(&said)).unwrap().contains("cargo xtask play"));
+    }
+
+    fn bytes(asset: &Asset) -> Vec<u8> {
+        match &asset.content {
+            Content::Bytes(bytes) => bytes.to_vec(),
+            Content::File { .. } => panic!("it is on no disk"),
+        }
     }
 }

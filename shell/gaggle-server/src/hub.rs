@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::directory::{Directory, Entry, Reply, Request};
 use gaggle_lobby::node::{
-    AskId, ConnectionId, Identity, Node, NodeConfig, NodeMessage, Note, Output, Query, Tally,
+    AskId, ConnectionId, Identity, Node, NodeConfig, NodeMessage, Note, Output, Query, Said, Tally,
 };
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::RoomView;
@@ -42,6 +42,8 @@ pub(crate) struct Hub {
     runtime: Handle,
     /// How long the machines took for what was said.
     pub(crate) handling: Histogram,
+    /// Bytes of messages that were read.
+    pub(crate) message_bytes: AtomicU64,
     /// Matches that were stored, and those that could not be.
     stored: AtomicU64,
     lost: AtomicU64,
@@ -118,6 +120,7 @@ impl Hub {
             tokens: tokens.map(Arc::new),
             runtime: Handle::current(),
             handling: Histogram::default(),
+            message_bytes: AtomicU64::new(0),
             stored: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             lost_at: AtomicU64::new(0),
@@ -139,8 +142,11 @@ impl Hub {
 
     /// Somebody said something.
     pub(crate) fn text(self: &Arc<Hub>, id: ConnectionId, text: &str) {
+        // Read before anything is locked: a long one keeps no other connection waiting.
+        let said = Said::read(text);
+        self.message_bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
         let began = self.call(|machines, now| {
-            machines.node.handle_text(now, id, text);
+            machines.node.handle_said(now, id, said);
             now
         });
         self.handling.observe(self.clock.now().since(began).get());
@@ -165,10 +171,11 @@ impl Hub {
         self.call(|machines, now| machines.node.disconnect(now, id, refusal));
     }
 
-    /// Time passed.
-    pub(crate) fn tick(self: &Arc<Hub>) {
+    /// Time passed. True if there is more to do: the caller lets others have the lock before.
+    pub(crate) fn tick(self: &Arc<Hub>) -> bool {
         self.call(|machines, now| {
-            if machines.node.poll_timeout().is_some_and(|at| at <= now) {
+            let is_due = |machines: &Machines| machines.node.poll_timeout().is_some_and(|at| at <= now);
+            if is_due(machines) {
                 machines.node.handle_timeout(now);
             }
             match &mut machines.share {
@@ -178,7 +185,8 @@ impl Hub {
                 }
                 None => {}
             }
-        });
+            is_due(machines)
+        })
     }
 
     /// A match is stored.
@@ -250,6 +258,18 @@ impl Hub {
     /// Says goodbye to everybody.
     pub(crate) fn drain(self: &Arc<Hub>, reconnect_ms: u64) {
         self.call(|machines, _| machines.node.drain(reconnect_ms));
+    }
+
+    /// Ends all connections that are left, each with a word.
+    pub(crate) fn end_all(self: &Arc<Hub>) {
+        self.call(|machines, now| {
+            let connections: Vec<ConnectionId> = machines.sockets.keys().copied().collect();
+            for connection in connections {
+                let refusal =
+                    Refusal::new(RefusalCode::Draining, "this server stops now: come back in a moment");
+                machines.node.disconnect(now, connection, refusal);
+            }
+        });
     }
 
     /// The server's clock.
@@ -412,9 +432,9 @@ impl Machines {
     fn take(&mut self, now: Micros, output: Output, later: &mut Later) {
         match output {
             Output::Send { connection, text } => {
-                self.with_socket(connection, later, |socket| socket.queue(text));
+                self.with_socket(now, connection, later, |socket| socket.queue(text));
             }
-            Output::Ping { connection } => self.with_socket(connection, later, Socket::queue_ping),
+            Output::Ping { connection } => self.with_socket(now, connection, later, Socket::queue_ping),
             Output::Close { connection, code } => {
                 if let Some(socket) = self.sockets.remove(&connection) {
                     socket.queue_end(code);
@@ -443,7 +463,13 @@ impl Machines {
         }
     }
 
-    fn with_socket(&mut self, id: ConnectionId, later: &mut Later, queue: impl FnOnce(&Socket) -> bool) {
+    fn with_socket(
+        &mut self,
+        now: Micros,
+        id: ConnectionId,
+        later: &mut Later,
+        queue: impl FnOnce(&Socket) -> bool,
+    ) {
         let Some(socket) = self.sockets.get(&id) else { return };
         let took_it = queue(socket);
         if later.flush.last().is_none_or(|last| last.id() != id) {
@@ -451,6 +477,9 @@ impl Machines {
         }
         if !took_it {
             let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RefusalCode::TooSlow));
+            // What it is told now it would not read, but it is counted and logged like all that are shown out.
+            let text = "it does not read what it is sent";
+            self.node.disconnect(now, id, Refusal::new(RefusalCode::TooSlow, text));
         }
     }
 }
@@ -477,5 +506,53 @@ impl Listener for StorageListener {
         if let Some(hub) = self.0.upgrade() {
             hub.answered(ask, answer);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use gaggle_lobby::node::NoIce;
+    use gaggle_lobby::{NodeId, TicketSigner};
+
+    use super::*;
+    use crate::storage::SqliteStorage;
+
+    fn hub(folder: &std::path::Path) -> Arc<Hub> {
+        let node = NodeConfig {
+            id: NodeId(1),
+            secret: [3; 32],
+            signer: TicketSigner::from_secret(&[7; 32]),
+            server_name: "test".into(),
+            ice: Box::new(NoIce),
+            lease: Micros::MAX,
+        };
+        let storage = Box::new(SqliteStorage::open(&folder.join("gaggle.sqlite")).unwrap());
+        Hub::new(Clock::new(), Rules::default(), node, None, None, storage)
+    }
+
+    #[tokio::test]
+    async fn large_message_is_parsed_without_the_lock() {
+        let folder = std::env::temp_dir().join(format!("gaggle-hub-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let hub = hub(&folder);
+        let text = format!(r#"{{"type":"touch","more":[{}0]}}"#, "0,".repeat(30_000));
+        let (bytes, held) = (text.len() as u64, hub.lock());
+        let said = std::thread::spawn({
+            let hub = hub.clone();
+            move || hub.text(ConnectionId(1), &text)
+        });
+        // Parsed and counted while another thread has the lock; decided only afterwards.
+        let began = Instant::now();
+        while hub.message_bytes.load(Ordering::Relaxed) < bytes {
+            assert!(began.elapsed() < Duration::from_secs(30), "it waits for the lock");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!((said.is_finished(), held.node.tally().messages), (false, 0));
+        drop(held);
+        said.join().unwrap();
+        assert_eq!(hub.snapshot(0).tally.messages, 1);
+        let _ = std::fs::remove_dir_all(&folder);
     }
 }

@@ -7,10 +7,11 @@ mod signatures;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_lobby::node::Identity;
 use gaggle_lobby::{Refusal, RefusalCode};
 use jsonwebtoken::errors::ErrorKind;
-use jsonwebtoken::jwk::JwkSet;
+use jsonwebtoken::jwk::{JwkSet, KeyAlgorithm, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::{Map, Value};
 use tracing::{error, warn};
@@ -87,12 +88,17 @@ impl TokenVerifier {
             let text = "the issuer's keys cannot be had at the moment: try again";
             return Err(Refusal::new(RefusalCode::Unavailable, text));
         }
-        let key = self.key_for(token).ok_or_else(|| bad("the token is signed with a key nobody knows"))?;
+        let unknown = || bad("the token is signed with a key nobody knows");
+        let (key, key_algorithm) = self.key_for(token).ok_or_else(unknown)?;
         let header = decode_header(token).map_err(|_| bad("the token cannot be read"))?;
+        check_header(token)?;
         let mut validation = Validation::new(header.alg);
         validation.algorithms = vec![header.alg];
         if !ALGORITHMS.contains(&header.alg) {
             return Err(bad("the token is signed in a way that is not accepted"));
+        }
+        if key_algorithm.is_some_and(|algorithm| algorithm != KeyAlgorithm::from(header.alg)) {
+            return Err(bad("the token is signed in another way than its key is for"));
         }
         validation.set_issuer(&[&self.issuer]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
@@ -108,12 +114,14 @@ impl TokenVerifier {
         let claims: Map<String, Value> =
             decode(token, &key, &validation).map_err(|error| refuse(error.kind()))?.claims;
         let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_string);
-        let subject = text("sub").ok_or_else(|| bad("the token names nobody"))?;
+        let subject =
+            text("sub").filter(|sub| !sub.trim().is_empty()).ok_or_else(|| bad("the token names nobody"))?;
         let name = text("name").or_else(|| text("preferred_username"));
         Ok(Identity { issuer: self.issuer.clone(), subject, name })
     }
 
-    fn key_for(&self, token: &str) -> Option<DecodingKey> {
+    /// The key a token names, and what the issuer says it signs with, if it does.
+    fn key_for(&self, token: &str) -> Option<(DecodingKey, Option<KeyAlgorithm>)> {
         let kid = decode_header(token).ok()?.kid;
         let keys = self.keys.lock().ok()?;
         let set = keys.set.as_ref()?;
@@ -122,7 +130,10 @@ impl TokenVerifier {
             // Without a name it must be the only one.
             None => set.keys.first().filter(|_| set.keys.len() == 1)?,
         };
-        DecodingKey::from_jwk(jwk).ok()
+        // A key for encryption signs nothing.
+        let signs = jwk.common.public_key_use.as_ref().is_none_or(|usage| *usage == PublicKeyUse::Signature);
+        let key = DecodingKey::from_jwk(jwk).ok().filter(|_| signs)?;
+        Some((key, jwk.common.key_algorithm))
     }
 
     fn has_keys(&self) -> bool {
@@ -151,6 +162,17 @@ impl TokenVerifier {
             }
             Err(error) => warn!(%error, "the issuer's keys cannot be had"),
         }
+    }
+}
+
+/// A token whose header names extensions that must be understood is refused: none is (RFC 7515, section 4.1.11).
+fn check_header(token: &str) -> Result<(), Refusal> {
+    let header = token.split('.').next().and_then(|part| Base64UrlUnpadded::decode_vec(part).ok());
+    let header: Option<Map<String, Value>> = header.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    match header {
+        Some(header) if !header.contains_key("crit") => Ok(()),
+        Some(_) => Err(bad("the token needs an extension that is not known")),
+        None => Err(bad("the token cannot be read")),
     }
 }
 
@@ -187,7 +209,6 @@ fn refuse(kind: &ErrorKind) -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use base64ct::{Base64UrlUnpadded, Encoding};
     use ring::signature::{Ed25519KeyPair, KeyPair};
 
     use super::*;
@@ -252,6 +273,32 @@ mod tests {
             let refusal = verifier.verify(&token).await.unwrap_err();
             assert_eq!((refusal.code, refusal.text.as_str()), (RefusalCode::BadToken, why));
         }
+    }
+
+    #[tokio::test]
+    async fn token_with_extension_empty_subject_or_foreign_algorithm_is_refused() {
+        let verifier = verifier();
+        let header = r#"{"alg":"EdDSA","kid":"a","crit":["exp"]}"#;
+        for (token, why) in [
+            (signed(header, &claims(""), &pair()), "the token needs an extension that is not known"),
+            (token(&claims("").replace("\"nia\"", "\"\""), "a", &pair()), "the token names nobody"),
+            (token(&claims("").replace("\"nia\"", "\" \""), "a", &pair()), "the token names nobody"),
+        ] {
+            assert_eq!(verifier.verify(&token).await.unwrap_err().text, why);
+        }
+        let of_key = |more: &str| {
+            let set = jwks("a").replace("\"kid\"", &format!("{more},\"kid\""));
+            verifier.keys.lock().unwrap().set = Some(serde_json::from_str(&set).unwrap());
+        };
+        let good = token(&claims(""), "a", &pair());
+        of_key(r#""alg":"EdDSA","use":"sig""#);
+        assert!(verifier.verify(&good).await.is_ok());
+        of_key(r#""alg":"RS256""#);
+        let text = verifier.verify(&good).await.unwrap_err().text;
+        assert_eq!(text, "the token is signed in another way than its key is for");
+        of_key(r#""use":"enc""#);
+        let text = verifier.verify(&good).await.unwrap_err().text;
+        assert_eq!(text, "the token is signed with a key nobody knows");
     }
 
     #[tokio::test]
@@ -345,8 +392,11 @@ mod tests {
     }
 
     fn token(claims: &str, kid: &str, pair: &Ed25519KeyPair) -> String {
-        let header = format!(r#"{{"alg":"EdDSA","kid":"{kid}"}}"#);
-        let text = format!("{}.{}", encode(&header), encode(claims));
+        signed(&format!(r#"{{"alg":"EdDSA","kid":"{kid}"}}"#), claims, pair)
+    }
+
+    fn signed(header: &str, claims: &str, pair: &Ed25519KeyPair) -> String {
+        let text = format!("{}.{}", encode(header), encode(claims));
         format!("{text}.{}", Base64UrlUnpadded::encode_string(pair.sign(text.as_bytes()).as_ref()))
     }
 

@@ -17,13 +17,16 @@
 
 pub mod assets;
 mod background;
+mod body;
 mod by_number;
+mod client_address;
 mod clock;
 pub mod config;
 mod doorkeeper;
 mod embedded;
 mod extensions;
 mod frames;
+mod handshakes;
 mod http;
 mod hub;
 mod ice;
@@ -31,6 +34,9 @@ mod identity;
 pub mod metrics;
 mod notes;
 mod operator;
+mod pace;
+mod page_policy;
+mod progress;
 mod relay;
 mod server;
 mod shared;
@@ -40,9 +46,11 @@ mod switchboard;
 mod tls;
 
 pub use background::BackgroundServer;
+pub use client_address::{ParsePrefixError, Prefix};
 pub use config::Config;
 pub use embedded::Embedded;
 pub use extensions::{Extensions, Lobby, Upgrade, UpgradedStream};
+pub use page_policy::inline_scripts;
 pub use server::{Server, StartError};
 
 /// Name and version.

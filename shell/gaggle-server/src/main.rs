@@ -35,7 +35,7 @@ fn main() -> ExitCode {
             std::process::abort();
         }
     }));
-    allow_many_connections();
+    allow_many_connections(&config);
     let threads = config.thread_count();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     match runtime {
@@ -87,11 +87,18 @@ fn check(config: &Config) -> ExitCode {
 }
 
 /// Every connection is an open file, and many systems allow a process 1,024 of them unless it asks for more.
-fn allow_many_connections() {
+fn allow_many_connections(config: &Config) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    if setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).is_err() {
-        tracing::warn!(files = limit.current, "cannot have more open files than this");
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let files = if raised.is_ok() { limit.maximum } else { limit.current };
+    let needed = config.files_needed();
+    if let Some(files) = files.filter(|files| *files < needed) {
+        tracing::warn!(
+            files,
+            needed,
+            "this process may open too few files for `connections_max`: raise the limit (`ulimit -n`, LimitNOFILE) or lower the setting"
+        );
     }
 }
 

@@ -1,14 +1,20 @@
 //! The operator's page: what is going on, for whoever has the token.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
+use gaggle_lobby::places::network;
 use gaggle_lobby::view::RoomView;
 use hyper::header::{self, HeaderMap};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
+use tracing::warn;
 
 use crate::hub::{Hub, Snapshot};
 use crate::metrics::{Figures, MetricsSource};
+use crate::pace::Pace;
 
 /// The page. It asks for the token and then for [`state`] every second.
 pub(crate) const PAGE: &str = include_str!("operator.html");
@@ -16,13 +22,61 @@ pub(crate) const PAGE: &str = include_str!("operator.html");
 /// Rooms shown on the page.
 const ROOMS_MAX: usize = 200;
 
-/// Whether the request carries the operator's token.
-pub(crate) fn is_allowed(token: Option<&str>, headers: &HeaderMap) -> bool {
-    let given =
-        headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let (Some(token), Some(given)) = (token, given) else { return false };
-    // Hashes are compared, so that the time it takes says nothing about the token.
-    digest(&SHA256, token.as_bytes()).as_ref() == digest(&SHA256, given.as_bytes()).as_ref()
+/// How often a network may show a wrong token, after the first few.
+pub(crate) const GUESS_EVERY: Duration = Duration::from_secs(10);
+const GUESSES_AT_ONCE: u32 = 5;
+
+/// Who is the operator.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    token: Option<String>,
+    guesses: Pace,
+    wrong: AtomicU64,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// The token is right.
+    Operator,
+    /// There is no token, or a wrong one.
+    Stranger,
+    /// It was wrong too often: this one is not looked at.
+    Guessing,
+}
+
+impl Operator {
+    pub(crate) fn new(token: Option<String>) -> Operator {
+        Operator { token, guesses: Pace::new(GUESS_EVERY, GUESSES_AT_ONCE), wrong: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Wrong tokens so far.
+    pub(crate) fn wrong_count(&self) -> u64 {
+        self.wrong.load(Ordering::Relaxed)
+    }
+
+    /// Whether the request carries the operator's token.
+    pub(crate) fn standing_of(&self, headers: &HeaderMap, client: IpAddr) -> Standing {
+        let given = headers.get(header::AUTHORIZATION);
+        let given = given.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let (Some(token), Some(given)) = (&self.token, given) else { return Standing::Stranger };
+        let (network, now) = (network(client), Instant::now());
+        if self.guesses.is_spent(network, now) {
+            return Standing::Guessing;
+        }
+        // Hashes are compared, so that the time it takes says nothing about the token.
+        if digest(&SHA256, token.as_bytes()).as_ref() == digest(&SHA256, given.as_bytes()).as_ref() {
+            return Standing::Operator;
+        }
+        let wrong = self.wrong.fetch_add(1, Ordering::Relaxed) + 1;
+        let _ = self.guesses.take(network, now, Duration::MAX);
+        warn!(%client, wrong, "a wrong operator's token");
+        Standing::Stranger
+    }
 }
 
 /// What the page shows.

@@ -11,6 +11,7 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_kit::Micros;
 use gaggle_lobby::message::server::Relay;
 use gaggle_lobby::node::NodeConfig;
+use gaggle_lobby::places::network;
 use gaggle_lobby::{NodeId, TicketSigner};
 use gaggle_relay::{RelayServer, UdpPort};
 use thiserror::Error;
@@ -20,14 +21,19 @@ use tokio_rustls::TlsAcceptor;
 use tracing::{debug, info, warn};
 
 use crate::assets::Folder;
+use crate::body::Disk;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::doorkeeper::{Doorkeeper, Pass};
 use crate::extensions::{Extensions, Lobby};
+use crate::handshakes::Handshakes;
 use crate::http::Site;
 use crate::hub::Hub;
 use crate::ice::{ConfiguredIce, is_turn};
 use crate::identity::TokenVerifier;
+use crate::operator::Operator;
+use crate::pace::Pace;
+use crate::page_policy::PagePolicy;
 use crate::relay;
 use crate::shared::Share;
 use crate::shared::redis::Store;
@@ -37,8 +43,13 @@ use crate::tls;
 
 /// How often time is passed on to the machines. Nothing in them is finer.
 const TICK: Duration = Duration::from_millis(50);
+/// When more is due than is done at one go, as for thousands of players who search, others have the
+/// machines for this long.
+const PIECE_PAUSE: Duration = Duration::from_millis(1);
 /// How long somebody may take to agree on TLS.
 const TLS_TIMEOUT: Duration = Duration::from_secs(5);
+/// So many times what a network may do in a second it may do at once.
+const REQUEST_BURST: u32 = 10;
 /// How long the store may take for what is said last.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long the other nodes wait for a sign of life of this one.
@@ -101,7 +112,11 @@ impl Server {
         if config.ticket_secret.is_some() {
             ticket_secret(config)?;
         }
-        Ok(())
+        if config.data.exists() && !config.data.is_dir() {
+            let error = io::Error::other("it is no folder");
+            return Err(StartError::Data { path: config.data.clone(), error });
+        }
+        check_files(config)
     }
 
     /// Starts serving. Call it inside a tokio runtime.
@@ -119,9 +134,11 @@ impl Server {
     pub async fn start_with(config: Config, mut extensions: Extensions) -> Result<Server, StartError> {
         std::fs::create_dir_all(&config.data)
             .map_err(|error| StartError::Data { path: config.data.clone(), error })?;
+        check_files(&config)?;
         if let Some(files) = &config.files {
             extensions.assets = Arc::new(Folder::new(files));
         }
+        config.warnings().iter().for_each(|warning| warn!("{warning}"));
         let tls = match (&config.tls_certificate, &config.tls_key) {
             (Some(certificate), Some(key)) => {
                 Some(tls::acceptor(certificate, key).map_err(StartError::Setting)?)
@@ -143,13 +160,24 @@ impl Server {
             hub: hub.clone(),
             origins: config.origins.0.clone(),
             proxies: config.proxies.0.clone(),
-            operator_token: config.operator_token.as_ref().map(|token| token.0.clone()),
+            operator: Operator::new(config.operator_token.as_ref().map(|token| token.0.clone())),
+            has_local_metrics: config.local_metrics,
             assets,
+            disk: Disk::default(),
+            policy: PagePolicy::read(&config.page_policy, tls.is_some()).map_err(StartError::Setting)?,
             sources: metrics,
             upgrades,
+            doorkeeper: Arc::new(Doorkeeper::default()),
+            requests: config.rate_limits.then(|| {
+                let every = Duration::from_secs(1) / config.requests_per_address.max(1) as u32;
+                Pace::new(every, (config.requests_per_address as u32).saturating_mul(REQUEST_BURST))
+            }),
             is_ready: AtomicBool::new(true),
+            has_silent_proxy: AtomicBool::new(false),
             next_connection: AtomicU64::new(1),
         });
+        let handshakes = Handshakes::new(config.rate_limits);
+        let tls = tls.map(|acceptor| Arc::new(Tls { acceptor, handshakes }));
         tasks.extend([tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub))]);
         info!(%address, "serving");
         Ok(Server { address, lobby, site, relay, drain: config.drain.0, tasks })
@@ -175,6 +203,8 @@ impl Server {
         while tokio::time::Instant::now() < end && self.lobby.hub.connection_count() > 0 {
             tokio::time::sleep(TICK).await;
         }
+        // Who did not go by itself hears why the connection ends.
+        self.lobby.hub.end_all();
         // Other nodes should know who left.
         let end = tokio::time::Instant::now() + LAST_WORDS;
         while tokio::time::Instant::now() < end && self.lobby.hub.unanswered_count() > 0 {
@@ -251,7 +281,7 @@ async fn start_hub(
     let failed =
         |error| StartError::Setting(format!("cannot use the Redis at {}: {error}", without_password(url)));
     let store = Store::new(url, &config.redis_prefix, id, &rules).map_err(failed)?;
-    let start = store.start(&rules).await.map_err(failed)?;
+    let start = store.start(&rules, Err(clock)).await.map_err(failed)?;
     let (outbox, parcels) = tokio::sync::mpsc::unbounded_channel();
     let share = Share::new(id, outbox);
     let contact = share.contact();
@@ -262,10 +292,23 @@ async fn start_hub(
     Ok((hub, vec![tokio::spawn(write), tokio::spawn(read)]))
 }
 
+/// Whether what the settings name on disk is there.
+fn check_files(config: &Config) -> Result<(), StartError> {
+    if let Some(files) = config.files.as_ref().filter(|files| !files.is_dir()) {
+        let text = format!("`files` is `{}`, where there is no folder", files.display());
+        return Err(StartError::Setting(text));
+    }
+    let keys = config.token_keys.as_ref().filter(|keys| !keys.contains("://"));
+    if let Some(keys) = keys.filter(|keys| !std::path::Path::new(keys).is_file()) {
+        return Err(StartError::Setting(format!("`token_keys` is `{keys}`, where there is no file")));
+    }
+    Ok(())
+}
+
 fn open_storage(config: &Config) -> Result<Box<dyn Storage>, StartError> {
     let path = config.data.join("gaggle.sqlite");
     match SqliteStorage::open(&path) {
-        Ok(storage) => Ok(Box::new(storage)),
+        Ok(storage) => Ok(Box::new(storage.counting(config.results))),
         Err(error) => Err(StartError::Data { path, error: io::Error::other(error.to_string()) }),
     }
 }
@@ -278,12 +321,17 @@ fn without_password(url: &str) -> String {
     }
 }
 
-async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<TlsAcceptor>) {
-    let doorkeeper = Arc::new(Doorkeeper::default());
+/// TLS, and whose turn it is.
+struct Tls {
+    acceptor: TlsAcceptor,
+    handshakes: Handshakes,
+}
+
+async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<Arc<Tls>>) {
     loop {
         match listener.accept().await {
             Ok((stream, remote)) => {
-                let pass = doorkeeper.enter(remote.ip(), site.is_proxy(remote.ip()));
+                let pass = site.doorkeeper.enter(remote.ip(), site.is_proxy(remote.ip()));
                 let Some(pass) = pass.filter(|_| prepare(&stream).is_ok()) else {
                     debug!(%remote, "turned away: too many connections that say nothing");
                     continue;
@@ -299,16 +347,22 @@ async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<TlsAcceptor>
     }
 }
 
-async fn serve(stream: TcpStream, remote: SocketAddr, site: Arc<Site>, tls: Option<TlsAcceptor>, pass: Pass) {
-    match tls {
-        None => site.serve_plain(stream, remote).await,
-        Some(tls) => match tokio::time::timeout(TLS_TIMEOUT, tls.accept(stream)).await {
-            Ok(Ok(stream)) => site.serve_tls(stream, remote).await,
-            Ok(Err(error)) => debug!(%remote, %error, "no TLS"),
-            Err(_) => debug!(%remote, "no TLS in time"),
-        },
+async fn serve(stream: TcpStream, remote: SocketAddr, site: Arc<Site>, tls: Option<Arc<Tls>>, pass: Pass) {
+    let Some(tls) = tls else { return site.serve_plain(stream, remote, pass).await };
+    let network = network(remote.ip());
+    if !site.is_proxy(remote.ip()) && !tls.handshakes.may_begin(network).await {
+        return debug!(%remote, "turned away: too many TLS handshakes");
     }
-    drop(pass);
+    let handshake = tls.handshakes.run(network, tls.acceptor.accept(stream));
+    let accepted = tokio::select! {
+        accepted = tokio::time::timeout(TLS_TIMEOUT, handshake) => accepted,
+        () = pass.has_to_leave() => return debug!(%remote, "had to make way for others"),
+    };
+    match accepted {
+        Ok(Ok(stream)) => site.serve_tls(stream, remote, pass).await,
+        Ok(Err(error)) => debug!(%remote, %error, "no TLS"),
+        Err(_) => debug!(%remote, "no TLS in time"),
+    }
 }
 
 fn prepare(stream: &TcpStream) -> io::Result<()> {
@@ -321,7 +375,9 @@ async fn tick(hub: Arc<Hub>) {
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         interval.tick().await;
-        hub.tick();
+        while hub.tick() {
+            tokio::time::sleep(PIECE_PAUSE).await;
+        }
     }
 }
 

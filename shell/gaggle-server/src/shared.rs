@@ -7,7 +7,7 @@ pub(crate) mod redis;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
@@ -49,6 +49,8 @@ pub(crate) struct Contact {
     read_at: AtomicU64,
     /// The highest number of those entries of ours the store says it has.
     written: AtomicU64,
+    /// How far the lobby's time is ahead of this process' clock, in microseconds.
+    ahead: AtomicI64,
 }
 
 impl Contact {
@@ -66,6 +68,23 @@ impl Contact {
     /// What the store must have of ours.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
+    }
+
+    /// The lobby's time: that of the latest entry, and what has passed here since. No clock of a machine is believed, only that
+    /// it runs: one that is set, here, elsewhere or at the store, moves nothing.
+    pub(crate) fn lobby_time(&self, now: Micros) -> Micros {
+        Micros::new(now.get().saturating_add_signed(self.ahead.load(Ordering::Relaxed)))
+    }
+
+    /// An entry of this time came out of the log. It was on its way for a while, so that it is never too late, and the most advanced
+    /// one is nearest to the truth.
+    fn has_time(&self, now: Micros, time: Micros) {
+        self.ahead.fetch_max(time.get().wrapping_sub(now.get()) as i64, Ordering::Relaxed);
+    }
+
+    /// It is this time now, whatever it seemed to be.
+    fn set_time(&self, now: Micros, time: Micros) {
+        self.ahead.store(time.get().wrapping_sub(now.get()) as i64, Ordering::Relaxed);
     }
 
     pub(crate) fn has_read(&self, now: Micros) {
@@ -92,7 +111,7 @@ pub(crate) struct Position {
 pub(crate) struct Logged {
     /// Entries are numbered from 1, without holes.
     pub(crate) at: u64,
-    /// By the store's clock.
+    /// The lobby's time, as its writer knew it.
     pub(crate) time: Micros,
     pub(crate) writer: NodeId,
     /// The number its writer gave it.
@@ -132,8 +151,6 @@ pub(crate) struct Share {
     /// The last entry that was taken.
     applied: Position,
     snapshot_at: u64,
-    /// What the store's clock showed last, and ours at that moment.
-    clocks: (Micros, Micros),
     ticked_at: Micros,
 }
 
@@ -148,7 +165,6 @@ impl Share {
             contact: Arc::default(),
             applied: Position::default(),
             snapshot_at: 0,
-            clocks: (Micros::ZERO, Micros::ZERO),
             ticked_at: Micros::ZERO,
         }
     }
@@ -201,9 +217,8 @@ impl Share {
 
     /// Writes down that time passed, if something is due.
     pub(crate) fn tick(&mut self, now: Micros, directory: &Directory) {
-        let (theirs, ours) = self.clocks;
-        let store_now = theirs + now.since(ours);
-        let is_due = directory.poll_timeout().is_some_and(|at| at + TICK_AFTER <= store_now);
+        let lobby_now = self.contact.lobby_time(now);
+        let is_due = directory.poll_timeout().is_some_and(|at| at + TICK_AFTER <= lobby_now);
         if is_due && now.since(self.ticked_at) >= TICK_AGAIN_AFTER {
             self.ticked_at = now;
             self.write(0, Entry::Tick.to_text(now));
@@ -213,7 +228,7 @@ impl Share {
     /// Takes note of an entry that is about to be taken, and says whose answer it brings.
     pub(crate) fn take(&mut self, now: Micros, logged: &Logged) -> Option<AskId> {
         self.applied = logged.position();
-        self.clocks = (logged.time, now);
+        self.contact.has_time(now, logged.time);
         let is_ours = logged.writer == self.id && logged.number > 0;
         is_ours.then(|| self.waiting.remove(&logged.number).flatten()).flatten()
     }
@@ -245,7 +260,8 @@ impl Share {
         self.contact.has_read(now);
         self.contact.has_written(now, 0);
         self.contact.written.store(0, Ordering::Relaxed);
-        (self.snapshot_at, self.clocks) = (position.at, (time, now));
+        self.contact.set_time(now, time);
+        self.snapshot_at = position.at;
         self.applied = position;
         std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }

@@ -31,6 +31,8 @@ const EVENTS_A_TURN: usize = 1_024;
 const LINGER: Duration = Duration::from_secs(2);
 /// What of its unread words is taken for that. Who floods us need not hear why it was shown out.
 const LINGER_BYTES: usize = 1 << 20;
+/// How long those who were told that it is over have when the thread is to end.
+const LAST_LINGER: Duration = Duration::from_millis(500);
 /// Nobody's number: connections are counted from 1.
 const COMMANDS: Token = Token(0);
 
@@ -186,9 +188,11 @@ impl Line {
 impl Lines {
     fn run(mut self, commands: &mpsc::Receiver<Command>) {
         let mut events = Events::with_capacity(EVENTS_A_TURN);
-        loop {
+        let mut ends_at: Option<Instant> = None;
+        while ends_at.is_none_or(|at| Instant::now() < at && !self.lines.is_empty()) {
             let is_behind = !self.unread.is_empty();
-            let linger = self.lingering.front().map(|(at, _)| at.saturating_duration_since(Instant::now()));
+            let first = self.lingering.front().map(|(at, _)| *at).into_iter().chain(ends_at).min();
+            let linger = first.map(|at| at.saturating_duration_since(Instant::now()));
             let timeout = if is_behind { Some(Duration::ZERO) } else { linger };
             match self.poll.poll(&mut events, timeout) {
                 // Nobody could be served any more: a new process will do better.
@@ -213,10 +217,15 @@ impl Lines {
                     Command::Serve(arrival) => self.serve(*arrival),
                     Command::Finish(ConnectionId(id)) => self.finish(Token(id as usize)),
                     Command::Stop => {
-                        return self.lines.into_values().for_each(|line| {
-                            // Whoever still has a hand on one has nothing of it.
-                            self.hub.closed(line.socket.id());
+                        // Who was told that it is over has a moment to read it.
+                        let hub = &self.hub;
+                        self.lines.retain(|_, line| {
+                            if line.lingers.is_none() {
+                                hub.closed(line.socket.id());
+                            }
+                            line.lingers.is_some()
                         });
+                        ends_at.get_or_insert_with(|| Instant::now() + LAST_LINGER);
                     }
                 }
             }

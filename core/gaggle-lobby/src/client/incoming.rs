@@ -162,6 +162,9 @@ impl Client {
             self.events.push_back(Event::Seated { request: Some(request), created, returned });
         }
         self.events.extend(changes.into_iter().map(Event::Room));
+        let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
+        self.resting_said = own.is_some_and(|member| member.resting);
+        self.say_resting();
         self.send_rest();
     }
 
@@ -213,11 +216,7 @@ impl Client {
             self.go_offline(now, None);
             return;
         }
-        self.outputs.push_back(super::Output::Disconnect);
-        self.state = State::Closed;
-        (self.overdue_at, self.touch_at) = (None, None);
-        self.pending.set_unsent();
-        self.listed_lost = true;
+        self.close();
         self.events.push_back(Event::Closed(Refusal::new(code, text)));
     }
 

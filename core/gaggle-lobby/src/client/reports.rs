@@ -167,7 +167,7 @@ mod tests {
 
     const REFUSED: &str = r#"{"type":"error","id":1,"code":"unavailable","text":"later","retry_ms":5000}"#;
     const PENDING: &str = r#"{"type":"result","id":1,"round":1,"verdict":"pending"}"#;
-    const ACCEPTED: &str = r#"{"type":"result","id":1,"round":1,"verdict":"accepted"}"#;
+    const ACCEPTED: &str = r#"{"type":"result","id":1,"round":1,"verdict":"agreed"}"#;
 
     #[test]
     fn a_report_is_said_again_after_a_refusal_that_passes_and_the_game_hears_nothing_of_it() {
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(world.sent_until(Micros::from_secs(30)), [1]);
         assert_eq!(world.hear(PENDING), [], "nothing new for the game");
         let told =
-            r#"{"type":"change","version":9,"events":[{"event":"result","round":1,"verdict":"accepted"}]}"#;
+            r#"{"type":"change","version":9,"events":[{"event":"result","round":1,"verdict":"agreed"}]}"#;
         assert_eq!(world.hear(told).len(), 1);
         assert_eq!(world.sent_until(Micros::from_secs(600)), [0; 0]);
     }

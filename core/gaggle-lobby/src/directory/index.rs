@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gaggle_kit::{Micros, PeerId};
 
 use super::Reply;
-use crate::id::{NodeId, PlayerId, RoomCode, RoomId};
+use crate::id::{NetworkId, NodeId, PlayerId, RoomCode, RoomId};
 use crate::label::Label;
 use crate::message::server::Listing;
 use crate::players::Players;
@@ -18,6 +18,12 @@ use crate::rules::Rules;
 const LISTINGS_MAX: usize = 100;
 /// Attempts to find a free code. With 50,000 rooms one in 1,280 is taken.
 const CODE_ATTEMPTS: u64 = 64;
+
+/// Rooms of one size that `find` looks at.
+const LOOK: usize = 64;
+/// A person or a network makes one of so many open rooms, and a few in any case.
+const SHARE: usize = 4;
+const SHARE_MIN: usize = 4;
 
 /// What must be the same for people to be put into one room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,8 +57,13 @@ pub(super) struct Index {
     seats_of: BTreeMap<PlayerId, usize>,
     by_node: BTreeMap<NodeId, BTreeSet<RoomId>>,
     deadlines: BTreeSet<(Micros, RoomId)>,
-    /// Fewest free seats first: people are put where most people are.
-    open: BTreeMap<FindKey, BTreeSet<(u8, RoomId)>>,
+    /// Fewest free seats first: people are put where most people are. Rooms for one network alone are apart, and so are those of each
+    /// size: a player is not put into one smaller than it asks for.
+    open: BTreeMap<FindKey, BTreeMap<Place, BTreeSet<(u8, RoomId)>>>,
+    /// How many open rooms for everybody there are, and who made them.
+    open_count: usize,
+    made_by_network: BTreeMap<NetworkId, usize>,
+    made_by_player: BTreeMap<PlayerId, usize>,
     listings: BTreeMap<RoomId, Listing>,
     /// The list for everything one can look for, where an empty mode or build is any. So a list is as much work as it is
     /// long, however many rooms there are and whatever somebody makes up to look for.
@@ -71,6 +82,9 @@ struct List {
     stamp: u64,
 }
 
+/// The network an open room is kept for, if it is, and how many seats it has.
+type Place = (Option<NetworkId>, u8);
+
 /// Those one can join first, and among them those with most people.
 type Rank = (IsShut, u8, RoomId);
 type IsShut = bool;
@@ -83,7 +97,9 @@ struct Entry {
     members: Vec<(PeerId, PlayerId)>,
     nodes: BTreeSet<NodeId>,
     deadline: Option<Micros>,
-    open: Option<u8>,
+    open: Option<(Place, u8)>,
+    /// Who made it and from where, if it counts as one of theirs.
+    made_by: Option<(Option<PlayerId>, NetworkId)>,
 }
 
 impl Index {
@@ -112,17 +128,32 @@ impl Index {
         self.seats_of.get(&player).copied().unwrap_or(0)
     }
 
-    /// Open rooms with seats for so many, the fullest first.
-    pub(super) fn open_rooms(&self, key: &FindKey, players: Players) -> Vec<RoomId> {
+    /// Open rooms of at least so many seats, with free ones for so many, the fullest first.
+    pub(super) fn open_rooms(
+        &self,
+        key: &FindKey,
+        seats: u8,
+        players: Players,
+        network: NetworkId,
+    ) -> Vec<RoomId> {
         let first = (players.count(), RoomId::from_bytes([0; 16]));
-        // Only somebody who was sent away from rooms looks further than the first: a few are enough.
-        self.open
-            .get(key)
+        let Some(places) = self.open.get(key) else { return Vec::new() };
+        // Only a player who was removed from rooms, or left them, looks further than the first: these are enough of each size.
+        let mut found: Vec<(u8, RoomId)> = [None, Some(network)]
             .into_iter()
-            .flat_map(|open| open.range(first..))
-            .map(|(_, id)| *id)
-            .take(8)
-            .collect()
+            .flat_map(|kept_for| places.range((kept_for, seats)..=(kept_for, u8::MAX)))
+            .flat_map(|(_, open)| open.range(first..).take(LOOK))
+            .copied()
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Whether a person, or a network, has made as many of the open rooms as one may. Further ones are not found by others.
+    pub(super) fn has_share(&self, player: PlayerId, network: NetworkId) -> bool {
+        let share = (self.open_count / SHARE).max(SHARE_MIN);
+        let made = |count: Option<&usize>| count.copied().unwrap_or(0) >= share;
+        made(self.made_by_player.get(&player)) || made(self.made_by_network.get(&network))
     }
 
     /// Nodes that have a copy of the room.
@@ -174,7 +205,8 @@ impl Index {
             code: view.code,
             nodes: room.links().map(|(_, link)| link.node).collect(),
             deadline: room.deadline(rules),
-            open: room.is_open().then(|| view.seats_free()),
+            open: room.is_open().then(|| ((room.reserved_for(), view.seats), view.seats_free())),
+            made_by: (room.is_open() && !room.is_apart()).then(|| room.founder()),
             members,
         };
         let known = self.entries.remove(&id);
@@ -193,8 +225,14 @@ impl Index {
             self.by_node.entry(*node).or_default().insert(id);
         }
         self.deadlines.extend(entry.deadline.map(|at| (at, id)));
-        if let Some(free) = entry.open {
-            self.open.entry(entry.key.clone()).or_default().insert((free, id));
+        if let Some((place, free)) = entry.open {
+            let places = self.open.entry(entry.key.clone()).or_default();
+            places.entry(place).or_default().insert((free, id));
+        }
+        if let Some((player, network)) = entry.made_by {
+            self.open_count += 1;
+            *self.made_by_network.entry(network).or_default() += 1;
+            player.into_iter().for_each(|player| *self.made_by_player.entry(player).or_default() += 1);
         }
         self.entries.insert(id, entry);
     }
@@ -234,11 +272,7 @@ impl Index {
             if self.by_peer.get(peer) == Some(&id) {
                 self.by_peer.remove(peer);
             }
-            let seats = self.seats_of.get_mut(player).expect("every member is counted");
-            *seats -= 1;
-            if *seats == 0 {
-                self.seats_of.remove(player);
-            }
+            count_down(&mut self.seats_of, player);
         }
         for node in &entry.nodes {
             remove_from(&mut self.by_node, node, &id);
@@ -246,14 +280,32 @@ impl Index {
         if let Some(at) = entry.deadline {
             self.deadlines.remove(&(at, id));
         }
-        if let Some(free) = entry.open {
-            remove_from(&mut self.open, &entry.key, &(free, id));
+        if let Some((place, free)) = entry.open
+            && let Some(places) = self.open.get_mut(&entry.key)
+        {
+            remove_from(places, &place, &(free, id));
+            if places.is_empty() {
+                self.open.remove(&entry.key);
+            }
+        }
+        if let Some((player, network)) = entry.made_by {
+            self.open_count -= 1;
+            count_down(&mut self.made_by_network, &network);
+            player.into_iter().for_each(|player| count_down(&mut self.made_by_player, &player));
         }
     }
 }
 
 fn rank(listing: &Listing) -> Rank {
     (!listing.open, listing.seats.saturating_sub(listing.players), listing.id)
+}
+
+/// Counts one less under a key, which goes with the last.
+fn count_down<K: Ord>(counts: &mut BTreeMap<K, usize>, key: &K) {
+    match counts.get_mut(key) {
+        Some(count) if *count > 1 => *count -= 1,
+        _ => drop(counts.remove(key)),
+    }
 }
 
 /// Takes an item out of the set under a key, and the set with its last item.
@@ -270,7 +322,7 @@ fn remove_from<K: Ord, T: Ord>(sets: &mut BTreeMap<K, BTreeSet<T>>, key: &K, ite
 mod tests {
     use super::*;
     use crate::id::{Seed, SessionId};
-    use crate::room::{Link, NewRoom, Newcomer};
+    use crate::room::{Link, NewRoom, Newcomer, Source};
     use crate::view::Json;
 
     #[test]
@@ -326,6 +378,7 @@ mod tests {
             watch: false,
             players: Players::ONE,
             switch: false,
+            source: Source { network: NetworkId(number), signed_in: false },
         };
         let new = NewRoom {
             id: RoomId::from_bytes(id),
@@ -337,6 +390,7 @@ mod tests {
             seats: 4,
             private: false,
             drop_in: true,
+            matched: false,
             settings: Json::default(),
         };
         let link = Link { node: NodeId(1), epoch: 1, session: SessionId(1) };

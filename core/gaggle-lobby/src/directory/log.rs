@@ -12,7 +12,7 @@ use crate::MessageError;
 use crate::id::{NodeId, RoomCode, RoomId, Seed, SessionId};
 use crate::json::{Raw, Value, record, tagged};
 use crate::label::{DisplayName, Label};
-use crate::message::client::Report;
+use crate::message::client::{OwnScore, Report};
 use crate::node::{ConnectionId, NodeMessage};
 use crate::room::{Act, Displace, Link, NewRoom, Newcomer};
 use crate::ticket::Claims;
@@ -132,6 +132,7 @@ record! {
         link: Link,
         act: String,
         ready: bool,
+        resting: bool,
         countdown_ms: Option<u32>,
         seed: Option<Seed>,
         settings: Json,
@@ -142,6 +143,7 @@ record! {
         name: Option<DisplayName>,
         palette: Option<u8>,
         report: Option<Report>,
+        told: Option<OwnScore>,
     }
 }
 
@@ -317,6 +319,10 @@ impl MemberAct {
                 written.ready = ready;
                 "ready"
             }
+            Act::Rest(resting) => {
+                written.resting = resting;
+                "rest"
+            }
             Act::Start { countdown_ms, seed } => {
                 (written.countdown_ms, written.seed) = (Some(countdown_ms), Some(seed));
                 "start"
@@ -346,6 +352,10 @@ impl MemberAct {
                 written.report = Some(report);
                 "report"
             }
+            Act::Tell(score) => {
+                written.told = Some(score);
+                "tell"
+            }
         }
         .into();
         written
@@ -358,6 +368,7 @@ impl MemberAct {
             "step_out" => Act::StepOut,
             "silent" => Act::FallSilent,
             "ready" => Act::Ready(self.ready),
+            "rest" => Act::Rest(self.resting),
             "start" => Act::Start {
                 countdown_ms: self.countdown_ms.unwrap_or(0),
                 seed: self.seed.ok_or(MessageError::Missing { field: "seed" })?,
@@ -368,6 +379,7 @@ impl MemberAct {
             "kick" => Act::Kick(target?),
             "host" => Act::Host(target?),
             "profile" => Act::Profile { name: self.name, palette: self.palette },
+            "tell" => Act::Tell(self.told.ok_or(MessageError::Missing { field: "told" })?),
             "report" => Act::Report(self.report.ok_or(MessageError::Missing { field: "report" })?),
             _ => return Err(MessageError::UnknownKind { field: "act" }),
         })

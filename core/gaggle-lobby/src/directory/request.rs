@@ -8,7 +8,7 @@ use crate::json::record;
 use crate::label::{DisplayName, Label};
 use crate::message::Refusal;
 use crate::message::server::Listing;
-use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer};
+use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer, Source};
 use crate::ticket::Claims;
 use crate::view::{Json, RatingChange, RoomEvent, RoomView, Verdict};
 
@@ -22,6 +22,8 @@ record! {
         player: PlayerId,
         /// The connection.
         link: Link,
+        /// Where the machine is.
+        source: Source,
     }
 }
 
@@ -34,6 +36,13 @@ record! {
         may_create: bool,
         /// Not the fullest room, but people of one's skill.
         skill: Option<Skill>,
+    }
+}
+
+impl Wish {
+    /// Whether a room is what is looked for.
+    pub(super) fn fits(&self, room: &RoomView) -> bool {
+        (&room.game, &room.mode, &room.build) == (&self.new.game, &self.new.mode, &self.new.build)
     }
 }
 
@@ -292,6 +301,13 @@ pub enum Notice {
         /// Whose.
         peer: PeerId,
         /// The connection that lost it.
+        session: SessionId,
+    },
+    /// A player connected here who looks for others has a seat with them.
+    Found {
+        /// Who.
+        peer: PeerId,
+        /// The connection that looks.
         session: SessionId,
     },
     /// A signal for a member connected here.

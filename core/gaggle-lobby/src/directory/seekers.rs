@@ -1,7 +1,8 @@
 //! People who look for others of their skill, until enough of them are found for a room.
 //!
-//! Whoever looks asks again every second with a range that has widened meanwhile, and is forgotten when it does
-//! not. A match is made when somebody asks; the others of it hear of their seat when they ask next.
+//! A player who looks asks again every few seconds with a range that has widened meanwhile, and is forgotten otherwise.
+//! A match is made when one of them asks; the nodes of the others are told, and ask at once. They lie in order of their
+//! rating, so that a question costs as much as the players near it, however many look.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -10,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use gaggle_kit::{Micros, PeerId};
 
 use super::index::FindKey;
-use super::{Directory, Reply};
-use crate::id::PlayerId;
+use super::{Directory, Notice, Reply};
 use crate::json::record;
 use crate::room::{Act, Link, NewRoom, Newcomer, Room};
 
 /// Who has not asked again after this time does not look any more.
-const FORGOTTEN_AFTER: Micros = Micros::from_secs(4);
+const FORGOTTEN_AFTER: Micros = Micros::from_secs(15);
+/// Players that are looked at for one question, the nearest first. Several tabs of one person count each.
+const EXAMINED_MAX: usize = 256;
 
 record! {
     /// Whom somebody wants to play with.
@@ -49,32 +51,85 @@ record! {
 
 /// All who look.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Seekers(pub(super) BTreeMap<PeerId, Seeker>);
+pub(super) struct Seekers {
+    all: BTreeMap<PeerId, Seeker>,
+    /// Those who can be matched with each other, by rating.
+    pools: BTreeMap<(FindKey, u8), BTreeSet<(i64, PeerId)>>,
+    expiry: BTreeSet<(Micros, PeerId)>,
+}
 
 impl Seekers {
-    /// Those a match can be made of, the nearest in skill first.
-    fn candidates(&self, seeker: &Seeker, may_enter: impl Fn(&Seeker) -> bool) -> Vec<PeerId> {
-        let key = key_of(&seeker.new);
+    /// Everybody who looks.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Seeker> {
+        self.all.values()
+    }
+
+    /// Adds a player, in the place of what it asked before.
+    pub(super) fn insert(&mut self, seeker: Seeker) {
+        let peer = seeker.newcomer.peer;
+        self.remove(peer);
+        self.pools.entry(pool_of(&seeker.new)).or_default().insert((seeker.skill.rating, peer));
+        self.expiry.insert((seeker.until, peer));
+        self.all.insert(peer, seeker);
+    }
+
+    fn remove(&mut self, peer: PeerId) -> Option<Seeker> {
+        let seeker = self.all.remove(&peer)?;
+        self.expiry.remove(&(seeker.until, peer));
+        let pool = pool_of(&seeker.new);
+        if let Some(members) = self.pools.get_mut(&pool) {
+            members.remove(&(seeker.skill.rating, peer));
+            if members.is_empty() {
+                self.pools.remove(&pool);
+            }
+        }
+        Some(seeker)
+    }
+
+    /// Forgets those who have not asked again.
+    fn expire(&mut self, now: Micros) {
+        while let Some((_, peer)) = self.expiry.first().copied().filter(|(until, _)| *until <= now) {
+            self.remove(peer);
+        }
+    }
+
+    /// Those who fill the seats beside a player, the nearest in skill first: of several at one machine all or none. With
+    /// how many seats are left.
+    fn candidates(&self, seeker: &Seeker, may_enter: impl Fn(&Seeker) -> bool) -> (Vec<PeerId>, u8) {
         let Skill { rating, range, .. } = seeker.skill;
-        let distance = |other: &Seeker| other.skill.rating.abs_diff(rating);
-        let mut others: Vec<(u64, PlayerId, PeerId)> = self
-            .0
-            .values()
-            .filter(|other| key_of(&other.new) == key && other.new.seats == seeker.new.seats)
-            .filter(|other| distance(other) <= u64::from(range.min(other.skill.range)))
+        let mut free = seeker.new.seats.saturating_sub(seeker.newcomer.players.count());
+        let (mut others, mut people) = (Vec::new(), BTreeSet::from([seeker.newcomer.player]));
+        let Some(pool) = self.pools.get(&pool_of(&seeker.new)) else { return (others, free) };
+        let middle = (rating, PeerId::from_bytes([0; 16]));
+        let mut below = pool.range(..middle).rev().peekable();
+        let mut above = pool.range(middle..).peekable();
+        for _ in 0..EXAMINED_MAX {
+            let distance = |entry: Option<&&(i64, PeerId)>| entry.map(|(other, _)| other.abs_diff(rating));
+            let is_below_nearer = match (distance(below.peek()), distance(above.peek())) {
+                (Some(below), Some(above)) => below < above,
+                (below, _) => below.is_some(),
+            };
+            let next = if is_below_nearer { below.next() } else { above.next() };
+            let Some((other, peer)) = next.filter(|(other, _)| other.abs_diff(rating) <= u64::from(range))
+            else {
+                break;
+            };
+            let Some(known) = self.all.get(peer).filter(|_| free > 0) else { break };
+            let players = known.newcomer.players.count();
+            let is_near = other.abs_diff(rating) <= u64::from(known.skill.range);
             // Two tabs of one person are no match.
-            .filter(|other| other.newcomer.player != seeker.newcomer.player && may_enter(other))
-            .map(|other| (distance(other), other.newcomer.player, other.newcomer.peer))
-            .collect();
-        others.sort_unstable();
-        let mut people = BTreeSet::new();
-        others.retain(|(_, player, _)| people.insert(*player));
-        others.into_iter().map(|(.., peer)| peer).collect()
+            if is_near && players <= free && may_enter(known) && people.insert(known.newcomer.player) {
+                free -= players;
+                others.push(*peer);
+            }
+        }
+        (others, free)
     }
 
     fn count(&self, new: &NewRoom) -> u32 {
         let key = key_of(new);
-        self.0.values().filter(|other| key_of(&other.new) == key).count() as u32
+        let pools = self.pools.range((key.clone(), 0)..=(key, u8::MAX));
+        pools.map(|(_, pool)| pool.len() as u32).sum()
     }
 }
 
@@ -98,50 +153,43 @@ impl Directory {
         }
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
             // Whoever hears this looks no more.
-            self.seekers.0.remove(&newcomer.peer);
+            self.seekers.remove(newcomer.peer);
             return Reply::Refused(refusal);
         }
-        self.seekers.0.retain(|_, seeker| seeker.until > now);
+        self.seekers.expire(now);
+        self.seekers.remove(newcomer.peer);
         let seeker = Seeker { newcomer, link, new, skill, until: now + FORGOTTEN_AFTER };
         // Those who looked a moment ago may have a seat, or too many, by now.
         let may_enter = |other: &Seeker| self.check_newcomer(&other.newcomer, other.link).is_ok();
-        let mut others = self.seekers.candidates(&seeker, may_enter);
-        let mut seats = seeker.new.seats.saturating_sub(seeker.newcomer.players.count());
-        // Those who find seats together: of several at one machine all or none.
-        others.retain(|peer| {
-            let left =
-                self.seekers.0.get(peer).and_then(|other| seats.checked_sub(other.newcomer.players.count()));
-            seats = left.unwrap_or(seats);
-            left.is_some()
-        });
-        let is_enough = !others.is_empty() && (seats == 0 || skill.patient);
-        if !is_enough || !may_create || self.rooms.len() >= self.rules.rooms_max {
-            let waiting = self.seekers.count(&seeker.new)
-                + u32::from(!self.seekers.0.contains_key(&seeker.newcomer.peer));
-            self.seekers.0.insert(seeker.newcomer.peer, seeker);
-            return Reply::Searching { waiting };
-        }
-        self.seekers.0.remove(&seeker.newcomer.peer);
+        let may_create = may_create && self.rooms.len() < self.rules.rooms_max;
+        let others = may_create.then(|| self.seekers.candidates(&seeker, may_enter));
+        let is_enough =
+            |(others, free): &(Vec<PeerId>, u8)| !others.is_empty() && (*free == 0 || skill.patient);
+        let Some((others, _)) = others.filter(is_enough) else {
+            self.seekers.insert(seeker.clone());
+            return Reply::Searching { waiting: self.seekers.count(&seeker.new) };
+        };
         let Seeker { newcomer, link, new, .. } = seeker;
         let founder = newcomer.peer;
         let reply = self.create(now, newcomer, link, new);
         let Reply::Seated { room, .. } = &reply else { return reply };
         let id = room.view.id;
         for peer in others {
-            let Some(Seeker { newcomer, link, .. }) = self.seekers.0.remove(&peer) else { continue };
+            let Some(Seeker { newcomer, link, .. }) = self.seekers.remove(peer) else { continue };
             if let Some(room) = self.rooms.get_mut(&id) {
-                // There is a seat for each; whoever cannot have it goes on looking.
+                // There is a seat for each; a player who cannot have it goes on looking.
                 let _ = room.enter(now, &self.rules, newcomer, link);
+                self.notices.push_back((link.node, Notice::Found { peer, session: link.session }));
             }
         }
-        self.publish(id);
+        self.publish(now, id);
         self.seated_anew(id, founder, true, false)
     }
 
     /// Somebody looks no more. If a seat was found meanwhile it is given up, or kept for who lost the connection.
     pub(super) fn stop_search(&mut self, now: Micros, peer: PeerId, link: Link, leave: bool) -> Reply {
-        if self.seekers.0.get(&peer).is_some_and(|seeker| seeker.link == link) {
-            self.seekers.0.remove(&peer);
+        if self.seekers.all.get(&peer).is_some_and(|seeker| seeker.link == link) {
+            self.seekers.remove(peer);
         }
         let Some(id) = self.index.room_of(peer) else { return Reply::Noted };
         let has_seat = |room: &Room| room.seat_of(peer).is_some_and(|seat| seat.link == Some(link));
@@ -154,6 +202,10 @@ impl Directory {
         }
         self.detach(now, id, peer, link, 1, None, Vec::new())
     }
+}
+
+fn pool_of(new: &NewRoom) -> (FindKey, u8) {
+    (key_of(new), new.seats)
 }
 
 fn key_of(new: &NewRoom) -> FindKey {

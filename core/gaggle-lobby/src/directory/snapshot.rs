@@ -42,10 +42,20 @@ pub struct Snapshot {
     seekers: Seekers,
     nodes: Vec<StoredNode>,
     unstored: VecDeque<MatchRecord>,
+    ended: VecDeque<(Micros, RoomId)>,
+}
+
+record! {
+    /// A room that ended.
+    pub struct StoredEnd {
+        room: RoomId,
+        /// Until when tickets for it count.
+        until: Micros,
+    }
 }
 
 impl Snapshot {
-    /// The text: a line for each node, room, seeker, mailbox, and match that is not stored.
+    /// The text: a line for each node, room, seeker, mailbox, match that is not stored, and room that ended.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for node in &self.nodes {
@@ -64,7 +74,7 @@ impl Snapshot {
             }
             out.push('\n');
         }
-        for seeker in self.seekers.0.values() {
+        for seeker in self.seekers.iter() {
             out.push_str("seeker ");
             seeker.write(&mut out);
             out.push('\n');
@@ -77,6 +87,11 @@ impl Snapshot {
         for record in &self.unstored {
             out.push_str("record ");
             record.write(&mut out);
+            out.push('\n');
+        }
+        for (until, room) in &self.ended {
+            out.push_str("ended ");
+            StoredEnd { room: *room, until: *until }.write(&mut out);
             out.push('\n');
         }
         out
@@ -93,6 +108,7 @@ impl Snapshot {
             seekers: Seekers::default(),
             nodes: Vec::new(),
             unstored: VecDeque::new(),
+            ended: VecDeque::new(),
         };
         for line in text.lines() {
             let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -113,9 +129,13 @@ impl Snapshot {
                 }
                 "seeker" => {
                     let seeker = Seeker::read(Raw::parse(rest)?, "seeker")?;
-                    snapshot.seekers.0.insert(seeker.newcomer.peer, seeker);
+                    snapshot.seekers.insert(seeker);
                 }
                 "record" => snapshot.unstored.push_back(MatchRecord::read(Raw::parse(rest)?, "record")?),
+                "ended" => {
+                    let StoredEnd { room, until } = StoredEnd::read(Raw::parse(rest)?, "ended")?;
+                    snapshot.ended.push_back((until, room));
+                }
                 _ => return Err(MessageError::UnknownKind { field: "line" }),
             }
         }
@@ -139,6 +159,7 @@ impl Directory {
             seekers: self.seekers.clone(),
             nodes: alive.chain(dead).collect(),
             unstored: self.unstored.clone(),
+            ended: self.ended.clone(),
         }
     }
 
@@ -152,6 +173,8 @@ impl Directory {
             mail: snapshot.mail,
             seekers: snapshot.seekers,
             unstored: snapshot.unstored,
+            has_ended: snapshot.ended.iter().map(|(_, room)| *room).collect(),
+            ended: snapshot.ended,
             ..Directory::new(rules)
         };
         for StoredNode { node, epoch, until } in snapshot.nodes {

@@ -43,6 +43,13 @@ macro_rules! record {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name { $($(#[$field_meta])* pub $field: $type,)* }
 
+        $crate::json::record_of! { $name { $($field),* } }
+    };
+}
+
+/// How a struct of public fields that is declared elsewhere is read and written.
+macro_rules! record_of {
+    ($name:ident { $($field:ident),* }) => {
         impl $crate::json::Record for $name {
             #[inline(never)]
             fn read_fields(object: &$crate::json::Object<'_>) -> $name {
@@ -155,7 +162,7 @@ macro_rules! tagged {
     };
 }
 
-pub(crate) use {record, tagged};
+pub(crate) use {record, record_of, tagged};
 
 impl Value for bool {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<bool, MessageError> {

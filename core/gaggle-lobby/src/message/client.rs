@@ -133,6 +133,14 @@ record! {
 }
 
 record! {
+    /// This peer's player looks away from the game, or is back at it: no peer should wait for it meanwhile.
+    pub struct Rest {
+        /// Which of the two.
+        resting: bool,
+    }
+}
+
+record! {
     /// Host: start a match.
     #[derive(Default)]
     pub struct Start {
@@ -272,6 +280,18 @@ record! {
 }
 
 record! {
+    /// One's own score so far: said every 15 s and before leaving, and kept as a claim if no report names it.
+    pub struct OwnScore {
+        /// Which match of the room.
+        round: u32,
+        /// How many points.
+        score: i64,
+        /// How far one came.
+        level: Option<u32>,
+    }
+}
+
+record! {
     /// Who are the best of this game and mode?
     #[derive(Default)]
     pub struct Top {
@@ -316,6 +336,8 @@ tagged! {
         "touch" => Touch,
         /// Ready or not.
         "ready" => Ready,
+        /// Looks away, or is back.
+        "rest" => Rest,
         /// Start a match.
         "start" => Start,
         /// End a match.
@@ -344,6 +366,8 @@ tagged! {
         "unlist" => Unlist,
         /// How the match ended.
         "report" => Report,
+        /// One's own score so far.
+        "score" => OwnScore,
         /// The best of a game.
         "top" => Top,
         /// My own best.

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::server::Refused;
 use crate::MessageError;
+use crate::label::Label;
 use crate::word::words;
 
 words! {
@@ -86,12 +87,14 @@ pub struct Refusal {
     pub text: String,
     /// Try again after so many milliseconds.
     pub retry_ms: Option<u64>,
+    /// What is played in the room that was asked for, if it is another game or build.
+    pub game: Option<Label>,
 }
 
 impl Refusal {
     /// A refusal with nothing to wait for.
     pub fn new(code: RefusalCode, text: impl Into<String>) -> Refusal {
-        Refusal { code, text: text.into(), retry_ms: None }
+        Refusal { code, text: text.into(), retry_ms: None, game: None }
     }
 }
 
@@ -106,13 +109,13 @@ impl From<MessageError> for Refusal {
 }
 
 impl From<Refusal> for Refused {
-    fn from(Refusal { code, text, retry_ms }: Refusal) -> Refused {
-        Refused { code, text, retry_ms }
+    fn from(Refusal { code, text, retry_ms, game }: Refusal) -> Refused {
+        Refused { code, text, retry_ms, game }
     }
 }
 
 impl From<Refused> for Refusal {
-    fn from(Refused { code, text, retry_ms }: Refused) -> Refusal {
-        Refusal { code, text, retry_ms }
+    fn from(Refused { code, text, retry_ms, game }: Refused) -> Refusal {
+        Refusal { code, text, retry_ms, game }
     }
 }

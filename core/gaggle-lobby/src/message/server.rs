@@ -1,10 +1,11 @@
 //! What a server says.
 
+pub use gaggle_kit::IceServer;
 use gaggle_kit::{PeerId, Slot};
 
 use super::refusal::RefusalCode;
 use crate::id::{PlayerId, RoomCode, RoomId};
-use crate::json::{record, tagged};
+use crate::json::{record, record_of, tagged};
 use crate::label::{DisplayName, Label};
 use crate::view::{Json, LeaveReason, RoomEvent, RoomView, Status, Verdict};
 use crate::word::words;
@@ -81,17 +82,7 @@ record! {
     }
 }
 
-record! {
-    /// A server that helps to make links, as `RTCPeerConnection` takes it.
-    pub struct IceServer {
-        /// Where it is: `stun:` or `turn:` addresses.
-        urls: Vec<String>,
-        /// For TURN: the name to log in with; it ends by itself.
-        username: Option<String>,
-        /// For TURN: the password.
-        credential: Option<String>,
-    }
-}
+record_of! { IceServer { urls, username, credential } }
 
 record! {
     /// What passes packets on between members that cannot reach each other. Tickets open it.
@@ -240,8 +231,8 @@ record! {
         score: i64,
         /// How far they came.
         level: Option<u32>,
-        /// Whether somebody else confirmed it.
-        verified: bool,
+        /// How it was found.
+        verdict: Verdict,
         /// When, in Unix milliseconds.
         at: u64,
     }
@@ -309,6 +300,8 @@ record! {
         text: String,
         /// Try again after so many milliseconds.
         retry_ms: Option<u64>,
+        /// What is played where one wanted to be, if it is another game or build.
+        game: Option<Label>,
     }
 }
 

@@ -186,6 +186,9 @@ impl Node {
                     greeting.resumed = true;
                     session.signals = Signals::resumed(next_signal, got);
                 }
+                if let Some(member) = room.view.member(peer) {
+                    self.keep_name(connection, &member.name.clone());
+                }
                 let seen = self.session(connection).and_then(|session| match &session.stage {
                     Stage::Greeting(greeting) => greeting.seen,
                     _ => None,
@@ -233,7 +236,9 @@ impl Node {
         }
         self.by_peer.insert(peer, connection);
         // Whoever switched has left before, whether or not the news of that have come.
-        self.leave_copy(connection, peer);
+        if self.session(connection).is_some_and(|session| session.room != Some(room_id)) {
+            self.leave_copy(connection, peer);
+        }
         let Some(view) = self.add_local(now, room, peer, connection).cloned() else {
             // What took it again is known here already, and was not passed on to them.
             if returned {
@@ -350,11 +355,10 @@ impl Node {
         for connection in connections {
             let Some(session) = self.session_mut(connection) else { continue };
             session.link.epoch = epoch;
-            let (peer, player, link, name) =
-                (session.peer, session.player, session.link, session.name.clone());
+            let (origin, peer, link, name) =
+                (session.origin(), session.peer, session.link, session.name.clone());
             if let Some(room) = session.room {
                 self.forget_local(room, peer, connection);
-                let origin = crate::directory::Origin { peer, player, link };
                 let request =
                     Request::Attach { origin, name, resume: None, displace: Displace::Nobody, ticket: None };
                 self.ask(Asked::AttachAgain { connection, peer, link }, request);

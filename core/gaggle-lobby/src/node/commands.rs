@@ -93,6 +93,7 @@ impl Node {
             ClientMessage::Leave(leave) if leave.back => self.step_out(connection, id)?,
             ClientMessage::Leave(_) => self.act(now, connection, id, Act::Leave)?,
             ClientMessage::Ready(ready) => self.act(now, connection, id, Act::Ready(ready.ready))?,
+            ClientMessage::Rest(rest) => self.act(now, connection, id, Act::Rest(rest.resting))?,
             ClientMessage::Start(Start { countdown_ms }) => {
                 let act = Act::Start { countdown_ms: countdown_ms.unwrap_or(0), seed: self.secrets.seed() };
                 self.act(now, connection, id, act)?;
@@ -112,6 +113,10 @@ impl Node {
                 self.meter(now, connection, Doing::Report)?;
                 self.act_unmetered(connection, id, Act::Report(report))?;
             }
+            ClientMessage::OwnScore(score) => {
+                self.meter(now, connection, Doing::Report)?;
+                self.act_unmetered(connection, id, Act::Tell(score))?;
+            }
             ClientMessage::Touch(_) => {
                 self.meter(now, connection, Doing::Look)?;
                 self.send(connection, id, Done {});
@@ -121,13 +126,7 @@ impl Node {
                 self.own_room(connection)?;
                 self.send_ticket(now, connection, id);
             }
-            ClientMessage::Ice(_) => {
-                self.meter(now, connection, Doing::Look)?;
-                let player = self.home(connection)?.player;
-                let servers = self.ice.servers(now, player);
-                let (ttl, relay) = (self.ice.ttl_seconds(), self.ice.relay());
-                self.send(connection, id, IceServers { servers, ttl, relay });
-            }
+            ClientMessage::Ice(_) => self.send_ice(now, connection, id)?,
             ClientMessage::Look(_) => {
                 self.meter(now, connection, Doing::Look)?;
                 let (room, ..) = self.own_room(connection)?;
@@ -164,6 +163,17 @@ impl Node {
         Ok(())
     }
 
+    /// TURN credentials cost the operator something: only members of a room, who have links to make, get them.
+    fn send_ice(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Refusal> {
+        self.meter(now, connection, Doing::Look)?;
+        self.own_room(connection)?;
+        let player = self.home(connection)?.player;
+        let servers = self.ice.servers(now, player);
+        let (ttl, relay) = (self.ice.ttl_seconds(), self.ice.relay());
+        self.send(connection, id, IceServers { servers, ttl, relay });
+        Ok(())
+    }
+
     fn find(
         &mut self,
         now: Micros,
@@ -183,7 +193,7 @@ impl Node {
         self.meter(now, connection, Doing::Find)?;
         let Find { game, mode, build, settings, .. } = find;
         let new = self.new_room(game, mode, build, seats, settings);
-        let new = NewRoom { drop_in, ..new };
+        let new = NewRoom { drop_in, matched: true, ..new };
         if is_by_skill && newcomer.switch {
             // Nobody can say when others will be found: whoever looks for them gives the seat up first.
             let Some((room, peer, link)) = self.own_room(connection).ok() else { return Ok(()) };
@@ -289,10 +299,10 @@ impl Node {
         let Some(session) = self.session(connection) else { return Ok(()) };
         let (peer, link) = (session.peer, session.link);
         if session.stage == Stage::Home {
-            self.send(connection, id, Done {});
-            return Ok(());
+            let text = "no other tab or machine has this seat; there is nothing to take over";
+            return Err(Refusal::new(RefusalCode::NotInRoom, text));
         }
-        let origin = crate::directory::Origin { peer, player: session.player, link };
+        let origin = session.origin();
         let name = session.name.clone();
         let request =
             Request::Attach { origin, name, resume: None, displace: Displace::Anybody, ticket: None };
@@ -384,7 +394,8 @@ impl Node {
         settings: crate::view::Json,
     ) -> NewRoom {
         let (id, code, seed) = (self.secrets.room_id(), self.secrets.room_code(), self.secrets.seed());
-        NewRoom { id, code, seed, game, mode, build, seats, private: false, drop_in: false, settings }
+        let (private, drop_in, matched) = (false, false, false);
+        NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, matched, settings }
     }
 
     /// Who wants to enter a room; none if something else has to be done first, after which the message is
@@ -399,6 +410,7 @@ impl Node {
     ) -> Result<Option<Caller>, Refusal> {
         let Some(session) = self.session(connection) else { return Ok(None) };
         let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
+        let (origin, source) = (session.origin(), session.source);
         if self.is_searching(connection) {
             let text = "you are looking for others already: leave first";
             return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
@@ -408,7 +420,6 @@ impl Node {
             if self.by_peer.contains_key(&peer) {
                 return Err(already_playing());
             }
-            let origin = crate::directory::Origin { peer, player, link };
             let request =
                 Request::Attach { origin, name, resume: None, displace: Displace::Nobody, ticket: None };
             let then = Some(Box::new(Envelope { id, message: again() }));
@@ -424,7 +435,7 @@ impl Node {
         let address = self.connections.get(&connection).map(|known| known.address);
         let Some(address) = address else { return Ok(None) };
         let palette = palette.unwrap_or(0);
-        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch };
+        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch, source };
         Ok(Some(Caller { link, newcomer, address }))
     }
 

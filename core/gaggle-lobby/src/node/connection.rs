@@ -7,13 +7,13 @@ use gaggle_kit::{Micros, PeerId};
 
 use super::signals::Signals;
 use super::{ConnectionId, Happening, Node, Output};
-use crate::directory::Request;
+use crate::directory::{Origin, Request};
 use crate::id::{NodeId, PlayerId, RoomId, SessionId};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
 use crate::message::{ClientMessage, Envelope, MESSAGE_BYTES_MAX, Refusal, RefusalCode};
 use crate::rate::Meter;
-use crate::room::{Act, Link};
+use crate::room::{Act, Link, Source};
 use crate::rules::Rate;
 use crate::ticket::Claims;
 use crate::view::Json;
@@ -31,10 +31,12 @@ pub(super) const BEATS: Rate = Rate { burst: 100, every: Micros::from_millis(100
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) address: IpAddr,
+    since: Micros,
     pub(super) phase: Phase,
     pub(super) heard_at: Micros,
     pinged_at: Option<Micros>,
     pub(super) messages: Meter,
+    pub(super) bytes: Meter,
     strikes: Meter,
     /// Pings and pongs.
     pub(super) beats: Meter,
@@ -76,6 +78,7 @@ pub(super) enum Phase {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) player: PlayerId,
+    pub(super) source: Source,
     pub(super) peer: PeerId,
     pub(super) name: DisplayName,
     pub(super) link: Link,
@@ -85,6 +88,13 @@ pub(super) struct Session {
     pub(super) signals: Signals,
     /// When it last said something itself, be it only `touch`.
     pub(super) touched_at: Micros,
+}
+
+impl Session {
+    /// Who asks, for the directory.
+    pub(super) fn origin(&self) -> Origin {
+        Origin { peer: self.peer, player: self.player, link: self.link, source: self.source }
+    }
 }
 
 /// How far a session has come.
@@ -102,6 +112,8 @@ pub(super) enum Stage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Greeting {
     pub(super) id: Option<u64>,
+    /// It said what to be called.
+    pub(super) is_named: bool,
     /// A key made for somebody who had none.
     pub(super) key: Option<String>,
     pub(super) resume: Option<SessionId>,
@@ -119,10 +131,12 @@ impl Connection {
     pub(super) fn new(now: Micros, address: IpAddr) -> Connection {
         Connection {
             address,
+            since: now,
             phase: Phase::New,
             heard_at: now,
             pinged_at: None,
             messages: Meter::default(),
+            bytes: Meter::default(),
             strikes: Meter::default(),
             beats: Meter::default(),
             busy: false,
@@ -186,6 +200,11 @@ impl Node {
                 self.deadlines.insert((until, connection));
             }
             return;
+        }
+        // A connection that comes for a seat and goes at once proves nothing.
+        let has_room = matches!(&known.phase, Phase::Known(session) if session.room.is_some());
+        if has_room && now.since(known.since) >= rules.ping_after && known.heard_at > known.since {
+            self.limits.prove(now, known.address);
         }
         match known.pinged_at.filter(|at| known.heard_at < *at) {
             Some(at) if at + rules.pong_within <= now => {

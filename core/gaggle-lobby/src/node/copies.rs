@@ -80,7 +80,7 @@ pub(super) struct RoomCopy {
     locals: BTreeMap<PeerId, ConnectionId>,
     early: BTreeMap<u64, Step>,
     /// When to ask for the whole room because a change is missing.
-    pub(super) missing_at: Option<Micros>,
+    missing_at: Option<Micros>,
     /// What its hosts have done lately.
     pub(super) acts: Meter,
 }
@@ -123,6 +123,7 @@ impl Node {
             let mut early = self.strays.steps.remove(&room).map_or(BTreeMap::new(), |(_, steps)| steps);
             early.retain(|version, _| *version > view.version);
             let missing_at = (!early.is_empty()).then(|| now + PATIENCE);
+            self.missing.extend(missing_at.map(|at| (at, room)));
             let links = links.into_iter().collect();
             let (locals, acts) = (BTreeMap::new(), Meter::default());
             self.rooms.insert(room, RoomCopy { view, links, locals, early, missing_at, acts });
@@ -165,7 +166,8 @@ impl Node {
         if known.early.len() < EARLY_MAX {
             known.early.insert(version, (events, links));
         }
-        known.missing_at.get_or_insert(now + PATIENCE);
+        let missing_at = *known.missing_at.get_or_insert(now + PATIENCE);
+        self.missing.insert((missing_at, room));
     }
 
     /// Passes on what came before its turn and has it now.
@@ -278,21 +280,21 @@ impl Node {
 
     /// Asks for rooms of which a change did not arrive.
     pub(super) fn look_for_missing_rooms(&mut self, now: Micros) {
-        let missing: Vec<RoomId> = self
-            .rooms
-            .iter()
-            .filter(|(_, copy)| copy.missing_at.is_some_and(|at| at <= now))
-            .map(|(room, _)| *room)
-            .collect();
-        for room in missing {
-            self.look_again(now, room);
+        while let Some(&(at, room)) = self.missing.first().filter(|(at, _)| *at <= now) {
+            self.missing.remove(&(at, room));
+            // The change may have arrived since.
+            if self.rooms.get(&room).is_some_and(|copy| copy.missing_at == Some(at)) {
+                self.look_again(now, room);
+            }
         }
     }
 
     /// Asks for the whole room, and again later if there is no answer.
     fn look_again(&mut self, now: Micros, room: RoomId) {
         if let Some(known) = self.rooms.get_mut(&room) {
-            known.missing_at = Some(now + Micros::from_secs(1));
+            let again_at = now + Micros::from_secs(1);
+            known.missing_at = Some(again_at);
+            self.missing.insert((again_at, room));
             self.ask(Asked::Look { room }, Request::Look { room });
         }
     }

@@ -6,16 +6,27 @@ use super::answers::Asked;
 use super::connection::{Greeting, Phase, Prober, Session, Stage};
 use super::signals::Signals;
 use super::{ConnectionId, Identity, Node, NodeMessage, Output};
-use crate::directory::{Origin, Request};
+use crate::directory::Request;
 use crate::id::{NodeId, PlayerId, RoomCode, SessionId};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
 use crate::message::server::{SeatState, Welcome};
 use crate::message::{PROTOCOL_VERSION, Refusal, RefusalCode};
-use crate::room::{Displace, Link};
+use crate::room::{Displace, Link, Source};
 use crate::secret;
 use crate::ticket::Claims;
 use crate::view::Json;
+
+/// Who said hello.
+struct Known {
+    player: PlayerId,
+    /// An issuer vouches for them.
+    signed_in: bool,
+    /// What the issuer calls them.
+    name: Option<String>,
+    /// A key made for a guest who had none.
+    made_key: Option<String>,
+}
 
 impl Node {
     pub(super) fn hello(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, mut hello: Hello) {
@@ -34,7 +45,10 @@ impl Node {
         let made = hello.key.is_none().then(|| self.secrets.token());
         let key = hello.key.as_ref().or(made.as_ref());
         match key.and_then(|key| secret::guest(key)) {
-            Some(player) => self.identified(now, connection, id, hello, player, None, made),
+            Some(player) => {
+                let who = Known { player, signed_in: false, name: None, made_key: made };
+                self.identified(now, connection, id, hello, who);
+            }
             None => {
                 let text = "a key has 16 to 128 of A-Z a-z 0-9 _ -";
                 self.refuse(now, connection, id, Refusal::new(RefusalCode::BadKey, text));
@@ -52,8 +66,9 @@ impl Node {
         let Phase::Verifying(id, hello) = std::mem::replace(&mut known.phase, Phase::New) else { return };
         match identity {
             Ok(identity) => {
-                let player = secret::account(&identity.issuer, &identity.subject);
-                self.identified(now, connection, id, *hello, player, identity.name, None);
+                let player = secret::account(&self.id_key, &identity.issuer, &identity.subject);
+                let who = Known { player, signed_in: true, name: identity.name, made_key: None };
+                self.identified(now, connection, id, *hello, who);
             }
             // Nothing is wrong with the token: they come back by themselves, and show it again.
             Err(refusal) if refusal.code == RefusalCode::Unavailable => {
@@ -66,21 +81,21 @@ impl Node {
     }
 
     /// It is known which person it is: finds out which machine, and takes up the greeting.
-    #[expect(clippy::too_many_arguments, reason = "what a hello brought, taken apart")]
     fn identified(
         &mut self,
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
         hello: Hello,
-        player: PlayerId,
-        known_name: Option<String>,
-        made_key: Option<String>,
+        who: Known,
     ) {
+        let Some(address) = self.connections.get(&connection).map(|known| known.address) else { return };
+        let Known { player, signed_in, name: known_name, made_key } = who;
         let Some(peer) = secret::seat(player, hello.seat.as_deref().unwrap_or_default()) else {
             let text = "a seat has at most 64 of A-Z a-z 0-9 _ -";
             return self.refuse(now, connection, id, Refusal::new(RefusalCode::BadKey, text));
         };
+        let is_named = hello.name.is_some();
         let name = match hello.name.map(|name| name.parse::<DisplayName>()) {
             Some(Ok(name)) => name,
             Some(Err(error)) => {
@@ -93,10 +108,19 @@ impl Node {
         let ticket = hello
             .ticket
             .and_then(|ticket| self.check_ticket(now, connection, &ticket, player, peer, hello.settings));
+        // The last places are for members of rooms, and for networks where some were before.
+        if ticket.is_none() && self.reaches_reserve(0) {
+            self.make_way(now, address, Some(connection));
+            if self.reaches_reserve(0) && !self.has_place_for_proven(now, address) {
+                let refusal = Refusal::new(RefusalCode::ServerFull, "as many as can be are connected");
+                return self.disconnect(now, connection, refusal);
+            }
+        }
         let resume = self.secrets.token();
         let link = Link { node: self.id, epoch: self.epoch, session: secret::session(&resume) };
         let greeting = Greeting {
             id,
+            is_named,
             key: made_key,
             resume: hello.resume.as_deref().map(secret::session),
             seen: hello.seen,
@@ -105,8 +129,11 @@ impl Node {
             probed: None,
             resumed: false,
         };
+        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let source = Source { network: secret::network(&self.id_key, address), signed_in };
         let session = Session {
             player,
+            source,
             peer,
             name,
             link,
@@ -116,7 +143,6 @@ impl Node {
             signals: Signals::default(),
             touched_at: now,
         };
-        let Some(known) = self.connections.get_mut(&connection) else { return };
         known.phase = Phase::Known(Box::new(session));
         known.busy = true;
         self.limits.identify(player);
@@ -188,6 +214,7 @@ impl Node {
         let Some(session) = self.session_mut(older) else { return };
         let room = session.room.take();
         let (peer, signals) = (session.peer, std::mem::take(&mut session.signals));
+        let name = session.name.clone();
         if let Some(room) = room {
             self.forget_local(room, peer, older);
         }
@@ -198,16 +225,26 @@ impl Node {
             greeting.resumed = true;
             session.signals = signals;
         }
+        self.keep_name(connection, &name);
         let text = "a newer connection of the same client is here";
         self.say_bye(older, Refusal::new(RefusalCode::Replaced, text), false);
         // It has no room any more, so that nothing is detached.
         self.forget_connection(now, older);
     }
 
+    /// A client that does not say its name again is still called the same.
+    pub(super) fn keep_name(&mut self, connection: ConnectionId, name: &DisplayName) {
+        if let Some(session) = self.session_mut(connection)
+            && matches!(&session.stage, Stage::Greeting(greeting) if !greeting.is_named)
+        {
+            session.name = name.clone();
+        }
+    }
+
     /// Asks the directory whether this machine has a seat, and to have it.
     pub(super) fn ask_for_seat(&mut self, connection: ConnectionId, displace: Displace) {
         let Some(session) = self.session(connection) else { return };
-        let origin = Origin { peer: session.peer, player: session.player, link: session.link };
+        let origin = session.origin();
         let (resume, ticket) = match &session.stage {
             Stage::Greeting(greeting) => (greeting.resume, greeting.ticket.clone()),
             _ => (None, None),

@@ -2,7 +2,7 @@
 //!
 //! A guest's identity costs nothing to make, so what matters is counted per address as well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use gaggle_kit::Micros;
@@ -10,8 +10,10 @@ use gaggle_kit::Micros;
 use super::too_fast;
 use crate::id::PlayerId;
 use crate::message::{Refusal, RefusalCode};
+use crate::network_rates::{Charge, NetworkRates};
+use crate::places::{Places, making_way, network};
 use crate::rate::Meter;
-use crate::rules::{Rate, Rules};
+use crate::rules::{Rate, Rates, Rules};
 
 /// How often meters that count nothing any more are thrown away.
 const FORGET_EVERY: Micros = Micros::from_secs(30);
@@ -32,49 +34,122 @@ pub(super) enum Doing {
 /// The place of a person's bytes of signals, after everything that is done.
 const SIGNAL_BYTES: usize = Doing::Report as usize + 1;
 
-/// What addresses and people have done lately.
-#[derive(Debug, Default)]
+/// What is counted by network.
+#[derive(Debug, Clone, Copy)]
+enum Counted {
+    Connect,
+    Message,
+    Bytes,
+    Join,
+    Report,
+    Room,
+}
+
+const COUNTED: usize = Counted::Room as usize + 1;
+/// Prefixes counted at a time: three for each of as many networks of IPv6 as have connections by
+/// default.
+const PREFIXES_MAX: usize = 65_536;
+/// Networks remembered as proven. The one proven longest ago makes way.
+const PROVEN_MAX: usize = 16_384;
+/// A network is proven for this long after a member of a room was seen there.
+const PROVEN_TTL: Micros = Micros::from_secs(24 * 3_600);
+
+/// What networks and people have done lately.
+#[derive(Debug)]
 pub(super) struct Limits {
-    addresses: BTreeMap<u128, AddressMeters>,
+    rates: NetworkRates<COUNTED>,
+    /// Connections by network, and by the prefixes networks lie in.
+    places: Places,
     people: BTreeMap<PlayerId, [Meter; 9]>,
     /// How many connections each person has.
     connected: BTreeMap<PlayerId, usize>,
+    /// Networks from which a member of a room was connected for a while, and when one was seen
+    /// last.
+    proven: BTreeMap<u64, Micros>,
+    proven_order: BTreeSet<(Micros, u64)>,
     forget_at: Option<Micros>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            rates: NetworkRates::new(PREFIXES_MAX),
+            places: Places::default(),
+            people: BTreeMap::new(),
+            connected: BTreeMap::new(),
+            proven: BTreeMap::new(),
+            proven_order: BTreeSet::new(),
+            forget_at: None,
+        }
+    }
 }
 
 /// A room that was counted for an address and may turn out not to be needed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct RoomAside(u128);
-
-#[derive(Debug, Default)]
-struct AddressMeters {
-    connections: usize,
-    connect: Meter,
-    message: Meter,
-    create: Meter,
-    join: Meter,
-    report: Meter,
-}
+pub(super) struct RoomAside(u64);
 
 impl Limits {
     /// Counts a connection, if there may be one more.
     pub(super) fn connect(&mut self, now: Micros, address: IpAddr, rules: &Rules) -> Result<(), Refusal> {
         self.forget_at.get_or_insert(now + FORGET_EVERY);
-        let meters = self.addresses.entry(place(address)).or_default();
-        if meters.connections >= rules.connections_per_address_max {
-            let text = format!("{} connections from your address are enough", meters.connections);
+        let (network, max) = (network(address), rules.connections_per_address_max);
+        if !self.places.take(network, max) {
+            let text = match self.places.held(network) {
+                held if held >= max => format!("{held} connections from your address are enough"),
+                _ => "there are enough connections from your provider's network".into(),
+            };
             return Err(Refusal::new(RefusalCode::TooMany, text));
         }
-        meters.connect.take(now, rules.rates.connect).map_err(too_fast)?;
-        meters.connections += 1;
-        Ok(())
+        self.count(now, network, Counted::Connect, rules.rates.connect).map_err(|wait| {
+            self.places.give_back(network);
+            too_fast(wait)
+        })
+    }
+
+    fn count(&mut self, now: Micros, network: u64, counted: Counted, rate: Rate) -> Result<(), Micros> {
+        self.rates.take(now, network, &[charge(counted, rate, 1)])
+    }
+
+    /// Remembers that a member of a room is connected from this address.
+    pub(super) fn prove(&mut self, now: Micros, address: IpAddr) {
+        let network = network(address);
+        if self.proven.len() >= PROVEN_MAX && !self.proven.contains_key(&network) {
+            let oldest = self.proven_order.pop_first();
+            if let Some((_, oldest)) = oldest {
+                self.proven.remove(&oldest);
+            }
+        }
+        if let Some(before) = self.proven.insert(network, now) {
+            self.proven_order.remove(&(before, network));
+        }
+        self.proven_order.insert((now, network));
+        self.forget_at.get_or_insert(now + FORGET_EVERY);
+    }
+
+    /// Whether a member of a room was connected from this address lately.
+    pub(super) fn is_proven(&self, now: Micros, address: IpAddr) -> bool {
+        self.proven.get(&network(address)).is_some_and(|at| now.since(*at) < PROVEN_TTL)
+    }
+
+    /// How many connections the provider's network of this address has.
+    pub(super) fn weight(&self, address: IpAddr) -> usize {
+        self.places.weight(network(address))
+    }
+
+    /// Which of these connections make way: see [`making_way`].
+    pub(super) fn making_way<T: Ord + Copy>(
+        &self,
+        weight_min: usize,
+        held: impl Iterator<Item = (IpAddr, T)>,
+        count: usize,
+    ) -> Vec<T> {
+        let held = held.map(|(address, held)| (network(address), held));
+        making_way(&self.places, weight_min, held, count)
     }
 
     /// Gives back what [`Limits::connect`] counted.
     pub(super) fn disconnect(&mut self, address: IpAddr) {
-        if let Some(meters) = self.addresses.get_mut(&place(address)) {
-            meters.connections = meters.connections.saturating_sub(1);
-        }
+        self.places.give_back(network(address));
     }
 
     /// Counts a connection of which it is known now whose it is.
@@ -96,13 +171,21 @@ impl Limits {
     }
 
     /// Counts a message of any kind, or says how long to wait until one more is allowed.
-    pub(super) fn take_message(&mut self, now: Micros, address: IpAddr, rate: Rate) -> Result<(), Micros> {
-        if rate == Rate::UNLIMITED {
+    pub(super) fn take_message(
+        &mut self,
+        now: Micros,
+        address: IpAddr,
+        bytes: u32,
+        rates: &Rates,
+    ) -> Result<(), Micros> {
+        if rates.message_per_address == Rate::UNLIMITED {
             return Ok(());
         }
-        // Who is connected is counted already.
-        let meters = self.addresses.get_mut(&place(address));
-        meters.map_or(Ok(()), |meters| meters.message.take(now, rate))
+        let charges = [
+            charge(Counted::Message, rates.message_per_address, 1),
+            charge(Counted::Bytes, rates.message_bytes_per_address, bytes),
+        ];
+        self.rates.take(now, network(address), &charges)
     }
 
     /// Counts something somebody does, if it is not too often.
@@ -131,14 +214,13 @@ impl Limits {
             meters[doing as usize].take(now, rate).map_err(too_fast)?;
         }
         // Signals, of which there are most, need no look at their address.
-        let (meter, rate): (fn(&mut AddressMeters) -> &mut Meter, Rate) = match doing {
-            Doing::Create => (|meters| &mut meters.create, rates.create_per_address),
-            Doing::Join => (|meters| &mut meters.join, rates.join_per_address),
-            Doing::Report => (|meters| &mut meters.report, rates.report_per_address),
+        let (counted, rate) = match doing {
+            Doing::Create => (Counted::Room, rates.create_per_address),
+            Doing::Join => (Counted::Join, rates.join_per_address),
+            Doing::Report => (Counted::Report, rates.report_per_address),
             _ => return Ok(()),
         };
-        let meters = self.addresses.entry(place(address)).or_default();
-        meter(meters).take(now, rate).map_err(too_fast)
+        self.count(now, network(address), counted, rate).map_err(too_fast)
     }
 
     /// Counts the bytes of a signal, if they are not too many.
@@ -165,15 +247,14 @@ impl Limits {
         address: IpAddr,
         rules: &Rules,
     ) -> Option<RoomAside> {
-        let meters = self.addresses.entry(place(address)).or_default();
-        meters.create.take(now, rules.rates.create_per_address).ok().map(|()| RoomAside(place(address)))
+        let network = network(address);
+        let counted = self.count(now, network, Counted::Room, rules.rates.create_per_address);
+        counted.ok().map(|()| RoomAside(network))
     }
 
     /// It was not needed.
-    pub(super) fn give_room_back(&mut self, RoomAside(place): RoomAside, rules: &Rules) {
-        if let Some(meters) = self.addresses.get_mut(&place) {
-            meters.create.give_back(rules.rates.create_per_address);
-        }
+    pub(super) fn give_room_back(&mut self, RoomAside(network): RoomAside, rules: &Rules) {
+        self.rates.give_back(network, charge(Counted::Room, rules.rates.create_per_address, 1));
     }
 
     pub(super) fn due(&self) -> Option<Micros> {
@@ -186,15 +267,20 @@ impl Limits {
             return;
         }
         self.people.retain(|_, meters| !meters.iter().all(|meter| meter.is_clear(now)));
-        self.addresses.retain(|_, meters| {
-            meters.connections > 0
-                || ![meters.connect, meters.message, meters.create, meters.join, meters.report]
-                    .iter()
-                    .all(|m| m.is_clear(now))
-        });
-        let is_empty = self.people.is_empty() && self.addresses.is_empty();
+        self.rates.forget_idle(now);
+        while let Some((at, network)) =
+            self.proven_order.first().copied().filter(|(at, _)| now.since(*at) >= PROVEN_TTL)
+        {
+            self.proven_order.remove(&(at, network));
+            self.proven.remove(&network);
+        }
+        let is_empty = self.people.is_empty() && self.rates.is_empty() && self.proven.is_empty();
         self.forget_at = (!is_empty).then(|| now + FORGET_EVERY);
     }
+}
+
+fn charge(counted: Counted, rate: Rate, count: u32) -> Charge {
+    Charge { kind: counted as usize, rate, count }
 }
 
 /// Addresses that belong to one place: of IPv6, a household has a whole /64.
@@ -242,9 +328,9 @@ mod tests {
             limits.take(Micros::ZERO, Doing::Find, player, here, &rules).unwrap();
         }
         limits.forget_idle(Micros::from_secs(30));
-        assert_eq!((limits.people.len(), limits.addresses.len()), (0, 1));
+        assert_eq!((limits.people.len(), limits.rates.len()), (0, 0));
         limits.disconnect(here);
         limits.forget_idle(Micros::from_secs(60));
-        assert_eq!((limits.addresses.len(), limits.due()), (0, None));
+        assert_eq!((limits.rates.len(), limits.due()), (0, None));
     }
 }

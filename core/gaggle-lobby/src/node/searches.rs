@@ -1,18 +1,23 @@
 //! Who looks for people of their skill: asks storage for a rating, and then the directory again and again, with a
 //! range that widens.
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, PeerId};
 
 use super::answers::Asked;
 use super::{ConnectionId, Node, Output, Query};
 use crate::directory::{Reply, Request, Skill, Wish};
+use crate::id::SessionId;
 use crate::message::server::{Done, Searching};
 use crate::message::{Refusal, RefusalCode, ServerMessage};
 use crate::players::Players;
 use crate::room::{NewRoom, Newcomer};
 
-/// How often the directory is asked.
+/// How often the directory is asked for one player: more rarely the more players look. It tells by itself when others are found, so that
+/// only the range widens later.
 const ASK_EVERY: Micros = Micros::from_millis(1_000);
+const ASK_EVERY_MAX: Micros = Micros::from_millis(5_000);
+/// Players asked for at one go: others have to wait meanwhile. What is left is due at once.
+const ASK_MAX: usize = 8;
 
 /// Somebody who looks for others.
 #[derive(Debug)]
@@ -72,24 +77,34 @@ impl Node {
 
     /// Asks for those whose time has come.
     pub(super) fn go_on_searching(&mut self, now: Micros) {
-        let due = |search: &Search| search.ask_at.is_some_and(|at| at <= now);
-        let due: Vec<ConnectionId> = self
-            .searches
-            .iter()
-            .filter(|(_, search)| due(search))
-            .map(|(connection, _)| *connection)
-            .collect();
-        due.into_iter().for_each(|connection| self.ask_for_others(now, connection));
+        for _ in 0..ASK_MAX {
+            let Some(first) = self.searches_due.first().copied().filter(|(at, _)| *at <= now) else { break };
+            self.searches_due.remove(&first);
+            if self.searches.get(&first.1).is_some_and(|search| search.ask_at == Some(first.0)) {
+                self.ask_for_others(now, first.1);
+            }
+        }
     }
 
-    /// When that is.
-    pub(super) fn searches_due(&self) -> Option<Micros> {
-        self.searches.values().filter_map(|search| search.ask_at).min()
+    /// The directory has found others for a player: asks which, now.
+    pub(super) fn found(&mut self, now: Micros, peer: PeerId, session: SessionId) {
+        let Some(connection) = self.by_peer.get(&peer).copied() else { return };
+        if self.session(connection).is_some_and(|known| known.link.session == session) {
+            self.ask_for_others(now, connection);
+        }
+    }
+
+    /// How long until the directory is asked again for this player. Those who began together do not ask together for ever.
+    fn ask_again_after(&self, connection: ConnectionId) -> Micros {
+        let many = Micros::from_millis(self.searches.len() as u64);
+        let spread = Micros::from_millis(if many > ASK_EVERY { connection.0 % 64 * 4 } else { 0 });
+        (if many > ASK_EVERY { ASK_EVERY + many } else { ASK_EVERY }).min(ASK_EVERY_MAX) + spread
     }
 
     fn ask_for_others(&mut self, now: Micros, connection: ConnectionId) {
         let Some(session) = self.session(connection) else { return };
         let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
+        let source = session.source;
         let range = self.search_range(now, connection);
         let patience = self.rules.search.patience;
         let Some(address) = self.connections.get(&connection).map(|known| known.address) else { return };
@@ -100,7 +115,8 @@ impl Node {
         let Some(search) = self.searches.get_mut(&connection) else { return };
         search.ask_at = None;
         let (palette, players) = (search.palette, search.players);
-        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch: false };
+        let switch = false;
+        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch, source };
         let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
         let (new, id) = (search.new.clone(), search.id);
         let wish = Wish { new, may_create: aside.is_some(), skill: Some(skill) };
@@ -121,7 +137,7 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        peer: gaggle_kit::PeerId,
+        peer: PeerId,
         link: crate::room::Link,
         reply: Reply,
     ) {
@@ -132,10 +148,14 @@ impl Node {
         };
         match reply {
             Reply::Searching { waiting } => {
-                search.ask_at = Some(now + ASK_EVERY);
                 if search.told.replace((range, waiting)) != Some((range, waiting)) {
                     let rating = search.rating;
                     self.send(connection, id, Searching { rating, range, waiting });
+                }
+                let at = now + self.ask_again_after(connection);
+                if let Some(search) = self.searches.get_mut(&connection) {
+                    search.ask_at = Some(at);
+                    self.searches_due.insert((at, connection));
                 }
             }
             Reply::Seated { room, seated } => {

@@ -88,10 +88,11 @@ impl Room {
         if self.view.member(newcomer.peer).is_some() {
             return Err(Refusal::new(RefusalCode::AlreadyInRoom, "you are in this room already"));
         }
-        if self.state.banned.contains(&newcomer.player) {
-            return Err(Refusal::new(RefusalCode::Kicked, "the host of this room sent you away"));
-        }
+        self.check_banned(newcomer)?;
         if newcomer.watch {
+            if self.view.locked {
+                return Err(room_locked());
+            }
             self.check_watchers(rules)?;
             return Ok(SlotSet::EMPTY);
         }
@@ -142,9 +143,7 @@ impl Room {
         claims
             .admit(self.view.id, self.view.epoch)
             .map_err(|error| Refusal::new(RefusalCode::BadTicket, error.to_string()))?;
-        if self.state.banned.contains(&newcomer.player) {
-            return Err(Refusal::new(RefusalCode::Kicked, "the host of this room sent you away"));
-        }
+        self.check_banned(&newcomer)?;
         // Those who were here when the server lost its memory come back past the lock, as long as their seats
         // would have been kept. Whoever comes later has left, or was given up.
         if self.view.locked && !self.is_reopened(now) {
@@ -204,8 +203,10 @@ impl Room {
         let beyond = self.view.slots_taken().difference(SlotSet::first(claims.seats.into()));
         let seats = if beyond.is_empty() { claims.seats } else { self.view.seats };
         let (locked, private) = (claims.locked, claims.private);
-        if (self.view.locked, self.view.private, self.view.seats) != (locked, private, seats) {
-            self.happen(AccessChanged { locked, private, seats });
+        let matched = self.view.matched && !private;
+        let change = AccessChanged { locked, private, seats, matched };
+        if self.view.access() != change {
+            self.happen(change);
         }
         if (status_by(claims), self.view.status) == (Status::Finished, Status::Playing) {
             self.set_finished(now);
@@ -224,6 +225,15 @@ impl Room {
             self.make_host(peer);
         }
         self.state.host_claim = Some(HostClaim { issued: claims.issued, ..claim });
+    }
+
+    /// A guest's key costs nothing to make, so that a removed player's network is shut out as well.
+    fn check_banned(&self, newcomer: &Newcomer) -> Result<(), Refusal> {
+        let is_known = self.state.banned.contains(&newcomer.player);
+        if is_known || self.state.banned_networks.contains(&newcomer.source.network) {
+            return Err(Refusal::new(RefusalCode::Kicked, "you were removed from this room"));
+        }
+        Ok(())
     }
 
     fn check_watchers(&self, rules: &Rules) -> Result<(), Refusal> {
@@ -265,15 +275,18 @@ impl Room {
         link: Link,
         restored: Option<u32>,
     ) {
-        let Newcomer { peer, player, name, palette, watch: _, players: _, switch: _ } = newcomer;
+        let Newcomer { peer, player, name, palette, watch: _, players: _, switch: _, source } = newcomer;
         let palette = self.free_palette(peer, palette);
+        let name = self.distinct_name(peer, name);
         let order = self.state.next_order;
         self.state.next_order += 1;
         let seat = Seat {
+            source,
             link: None,
             session: link.session,
             away_since: None,
             stepped_out: false,
+            resting_since: None,
             order,
             next_signal: 1,
             got: None,
@@ -281,12 +294,14 @@ impl Room {
         };
         self.seats.insert(peer, seat);
         let (slot, also) = (slots.lowest(), slots.iter().skip(1).collect());
-        let member = Member { peer, player, name, slot, also, palette, ready: false, away: false };
+        let member =
+            Member { peer, player, name, slot, also, palette, ready: false, away: false, resting: false };
         let participant = slot.map(|slot| Participant {
             peer,
             player,
             name: member.name.clone(),
             slot,
+            source,
             since: now,
             kicked_at: None,
         });
@@ -344,6 +359,10 @@ impl Room {
         (seat.away_since, seat.stepped_out) = (None, false);
         self.set_link(peer, Some(link));
         self.happen(Returned { peer });
+        if attached == Attached::Anew {
+            // Another page has the seat: it says for itself whether its player looks away.
+            self.set_resting(peer, None);
+        }
         Ok(attached)
     }
 
@@ -442,10 +461,16 @@ impl Room {
         }
     }
 
-    /// When a host that is away loses the role; never, if nobody is there to take it.
+    /// When a host that is away, or that rests, loses the role; never, if no other player is there
+    /// to take it. A host that rests is connected and may look again at any time: it keeps the role
+    /// as long as a lost seat is kept.
     fn host_gives_way_at(&self, rules: &Rules) -> Option<Micros> {
-        let since = self.seats.get(&self.view.host)?.away_since?;
-        self.successor(|member| !member.away).map(|_| since + rules.host_grace)
+        let seat = self.seats.get(&self.view.host)?;
+        let away = seat.away_since.filter(|_| self.successor(|member| !member.away).is_some());
+        let is_awake = |member: &Member| !member.away && !member.resting;
+        let resting = seat.resting_since.filter(|_| self.successor(is_awake).is_some());
+        let away = away.map(|since| since + rules.host_grace);
+        away.into_iter().chain(resting.map(|since| since + rules.grace)).min()
     }
 
     fn free_slots(&self) -> SlotSet {

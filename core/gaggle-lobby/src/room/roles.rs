@@ -1,16 +1,18 @@
 //! What members may change about themselves, and what only the host may change.
 
+use std::collections::BTreeSet;
+
 use gaggle_kit::{Micros, PeerId, SlotSet};
 
-use super::Room;
+use super::{Room, Vote};
 use crate::id::Seed;
 use crate::label::DisplayName;
 use crate::message::{Refusal, RefusalCode};
 use crate::results::Participant;
 use crate::rules::Rules;
 use crate::view::{
-    AccessChanged, EpochChanged, Json, LeaveReason, ProfileChanged, ReadyChanged, SettingsChanged, Status,
-    StatusChanged,
+    AccessChanged, EpochChanged, Json, LeaveReason, ProfileChanged, ReadyChanged, RestChanged,
+    SettingsChanged, Status, StatusChanged, VoteCast,
 };
 
 /// Longest countdown a host can start.
@@ -31,8 +33,21 @@ impl Room {
         Ok(())
     }
 
+    /// Watchers have no part in a match that others could wait for.
+    pub(super) fn set_resting(&mut self, peer: PeerId, since: Option<Micros>) {
+        let resting = since.is_some();
+        let member = self.view.member(peer).filter(|member| member.slot.is_some());
+        if member.is_some_and(|member| member.resting != resting) {
+            if let Some(seat) = self.seats.get_mut(&peer) {
+                seat.resting_since = since;
+            }
+            self.happen(RestChanged { peer, resting });
+        }
+    }
+
     pub(super) fn set_profile(&mut self, peer: PeerId, name: DisplayName, palette: u8) {
         let palette = self.free_palette(peer, palette);
+        let name = self.distinct_name(peer, name);
         let change = ProfileChanged { peer, name, palette };
         if self
             .view
@@ -72,7 +87,16 @@ impl Room {
         self.state.left.clear();
         let participant = |member: &crate::view::Member| {
             let (peer, player, name) = (member.peer, member.player, member.name.clone());
-            member.slot.map(|slot| Participant { peer, player, name, slot, since: now, kicked_at: None })
+            let source = self.seats.get(&peer)?.source;
+            member.slot.map(|slot| Participant {
+                peer,
+                player,
+                name,
+                slot,
+                source,
+                since: now,
+                kicked_at: None,
+            })
         };
         self.state.cast = self.view.members.iter().filter_map(participant).collect();
         Ok(())
@@ -115,13 +139,18 @@ impl Room {
         if !self.view.slots_taken().difference(SlotSet::first(seats.into())).is_empty() {
             return Err(Refusal::new(RefusalCode::BadSettings, "somebody sits on one of those seats"));
         }
+        // Who met others by `find` is not shut in with one of them, nor they out.
+        if self.view.matched && self.view.players().count() > 1 {
+            return Err(wrong_status("players found this room; it cannot be shut"));
+        }
+        let private = private.unwrap_or(self.view.private);
         let change = AccessChanged {
             locked: locked.unwrap_or(self.view.locked),
-            private: private.unwrap_or(self.view.private),
+            private,
             seats,
+            matched: self.view.matched && !private,
         };
-        let current = (self.view.locked, self.view.private, self.view.seats);
-        if current != (change.locked, change.private, change.seats) {
+        if self.view.access() != change {
             self.happen(change);
         }
         Ok(())
@@ -129,20 +158,69 @@ impl Room {
 
     pub(super) fn kick(&mut self, now: Micros, target: PeerId) -> Result<(), Refusal> {
         let host = self.view.host;
-        let member = self.view.member(target).filter(|_| target != host).ok_or_else(no_such_member)?;
-        let host_player = self.view.member(host).map(|member| member.player);
-        // A host that sends another tab of its own away does not shut itself out.
-        if Some(member.player) != host_player {
-            self.state.banned.push(member.player);
-            let excess = self.state.banned.len().saturating_sub(BANNED_MAX);
-            self.state.banned.drain(..excess);
+        self.view.member(target).filter(|_| target != host).ok_or_else(no_such_member)?;
+        self.send_away(now, target);
+        Ok(())
+    }
+
+    /// A player of a matched room wants another one removed. Votes count by network: keys of one person are one vote. Where all are
+    /// of one network, as at home, they count by player.
+    pub(super) fn vote(&mut self, now: Micros, by: PeerId, target: PeerId) -> Result<(), Refusal> {
+        let plays = |peer: PeerId| self.view.member(peer).is_some_and(|member| member.slot.is_some());
+        if !plays(by) {
+            return Err(Refusal::new(RefusalCode::NotHost, "only players may vote"));
+        }
+        if by == target || self.view.member(target).is_none() {
+            return Err(no_such_member());
+        }
+        self.state.votes.retain(|vote| vote.by != by);
+        self.state.votes.push(Vote { by, target });
+        let network = |peer: PeerId| self.seats.get(&peer).map(|seat| seat.source.network);
+        let all: BTreeSet<_> = self.view.players().map(|member| network(member.peer)).collect();
+        let is_one_place = all.len() == 1;
+        let voice = |peer: PeerId| (network(peer), is_one_place.then_some(peer));
+        let others: BTreeSet<_> = self
+            .view
+            .players()
+            .filter(|member| member.peer != target)
+            .map(|member| voice(member.peer))
+            .collect();
+        let votes = self.state.votes.iter().filter(|vote| vote.target == target && plays(vote.by));
+        let votes: BTreeSet<_> = votes.map(|vote| voice(vote.by)).collect();
+        let needed = (others.len() / 2 + 1).max(2);
+        if votes.len() >= needed {
+            self.send_away(now, target);
+        } else {
+            self.happen(VoteCast { peer: target, by, votes: votes.len() as u8, needed: needed as u8 });
+        }
+        Ok(())
+    }
+
+    /// Removes a member for good, and its network unless another member is there, too.
+    fn send_away(&mut self, now: Micros, target: PeerId) {
+        let network = |peer: PeerId| self.seats.get(&peer).map(|seat| seat.source.network);
+        let others = || self.view.members.iter().filter(|member| member.peer != target);
+        if let Some(member) = self.view.member(target) {
+            let (player, home) = (member.player, network(target));
+            // A host that sends another tab of its own away does not shut itself out.
+            let is_alone = others().all(|other| other.player != player);
+            let is_apart = others().all(|other| network(other.peer) != home);
+            if is_alone {
+                self.state.banned.push(player);
+                let excess = self.state.banned.len().saturating_sub(BANNED_MAX);
+                self.state.banned.drain(..excess);
+            }
+            if is_apart {
+                self.state.banned_networks.extend(home);
+                let excess = self.state.banned_networks.len().saturating_sub(BANNED_MAX);
+                self.state.banned_networks.drain(..excess);
+            }
         }
         let cast = self.state.cast.iter_mut().filter(|participant| participant.peer == target);
         cast.for_each(|participant| participant.kicked_at = Some(now));
         self.remove(now, target, LeaveReason::Kicked);
         // Their ticket is still valid. In the next epoch it is not.
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });
-        Ok(())
     }
 
     pub(super) fn hand_over(&mut self, target: PeerId) -> Result<(), Refusal> {

@@ -4,14 +4,19 @@
 use gaggle_kit::{Micros, PeerId};
 
 use super::Room;
-use crate::message::client::Report;
+use crate::message::client::{OwnScore, Report};
 use crate::message::{Refusal, RefusalCode};
-use crate::results::{MatchRecord, Testimony, Voices, check, judge, score_sheet};
+use crate::results::{
+    MatchRecord, Testimony, Told, Voices, check, check_level, check_score, claims, judge, score_sheet,
+};
 use crate::rules::Rules;
 use crate::view::{RatingChange, ResultDecided, Status, Verdict};
 
 /// Decided matches a room waits for storage to take. A fifth means storage has been down for five matches.
 const DECIDED_MAX: usize = 4;
+
+/// Scores told by players, as many as a match remembers players.
+const TOLD_MAX: usize = 128;
 
 /// How long to wait before a report is tried again that names people who are on their way back.
 const RETURN_MS: u64 = 5_000;
@@ -57,6 +62,30 @@ impl Room {
         Ok(())
     }
 
+    /// Takes a player's word about its own score.
+    pub(super) fn tell(
+        &mut self,
+        now: Micros,
+        rules: &Rules,
+        peer: PeerId,
+        told: &OwnScore,
+    ) -> Result<(), Refusal> {
+        let OwnScore { round, score, level } = *told;
+        let is_decided = self.state.decided.iter().any(|record| record.round == round);
+        let plays = self.state.cast.iter().any(|participant| participant.peer == peer);
+        if round != self.view.round || self.view.status != Status::Playing || is_decided || !plays {
+            return Err(Refusal::new(RefusalCode::BadReport, "you do not play that match"));
+        }
+        let mode = rules.mode(&self.view.game, &self.view.mode)?;
+        check_score(score, mode, now.since(Micros::from_millis(self.view.born)))?;
+        check_level(level, mode)?;
+        self.state.told.retain(|told| told.peer != peer);
+        self.state.told.push(Told { peer, score, level });
+        let excess = self.state.told.len().saturating_sub(TOLD_MAX);
+        self.state.told.drain(..excess);
+        Ok(())
+    }
+
     /// Where a match stands.
     pub fn verdict(&self, round: u32) -> Verdict {
         let record = self.state.decided.iter().find(|record| record.round == round);
@@ -93,7 +122,7 @@ impl Room {
     /// Decides, if those who have reported are enough, or else waits for others once more: a match goes on
     /// for those who play it, whoever says that it is over.
     pub(super) fn settle_if_enough(&mut self, now: Micros) {
-        let reported = self.state.testimonies.iter().map(|testimony| testimony.player);
+        let reported = self.state.testimonies.iter().map(|testimony| testimony.peer);
         if !self.may_lack_players(now) && self.voices(now).are_enough(reported) {
             self.decide(now);
         } else {
@@ -106,8 +135,9 @@ impl Room {
     pub(super) fn decide_early(&mut self, now: Micros) {
         if self.may_lack_players(now) {
             self.state.testimonies.clear();
+            self.state.told.clear();
             self.state.counted_at = None;
-        } else if !self.state.testimonies.is_empty() {
+        } else if !self.state.testimonies.is_empty() || !self.state.told.is_empty() {
             self.decide(now);
         }
     }
@@ -123,7 +153,7 @@ impl Room {
     /// Who has a say: everybody who plays, and who has reported before leaving. Who was sent away says nothing and
     /// weighs all the same, or a host would decide alone by sending everybody away first.
     fn voices(&self, now: Micros) -> Voices {
-        let mut voices = Voices::default();
+        let mut voices = Voices::of(&self.state.cast);
         for participant in &self.state.cast {
             let peer = participant.peer;
             let said = || self.state.testimonies.iter().find(|testimony| testimony.peer == peer);
@@ -132,7 +162,7 @@ impl Room {
                 None => said().map(|testimony| testimony.at).or(participant.kicked_at),
             };
             if let Some(until) = until {
-                voices.add(participant.player, until.since(participant.since));
+                voices.add(peer, until.since(participant.since));
             }
         }
         voices
@@ -143,15 +173,28 @@ impl Room {
         let voices = self.voices(now);
         let testimonies = std::mem::take(&mut self.state.testimonies);
         self.state.counted_at = None;
-        let (verdict, report) = judge(&testimonies, &voices);
+        let (verdict, report) = match testimonies.is_empty() {
+            true => (Verdict::Claimed, None),
+            false => judge(&testimonies, &voices),
+        };
+        let cast = &self.state.cast;
+        let mut scores = report.map(|report| score_sheet(report, cast)).unwrap_or_default();
+        let told = std::mem::take(&mut self.state.told);
+        if verdict != Verdict::Disputed {
+            scores.extend(claims(&told, cast, &scores));
+        }
+        let level = match report {
+            Some(report) => report.level,
+            None => told.iter().filter_map(|told| told.level).max(),
+        };
         let record = MatchRecord {
             room: self.view.id,
             round: self.view.round,
             game: self.view.game.clone(),
             mode: self.view.mode.clone(),
             verdict,
-            scores: report.map(|report| score_sheet(report, &self.state.cast)).unwrap_or_default(),
-            level: report.and_then(|report| report.level),
+            scores,
+            level,
             digest: report.and_then(|report| report.digest.clone()),
             born: self.view.born,
             ended: now.as_millis(),

@@ -11,9 +11,9 @@ use gaggle_lobby::directory::{Directory, Reply, Request, Wish};
 use gaggle_lobby::message::client::{
     Create, Find, Finish, Join, Kick, Leave, List, Ready, Report, Score, Start,
 };
-use gaggle_lobby::room::{Link, NewRoom, Newcomer};
+use gaggle_lobby::room::{Link, NewRoom, Newcomer, Source};
 use gaggle_lobby::view::{Json, Member};
-use gaggle_lobby::{NodeId, PlayerId, Players, RefusalCode, RoomCode, RoomId, Seed, SessionId};
+use gaggle_lobby::{NetworkId, NodeId, PlayerId, Players, RefusalCode, RoomCode, RoomId, Seed, SessionId};
 
 use world::checker::Checker;
 use world::rude::RudeTally;
@@ -244,6 +244,7 @@ fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
         watch: false,
         players: Players::ONE,
         switch: false,
+        source: Source { network: NetworkId(number), signed_in: false },
     };
     let mut id = [0; 16];
     prng.fill(&mut id);
@@ -257,6 +258,7 @@ fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
         seats: 4,
         private: false,
         drop_in: true,
+        matched: true,
         settings: Json::default(),
     };
     Request::Find { newcomer, link, wish: Wish { new, may_create: true, skill: None } }

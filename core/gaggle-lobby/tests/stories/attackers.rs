@@ -119,8 +119,8 @@ fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
     for _ in 0..20 {
         assert_eq!(code(&server.say(watcher, START)), RefusalCode::NotHost);
     }
-    server.say(players[host], r#"{"type":"access","locked":true}"#);
-    assert!(server.room_of(watcher).locked);
+    server.say(players[host], r#"{"type":"settings","settings":{"lava":true}}"#);
+    assert_eq!(server.room_of(watcher).settings.as_str(), r#"{"lava":true}"#);
 }
 
 #[test]
@@ -151,11 +151,7 @@ fn a_watcher_s_newer_ticket_ends_no_room() {
     seat(&server.say(watcher, &watch));
     server.say(player, START);
     let newer = ticket_in(&server.hear(watcher));
-    server.say(player, LEAVE);
-    assert_eq!(server.directory.room_count(), 0);
-    server.close(player);
-    server.close(watcher);
-
+    let mut server = server.restarted();
     let player = server.connect();
     let returned = seat(&server.say(player, &with_ticket(1, "", &made.ticket)));
     assert_eq!((returned.room.id, returned.room.epoch), (made.room.id, 1));
@@ -264,14 +260,11 @@ fn settings_a_ticket_was_not_signed_with_are_passed_on_to_nobody() {
     let host = server.guest(1);
     let create = CREATE.replace('}', r#","settings":{"lava":true}}"#);
     let ticket = seat(&server.say(host, &create)).ticket;
-    server.say(host, LEAVE);
-    server.close(host);
+    let mut server = server.restarted();
     let come = |server: &mut Server, settings: &str| {
         let connection = server.connect();
         let text = with_ticket(1, "", &ticket).replace('}', &format!(r#","settings":{settings}}}"#));
         let room = seat(&server.say(connection, &text)).room;
-        server.say(connection, LEAVE);
-        server.close(connection);
         room.settings.as_str().to_string()
     };
     server.asked.clear();
@@ -281,6 +274,7 @@ fn settings_a_ticket_was_not_signed_with_are_passed_on_to_nobody() {
         let text = Entry::Request(Box::new(request.clone())).to_text(server.now);
         assert!(text.len() < 2_000, "{} bytes", text.len());
     }
+    let mut server = server.restarted();
     assert_eq!(come(&mut server, r#"{ "lava": true }"#), r#"{"lava":true}"#);
 }
 
@@ -296,10 +290,7 @@ fn a_room_that_was_locked_when_the_server_forgot_it_takes_its_members_back_for_a
     server.say(host, r#"{"type":"access","locked":true}"#);
     let tickets: Vec<String> =
         [host, guests[0], guests[1]].iter().map(|who| new_ticket(&mut server, *who)).collect();
-    for connection in [host, guests[0], guests[1]] {
-        server.say(connection, LEAVE);
-        server.close(connection);
-    }
+    let mut server = server.restarted();
     let back = |server: &mut Server, number: u32| {
         let connection = server.connect();
         let heard = server.say(connection, &with_ticket(number, "", &tickets[number as usize - 1]));
@@ -350,6 +341,7 @@ fn tickets_bring_nobody_more_seats_than_one_may_have() {
             ticket
         })
         .collect();
+    let mut server = server.restarted();
     let refusals: Vec<String> = tickets
         .iter()
         .enumerate()

@@ -7,7 +7,7 @@ use gaggle_lobby::message::server::Seated;
 use gaggle_lobby::node::ConnectionId;
 
 use crate::restarts::ticket;
-use crate::server::{FIND, LEAVE, STEP_OUT, Server, hello, join, seat, welcome};
+use crate::server::{CREATE, FIND, LEAVE, STEP_OUT, Server, hello, join, seat, welcome};
 
 /// Four who have played for a while, and the code of their room.
 fn full_room() -> (Server, Vec<ConnectionId>, RoomCode) {
@@ -142,4 +142,38 @@ fn a_server_that_lost_its_memory_calls_no_seat_somebody_elses() {
         let seated = seat(&server.say(connection, &text));
         assert_eq!((seated.returned, &seated.inherited[..]), (true, &[][..]), "{number}");
     }
+}
+
+#[test]
+fn resting_host_gives_way_to_awake_player() {
+    let mut server = Server::new();
+    let [host, other] = [1, 2].map(|number| server.guest(number));
+    let made = seat(&server.say(host, CREATE));
+    let joined = seat(&server.say(other, &join(made.room.code)));
+    let rest = |resting: bool| format!(r#"{{"type":"rest","resting":{resting}}}"#);
+    let wait = |server: &mut Server, tens: u32| {
+        for _ in 0..tens {
+            server.wait_secs(10);
+            for connection in [host, other] {
+                server.say(connection, r#"{"type":"touch"}"#);
+            }
+        }
+    };
+    // While no other player looks, and for a minute in any case, the host stays.
+    for connection in [host, other] {
+        server.say(connection, &rest(true));
+    }
+    wait(&mut server, 12);
+    assert_eq!(server.room_of(host).host, made.peer);
+    server.say(host, &rest(false));
+    server.say(other, &rest(false));
+    server.say(host, &rest(true));
+    wait(&mut server, 5);
+    assert_eq!(server.room_of(host).host, made.peer);
+    wait(&mut server, 2);
+    assert_eq!(server.room_of(host).host, joined.peer);
+    // Who looks again is a member like others.
+    server.say(host, &rest(false));
+    wait(&mut server, 1);
+    assert_eq!(server.room_of(host).host, joined.peer);
 }

@@ -1,5 +1,6 @@
 //! Every limit, lowered until somebody runs into it: they are told which kind it is, and whoever else is there is served.
 
+use gaggle_kit::Micros;
 use gaggle_lobby::message::server::SeatState;
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::rules::{Rate, Rates, Rules};
@@ -46,6 +47,144 @@ const LIMITS: &[Limit] = &[
     ("report", |rules| rules.rates.report = TWO, |server| one_says(server, &|_| REPORT.into()), RefusalCode::TooFast),
     ("report_per_address", |rules| rules.rates.report_per_address = TWO, |server| each_says(server, REPORT), RefusalCode::TooFast),
 ];
+
+#[test]
+fn last_places_are_for_those_with_a_ticket() {
+    let rules = Rules { connections_max: 64, rates: Rates::unlimited(), ..Rules::default() };
+    let mut server = Server::with_rules(rules);
+    let away = server.guest(1);
+    let ticket = seat(&server.say(away, CREATE)).ticket;
+    server.close(away);
+    // Players in rooms make way for no one.
+    let players: Vec<ConnectionId> = (2..64).map(|number| server.guest(number)).collect();
+    players.iter().for_each(|player| drop(seat(&server.say(*player, CREATE))));
+    let stranger = server.connect();
+    server.say(stranger, &hello(100));
+    assert_eq!(server.closed(stranger), Some(RefusalCode::ServerFull));
+    let back = server.connect();
+    let shown = hello(1).replace('}', &format!(r#","ticket":"{ticket}"}}"#));
+    welcome(&server.say(back, &shown));
+    assert!(players.iter().all(|player| server.closed(*player).is_none()));
+    server.close(players[0]);
+    server.close(players[1]);
+    let stranger = server.connect();
+    welcome(&server.say(stranger, &hello(100)));
+}
+
+#[test]
+fn proven_address_has_place_in_reserve_without_ticket() {
+    // Four places in reserve, two of them for proven addresses.
+    let rules = Rules { connections_max: 128, rates: Rates::unlimited(), ..Rules::default() };
+    let mut server = Server::with_rules(rules);
+    let (home, passing) = ("192.0.2.1", "192.0.2.2");
+    let played = server.connect_from(home);
+    server.say(played, &hello(1));
+    seat(&server.say(played, CREATE));
+    for _ in 0..6 {
+        server.wait_secs(10);
+        server.say(played, TOUCH);
+    }
+    server.close(played);
+    // A seat that is left at once proves nothing.
+    let brief = server.connect_from(passing);
+    server.say(brief, &hello(2));
+    seat(&server.say(brief, CREATE));
+    server.close(brief);
+    for number in 10..134 {
+        let player = server.guest(number);
+        seat(&server.say(player, CREATE));
+    }
+    for address in ["198.51.100.1", passing] {
+        let stranger = server.connect_from(address);
+        server.say(stranger, &hello(200));
+        assert_eq!(server.closed(stranger), Some(RefusalCode::ServerFull), "{address}");
+    }
+    let mut come = |number: u32| {
+        let back = server.connect_from(home);
+        server.say(back, &hello(number));
+        seat(&server.say(back, CREATE));
+        server.closed(back)
+    };
+    assert_eq!((come(300), come(301)), (None, None));
+    let last = server.connect_from(home);
+    server.say(last, &hello(302));
+    assert_eq!(server.closed(last), Some(RefusalCode::ServerFull), "the rest is for tickets");
+}
+
+#[test]
+fn prefix_of_one_customer_shares_every_rate() {
+    type Case = (&'static str, fn(&mut Rules), &'static str);
+    let cases: [Case; 4] = [
+        ("join", |rules| rules.rates.join_per_address = TWO, GUESS),
+        ("report", |rules| rules.rates.report_per_address = TWO, REPORT),
+        // Each says two: hello, and to be there.
+        ("message", |rules| rules.rates.message_per_address = Rate::per_secs(4, 4_000), TOUCH),
+        ("connect", |rules| rules.rates.connect = TWO, TOUCH),
+    ];
+    for (name, lower, said) in cases {
+        let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+        lower(&mut rules);
+        let mut server = Server::with_rules(rules);
+        let mut act = |address: String, number: u32| {
+            let connection = server.connect_from(&address);
+            if server.closed(connection).is_some() {
+                return false;
+            }
+            let greeted = server.say(connection, &hello(number));
+            let heard = server.say(connection, said);
+            let is_limited = |message: &ServerMessage| matches!(message, ServerMessage::Refused(refused) if refused.code == RefusalCode::TooFast);
+            !greeted.iter().chain(&heard).any(is_limited)
+        };
+        // 64 networks of one /56, then as many of one /48.
+        let of_56 = (0..64).filter(|nth| act(format!("2001:db8:0:{nth:x}::1"), *nth)).count();
+        let of_48 = (1..64).filter(|nth| act(format!("2001:db8:0:{:x}::1", nth << 8), 100 + nth)).count();
+        assert_eq!((of_56, of_48), (4, 4), "{name}");
+        assert!(act("198.51.100.1".into(), 1_000), "{name}: another customer");
+    }
+}
+
+#[test]
+fn prefix_of_one_customer_makes_few_rooms() {
+    let mut rates = Rates::unlimited();
+    rates.create_per_address = TWO;
+    let mut server = Server::with_rules(Rules { rates, ..Rules::default() });
+    let mut made = 0;
+    for nth in 0..256 {
+        let connection = server.connect_from(&format!("2001:db8:0:{nth:x}::1"));
+        server.say(connection, &hello(nth));
+        let heard = server.say(connection, CREATE);
+        made += usize::from(heard.iter().any(|message| matches!(message, ServerMessage::Seated(_))));
+    }
+    assert_eq!(made, 4, "two shares for a /56");
+    let other = server.guest(1_000);
+    seat(&server.say(other, CREATE));
+}
+
+#[test]
+fn idle_of_heaviest_network_make_way_first() {
+    let rules = Rules {
+        connections_max: 64,
+        connections_per_address_max: 20,
+        rates: Rates::unlimited(),
+        ..Rules::default()
+    };
+    let mut server = Server::with_rules(rules);
+    let player = server.guest(1);
+    seat(&server.say(player, CREATE));
+    let lone: Vec<ConnectionId> = (0..20).map(|_| server.connect()).collect();
+    // One customer with a /56 has as many as two addresses, not as many as 256.
+    let greedy: Vec<ConnectionId> =
+        (0..256).map(|nth| server.connect_from(&format!("2001:db8:0:{nth:x}::1"))).collect();
+    let stays =
+        |server: &Server, of: &[ConnectionId]| of.iter().filter(|id| server.closed(**id).is_none()).count();
+    assert_eq!(stays(&server, &greedy), 40);
+    let newcomers: Vec<ConnectionId> = (0..30).map(|_| server.connect()).collect();
+    for (newcomer, number) in newcomers.iter().zip(100..) {
+        welcome(&server.say(*newcomer, &hello(number)));
+    }
+    assert_eq!((stays(&server, &lone), stays(&server, &newcomers)), (20, 30));
+    assert!(stays(&server, &greedy) < 15 && server.closed(player).is_none());
+}
 
 #[test]
 fn whoever_reaches_a_limit_is_told_so_and_nobody_else_is_bothered() {
@@ -208,4 +347,29 @@ fn signals_grow(server: &mut Server) -> Option<RefusalCode> {
 /// A wish for another room than the one before.
 fn switching(kind: &str, nth: u32) -> String {
     format!(r#"{{"type":"{kind}","game":"gander","mode":"m{nth}","switch":true}}"#)
+}
+
+#[test]
+fn bytes_of_messages_are_limited_for_connection_and_address() {
+    let few = Rate { burst: 200_000, every: Micros::new(8) };
+    let long = format!(r#"{{"type":"touch","id":1,"more":"{}"}}"#, "x".repeat(50_000));
+    for is_of_address in [false, true] {
+        let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+        match is_of_address {
+            true => {
+                rules.rates.message_per_address = Rates::default().message_per_address;
+                rules.rates.message_bytes_per_address = few;
+            }
+            false => rules.rates.message_bytes = few,
+        }
+        let mut server = Server::with_rules(rules);
+        let mut passed = 0;
+        for number in 0..2 {
+            let connection = server.connect_from("10.7.7.7");
+            server.say(connection, &hello(number));
+            let passes = |_: &u32| !matches!(server.say(connection, &long)[..], [ServerMessage::Refused(_)]);
+            passed += (0..10).filter(passes).count();
+        }
+        assert_eq!(passed, if is_of_address { 3 } else { 6 }, "of one address: {is_of_address}");
+    }
 }

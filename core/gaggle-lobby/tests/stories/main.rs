@@ -4,8 +4,11 @@
 
 mod attackers;
 mod heirs;
+mod intruders;
 mod limits;
+mod networks;
 mod people;
+mod quick_match;
 mod restarts;
 mod rooms;
 mod server;

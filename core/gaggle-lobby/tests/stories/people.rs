@@ -189,6 +189,47 @@ fn a_duplicated_tab_plays_once_the_other_is_closed() {
 }
 
 #[test]
+fn take_over_with_nothing_to_take_is_refused() {
+    let mut server = Server::new();
+    let alone = server.guest(1);
+    assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RefusalCode::NotInRoom);
+    // Nor has anybody else the seat one has.
+    let before = seat(&server.say(alone, FIND)).room.id;
+    assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RefusalCode::NotInRoom);
+    assert_eq!(server.room_of(alone).id, before);
+}
+
+#[test]
+fn resumed_client_without_name_keeps_its_name() {
+    let mut server = Server::new();
+    let page = server.connect();
+    let named = r#"{"type":"hello","key":"key-of-guest-number-2","name":"Nia"}"#;
+    let token = welcome(&server.say(page, named)).resume;
+    server.say(page, FIND);
+    let resume =
+        |token: &str| format!(r#"{{"type":"hello","key":"key-of-guest-number-2","resume":"{token}"}}"#);
+    let own_name = |server: &mut Server, page| {
+        let room = server.room_of(page);
+        room.players().next().map(|member| member.name.to_string())
+    };
+    // While the server still has the older connection, and when it knows that it is lost.
+    let again = server.connect();
+    let greeting = welcome(&server.say(again, &resume(&token)));
+    assert_eq!((greeting.name.as_str(), own_name(&mut server, again).as_deref()), ("Nia", Some("Nia")));
+    server.close(again);
+    let third = server.connect();
+    let greeting = welcome(&server.say(third, &resume(&greeting.resume)));
+    assert_eq!((greeting.name.as_str(), own_name(&mut server, third).as_deref()), ("Nia", Some("Nia")));
+    // Whoever says another name is called by that in both places or in none.
+    server.say(third, r#"{"type":"profile","name":"Nia the Bold"}"#);
+    server.close(third);
+    let fourth = server.connect();
+    let greeting = welcome(&server.say(fourth, &resume(&greeting.resume)));
+    assert_eq!(own_name(&mut server, fourth).as_deref(), Some(greeting.name.as_str()));
+    assert_eq!(greeting.name.as_str(), "Nia the Bold");
+}
+
+#[test]
 fn two_tabs_of_one_browser_are_two_players_of_one_person() {
     let mut server = Server::new();
     let mut tab = |seat: &str| {
@@ -294,6 +335,7 @@ fn a_ticket_that_is_altered_or_expired_brings_no_seat_and_says_so() {
     assert!(try_ticket(&mut server, &flipped).starts_with("bad-ticket"));
     assert!(try_ticket(&mut server, "nonsense").starts_with("bad-ticket"));
     // The right one recreates the room of somebody whom the server has forgotten.
+    let mut server = server.restarted();
     assert_eq!(try_ticket(&mut server, &ticket), "Welcome");
     server.wait(Micros::from_secs(7_200));
     assert!(try_ticket(&mut server, &ticket).contains("expired"));

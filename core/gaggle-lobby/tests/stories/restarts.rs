@@ -10,8 +10,7 @@ use crate::signals_and_results::{peer, report};
 #[test]
 fn tickets_are_renewed_with_everything_they_say_about_a_room() {
     let mut server = Server::new();
-    let host = server.player(1);
-    let guest = server.player(2);
+    let [host, guest] = server.gathered(1..3).try_into().unwrap();
     let guest_peer = peer(&server, guest);
     server.hear(guest);
     let hand_over = format!(r#"{{"type":"host","peer":"{guest_peer}"}}"#);
@@ -108,7 +107,7 @@ fn nobody_decides_a_match_before_the_others_can_be_back() {
     stay(&mut server, &everybody, 50);
     assert_eq!(server.records, []);
     stay(&mut server, &everybody, 20);
-    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Accepted]);
+    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Agreed]);
 }
 
 #[test]
@@ -133,7 +132,7 @@ fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
         }
         stay(&mut server, &[first, second], 70);
         let verdicts: Vec<Verdict> = server.records.iter().map(|record| record.verdict).collect();
-        assert_eq!(verdicts, [Verdict::Accepted], "{end}");
+        assert_eq!(verdicts, [Verdict::Agreed], "{end}");
         // Who never comes back was not there, in the end.
         let mut server = Server::new();
         let first = back(&mut server, 0, &tickets[0], "{}");
@@ -153,7 +152,7 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
     players[..3].iter().for_each(|player| drop(server.say(*player, &honest)));
     assert_eq!(server.records, [], "one has not said it");
     server.say(players[3], &honest);
-    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Accepted]);
+    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Agreed]);
 
     // Nor is it lost when the next begins before everybody has spoken.
     let mut server = Server::new();
@@ -162,7 +161,7 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
     players[..3].iter().for_each(|player| drop(server.say(*player, &honest)));
     server.say(players[0], r#"{"type":"finish"}"#);
     server.say(players[0], next);
-    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Accepted]);
+    assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Agreed]);
 
     // A friend on the last seat does not stand for whoever is not back.
     let mut server = Server::new();

@@ -87,6 +87,7 @@ fn a_room_of_another_build_refuses_with_both_builds_named() {
     let refused = refusal(&server.say(friend, &join(made.room.code)));
     assert_eq!(refused.code, RefusalCode::BadGame);
     assert!(refused.text.contains("\"7\""), "{}", refused.text);
+    assert_eq!(refused.game, Some("gander".parse().expect("a label")));
 }
 
 #[test]
@@ -294,6 +295,32 @@ fn a_room_ends_with_its_last_player_and_sends_watchers_home() {
 }
 
 #[test]
+fn resting_player_is_marked_until_back_or_replaced() {
+    let mut server = Server::new();
+    let first = server.player(1);
+    let second = server.player(2);
+    server.hear(first);
+    let rests = |server: &mut Server, of: gaggle_kit::PeerId, seen_by| {
+        server.room_of(seen_by).member(of).map(|member| member.resting)
+    };
+    let peer = server.room_of(second).members[1].peer;
+    for resting in [true, true, false, true] {
+        let before = rests(&mut server, peer, first);
+        server.say(second, &format!(r#"{{"type":"rest","resting":{resting}}}"#));
+        let told = if before == Some(resting) { &[][..] } else { &["rest"][..] };
+        assert_eq!(event_kinds(&server.hear(first)), told);
+        assert_eq!(rests(&mut server, peer, first), Some(resting));
+    }
+    // Another page in the same seat is looked at.
+    server.close(second);
+    server.hear(first);
+    let again = server.connect();
+    server.say(again, &hello(2));
+    assert_eq!(event_kinds(&server.hear(first)), ["returned", "rest"]);
+    assert_eq!(rests(&mut server, peer, first), Some(false));
+}
+
+#[test]
 fn a_match_starts_when_all_are_ready_and_another_follows() {
     let mut server = Server::new();
     let host = server.guest(1);
@@ -365,7 +392,7 @@ fn a_host_can_lock_hide_and_resize_the_room() {
 #[test]
 fn nobody_s_seat_is_cut_away() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    let players = server.gathered(0..3);
     assert_eq!(code(&server.say(players[0], r#"{"type":"access","seats":2}"#)), RefusalCode::BadSettings);
     server.say(players[2], LEAVE);
     assert!(matches!(
@@ -377,8 +404,7 @@ fn nobody_s_seat_is_cut_away() {
 #[test]
 fn who_is_kicked_stays_out() {
     let mut server = Server::new();
-    let host = server.player(1);
-    let rude = server.player(2);
+    let [host, rude] = server.gathered(1..3).try_into().unwrap();
     let room = server.room_of(host);
     let target = room.members[1].peer;
     let ticket = seat_ticket(&mut server, rude);
@@ -432,9 +458,7 @@ fn however_many_lists_are_watched_only_some_are_made_at_once_and_all_in_time() {
 #[test]
 fn what_happens_to_people_is_noted_with_connection_person_and_room() {
     let mut server = Server::new();
-    let host = server.player(1);
-    let rude = server.player(2);
-    let other = server.player(3);
+    let [host, rude, other] = server.gathered(1..4).try_into().unwrap();
     let room = server.room_of(host);
     let [host_is, rude_is, other_is] = [0, 1, 2].map(|at: usize| room.members[at].player);
     server.say(rude, r#"{"type":"finish"}"#);
@@ -690,7 +714,7 @@ fn a_member_that_says_nothing_is_taken_out() {
 #[test]
 fn the_list_of_open_rooms_follows_what_happens() {
     let mut server = Server::new();
-    let host = server.player(1);
+    let host = server.gathered(1..2)[0];
     let room = server.room_of(host);
     let watcher = server.guest(2);
     let heard = server.say(watcher, r#"{"type":"list","game":"gander"}"#);
@@ -699,7 +723,8 @@ fn the_list_of_open_rooms_follows_what_happens() {
     assert_eq!((rooms.rooms[0].code, rooms.rooms[0].players), (room.code, 1));
     assert_eq!(rooms.rooms[0].host.as_str(), "Guest 1");
     // Somebody joins: one change, a moment later.
-    let other = server.player(3);
+    let other = server.guest(3);
+    seat(&server.say(other, &join(room.code)));
     server.wait_secs(1);
     let heard = server.hear(watcher);
     let [ServerMessage::Rooms(change)] = &heard[..] else { panic!("{heard:?}") };

@@ -15,6 +15,7 @@ use gaggle_lobby::{
 };
 
 pub(crate) struct Server {
+    rules: Rules,
     pub(crate) now: Micros,
     pub(crate) node: Node,
     pub(crate) directory: Directory,
@@ -55,6 +56,7 @@ impl Server {
             lease: Micros::MAX,
         };
         let mut server = Server {
+            rules: rules.clone(),
             now,
             node: Node::new(now, rules.clone(), config),
             directory: Directory::new(rules),
@@ -73,6 +75,11 @@ impl Server {
         };
         server.drain();
         server
+    }
+
+    /// The same server without its memory and without connections.
+    pub(crate) fn restarted(&self) -> Server {
+        Server { now: self.now, next: self.next, ..Server::with_rules(self.rules.clone()) }
     }
 
     pub(crate) fn ticket_key(&self) -> TicketKey {
@@ -132,6 +139,11 @@ impl Server {
         while self.now < end {
             self.now = (self.now + Micros::from_millis(100)).min(end);
             self.node.handle_timeout(self.now);
+            // Thousands of searches are gone through piece by piece.
+            while self.node.poll_timeout().is_some_and(|at| at <= self.now) {
+                self.drain();
+                self.node.handle_timeout(self.now);
+            }
             self.directory.handle_timeout(self.now);
             self.drain();
         }
@@ -224,6 +236,19 @@ impl Server {
         let heard = self.say(connection, &hello(number));
         assert!(matches!(heard[0], ServerMessage::Welcome(_)), "{heard:?}");
         connection
+    }
+
+    /// The first makes a public room, and the others join it by its code.
+    pub(crate) fn gathered(&mut self, numbers: std::ops::Range<u32>) -> Vec<ConnectionId> {
+        let create = CREATE.replace('}', r#","drop_in":true}"#);
+        let mut room = None;
+        let mut come = |number: u32| {
+            let connection = self.guest(number);
+            let wish = room.map_or(create.clone(), join);
+            room = Some(seat(&self.say(connection, &wish)).room.code);
+            connection
+        };
+        numbers.map(&mut come).collect()
     }
 
     /// Somebody who found a seat.

@@ -133,7 +133,7 @@ fn a_result_counts_when_those_who_were_there_agree() {
     server.hear(players[0]);
     server.say(players[2], &report);
     let [record] = &server.records[..] else { panic!("{:?}", server.records) };
-    assert_eq!(record.verdict, Verdict::Accepted);
+    assert_eq!(record.verdict, Verdict::Agreed);
     let sheet: Vec<(i64, u8)> = record.scores.iter().map(|line| (line.score, line.place)).collect();
     assert_eq!(sheet, [(300, 1), (100, 3), (200, 2)]);
     // Everybody hears of it, once, and that the match is over.
@@ -142,9 +142,7 @@ fn a_result_counts_when_those_who_were_there_agree() {
     assert_eq!(results.count(), 1);
     // Whoever says it again hears the same and changes nothing.
     let again = server.say(players[1], &report);
-    assert!(
-        matches!(&again[..], [ServerMessage::MatchResult(result)] if result.verdict == Verdict::Accepted)
-    );
+    assert!(matches!(&again[..], [ServerMessage::MatchResult(result)] if result.verdict == Verdict::Agreed));
     assert_eq!(server.records.len(), 1);
 }
 
@@ -178,13 +176,13 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
 #[test]
 fn a_match_that_was_stored_before_counts_as_it_was_stored() {
     let mut server = Server::new();
-    server.stored_before = Some(Verdict::Accepted);
+    server.stored_before = Some(Verdict::Agreed);
     let (player, other) = (server.player(1), server.player(2));
     let report = report(&server, &[player], &[500]);
     server.say(other, LEAVE);
     server.hear(player);
     server.say(player, &report);
-    assert_eq!(server.records[0].verdict, Verdict::Unverified, "nobody else is there any more");
+    assert_eq!(server.records[0].verdict, Verdict::Claimed, "nobody else is there any more");
     let heard = server.say(player, &report);
     let answers: Vec<Verdict> = heard
         .iter()
@@ -193,16 +191,16 @@ fn a_match_that_was_stored_before_counts_as_it_was_stored() {
             _ => None,
         })
         .collect();
-    assert_eq!(answers, [Verdict::Accepted]);
+    assert_eq!(answers, [Verdict::Agreed]);
 }
 
 #[test]
 fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing() {
-    for (count, verdict) in [(3, Verdict::Accepted), (2, Verdict::Disputed)] {
+    for (count, verdict) in [(3, Verdict::Agreed), (2, Verdict::Disputed)] {
         let mut server = Server::new();
         let players: Vec<_> = (0..count).map(|number| server.player(number)).collect();
         let honest = report(&server, &players, &[10, 20, 30]);
-        let forged = report(&server, &players, &[99_999, 0, 0]);
+        let forged = report(&server, &players, &[999, 0, 0]);
         server.say(players[0], &forged);
         players[1..].iter().for_each(|player| drop(server.say(*player, &honest)));
         assert_eq!(server.records[0].verdict, verdict);
@@ -211,14 +209,14 @@ fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing(
 }
 
 #[test]
-fn a_solo_result_is_kept_as_unverified() {
+fn a_solo_result_is_kept_as_a_claim() {
     let mut server = Server::new();
     let player = server.player(1);
     let report = report(&server, &[player], &[500]);
     let heard = server.say(player, &report);
     assert!(heard.iter().any(|message| matches!(message,
         ServerMessage::MatchResult(result) if result.verdict == Verdict::Pending)));
-    assert_eq!(server.records[0].verdict, Verdict::Unverified);
+    assert_eq!(server.records[0].verdict, Verdict::Claimed);
 }
 
 #[test]
@@ -231,7 +229,7 @@ fn a_silent_witness_is_not_waited_for_for_ever() {
     server.wait_secs(9);
     assert!(server.records.is_empty());
     server.wait_secs(2);
-    assert_eq!(server.records[0].verdict, Verdict::Accepted);
+    assert_eq!(server.records[0].verdict, Verdict::Agreed);
 }
 
 #[test]
@@ -242,7 +240,7 @@ fn whoever_leaves_after_reporting_has_still_been_heard() {
     server.say(players[0], &report);
     server.say(players[0], LEAVE);
     server.say(players[1], &report);
-    assert_eq!(server.records[0].verdict, Verdict::Accepted);
+    assert_eq!(server.records[0].verdict, Verdict::Agreed);
     assert_eq!(server.records[0].scores.len(), 2);
 }
 
@@ -255,7 +253,7 @@ fn the_last_to_leave_closes_the_books() {
     server.say(players[1], &report);
     players.iter().for_each(|player| drop(server.say(*player, LEAVE)));
     assert_eq!(server.records.len(), 1);
-    assert_eq!(server.records[0].verdict, Verdict::Accepted);
+    assert_eq!(server.records[0].verdict, Verdict::Agreed);
 }
 
 #[test]
@@ -274,7 +272,7 @@ fn a_match_that_could_not_be_stored_is_stored_when_somebody_says_it_again() {
     server.say(players[0], &report);
     let heard = server.say(players[1], &report);
     assert!(
-        matches!(heard.last(), Some(ServerMessage::MatchResult(result)) if result.verdict == Verdict::Accepted)
+        matches!(heard.last(), Some(ServerMessage::MatchResult(result)) if result.verdict == Verdict::Agreed)
     );
 }
 

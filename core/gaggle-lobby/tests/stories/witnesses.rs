@@ -21,7 +21,7 @@ fn guests_who_came_a_moment_ago_decide_no_match() {
     assert_eq!(server.room_of(players[0]).status, Status::Playing);
     let honest = report(&server, &players, &HONEST);
     players.iter().for_each(|player| drop(server.say(*player, &honest)));
-    expect(&server, Verdict::Accepted, &HONEST);
+    expect(&server, Verdict::Agreed, &HONEST);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn one_guest_who_reports_ends_nobody_s_match() {
     assert_eq!((room.status, room.members.len()), (Status::Playing, 2));
     let honest = report(&server, &players, &HONEST);
     players.iter().for_each(|player| drop(server.say(*player, &honest)));
-    expect(&server, Verdict::Accepted, &HONEST);
+    expect(&server, Verdict::Agreed, &HONEST);
 }
 
 #[test]
@@ -53,16 +53,18 @@ fn guests_who_pass_through_one_after_another_are_no_more_than_their_time() {
     }
     let honest = report(&server, &players, &HONEST);
     players.iter().for_each(|player| drop(server.say(*player, &honest)));
-    expect(&server, Verdict::Accepted, &HONEST);
+    expect(&server, Verdict::Agreed, &HONEST);
 }
 
 #[test]
 fn a_host_who_sends_the_others_away_before_reporting_has_confirmed_nothing() {
     for (count, kicked, verdict) in
-        [(2, 1, Verdict::Unverified), (3, 2, Verdict::Unverified), (3, 1, Verdict::Accepted)]
+        [(2, 1, Verdict::Claimed), (3, 2, Verdict::Claimed), (3, 1, Verdict::Agreed)]
     {
         let mut server = Server::new();
-        let players = play(&mut server, count, 60);
+        // Where players meet by `find` no host sends them away.
+        let players = server.gathered(0..count);
+        stay(&mut server, &players, 60);
         let forged = report(&server, &players[..2], &FORGED);
         for player in players.iter().rev().take(kicked) {
             let kick = format!(r#"{{"type":"kick","peer":"{}"}}"#, peer(&server, *player));
@@ -107,7 +109,7 @@ fn guests_decide_nothing_while_those_who_play_have_lost_their_connection() {
         .collect();
     let honest = report(&server, &back, &HONEST);
     back.iter().for_each(|player| drop(server.say(*player, &honest)));
-    expect(&server, Verdict::Accepted, &HONEST);
+    expect(&server, Verdict::Agreed, &HONEST);
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn who_is_left_alone_by_a_crash_is_believed_without_being_confirmed() {
     stay(&mut server, &players[..1], 30);
     assert_eq!(server.records, [], "they may come back and say it, too");
     stay(&mut server, &players[..1], 31);
-    expect(&server, Verdict::Unverified, &HONEST);
+    expect(&server, Verdict::Claimed, &HONEST);
 }
 
 #[test]
@@ -132,7 +134,7 @@ fn the_word_of_one_who_crashed_is_not_needed_when_most_have_spoken() {
     players[..2].iter().for_each(|player| drop(server.say(*player, &honest)));
     assert_eq!(server.records, []);
     stay(&mut server, &players[..2], 11);
-    expect(&server, Verdict::Accepted, &[1, 2, 3]);
+    expect(&server, Verdict::Agreed, &[1, 2, 3]);
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn a_guest_cannot_void_what_somebody_played_alone() {
     server.say(guest, &nonsense);
     server.say(guest, LEAVE);
     server.say(players[0], &honest);
-    expect(&server, Verdict::Unverified, &[700]);
+    expect(&server, Verdict::Claimed, &[700]);
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn who_came_late_confirms_what_the_others_say() {
     stay(&mut server, &players, 5);
     let honest = report(&server, &players, &HONEST);
     players.iter().for_each(|player| drop(server.say(*player, &honest)));
-    expect(&server, Verdict::Accepted, &HONEST);
+    expect(&server, Verdict::Agreed, &HONEST);
 }
 
 #[test]
@@ -180,7 +182,7 @@ fn coming_and_going_pushes_nobody_out_of_the_match() {
         server.close(guest);
     }
     server.say(players[1], &honest);
-    expect(&server, Verdict::Accepted, &HONEST);
+    expect(&server, Verdict::Agreed, &HONEST);
 }
 
 /// So many who have played for so long.

@@ -13,9 +13,8 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
-use gaggle_lobby::TicketSigner;
+use gaggle_lobby::{Claims, TicketSigner};
 use gaggle_native::random_peer;
-use gaggle_relay::loopback::claims;
 use gaggle_rtc::{Certificate, Out, Role, RtcChannel, stun};
 use tungstenite::{Message, WebSocket};
 
@@ -148,7 +147,7 @@ fn connect(from: [u8; 4], address: SocketAddr, url: &str) -> Option<WebSocket<Tc
 
 fn forge(url: &str, address: SocketAddr) {
     let signer = TicketSigner::from_secret(&[66; 32]);
-    let ticket = signer.sign(&claims(0, random_peer().unwrap(), 1, u64::from(u32::MAX)));
+    let ticket = signer.sign(&Claims::bare(0, random_peer().unwrap(), 1, u64::from(u32::MAX)));
     let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
     for nth in (0..FORGERS).cycle() {
         // Whoever is not even let in tries again from elsewhere.

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
+use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
 use gaggle_lobby::TicketSigner;
-use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
@@ -24,7 +24,7 @@ pub(crate) fn after_restart(clock: &Clock) -> f64 {
         let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
         links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
     });
-    (0..2).for_each(|nth| pair[nth].peer_up(clock.now(), ids[1 - nth]));
+    (0..2).for_each(|nth| pair[nth].add_peer(clock.now(), ids[1 - nth]));
     hear(clock, &mut pair, ids, clock.now());
     relay.stop();
     let stopped = Instant::now();
@@ -45,7 +45,7 @@ pub(crate) fn after_restart(clock: &Clock) -> f64 {
 }
 
 /// Until each has heard something the other said after this.
-fn hear(clock: &Clock, pair: &mut [Links; 2], ids: [PeerId; 2], since: Micros) {
+fn hear(clock: &Clock, pair: &mut [NativeMesh; 2], ids: [PeerId; 2], since: Micros) {
     let began = clock.now();
     let mut heard = [Micros::ZERO; 2];
     while heard.iter().any(|heard| *heard <= since) {
@@ -56,7 +56,7 @@ fn hear(clock: &Clock, pair: &mut [Links; 2], ids: [PeerId; 2], since: Micros) {
 }
 
 /// Lets both speak once. When what each heard was said.
-fn step(clock: &Clock, pair: &mut [Links; 2], ids: [PeerId; 2]) -> [Micros; 2] {
+fn step(clock: &Clock, pair: &mut [NativeMesh; 2], ids: [PeerId; 2]) -> [Micros; 2] {
     let mut newest = [Micros::ZERO; 2];
     for (nth, links) in pair.iter_mut().enumerate() {
         let now = clock.now();
@@ -65,7 +65,7 @@ fn step(clock: &Clock, pair: &mut [Links; 2], ids: [PeerId; 2]) -> [Micros; 2] {
                 newest[nth] = newest[nth].max(Micros::new(u64::from_le_bytes(bytes.try_into().unwrap())));
             }
         }
-        while links.next_signal().is_some() {}
+        while links.poll_signal().is_some() {}
         let _ = links.send(now, ids[1 - nth], Channel::Unreliable, &now.get().to_le_bytes());
     }
     std::thread::sleep(Duration::from_millis(2));

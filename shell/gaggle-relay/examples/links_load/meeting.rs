@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Channel, Event, Links, LinksConfig, Path, Transport};
-use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, Transport};
+use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
 
 use crate::relay_process::ticket;
 use crate::{RelayProcess, median};
@@ -28,7 +28,7 @@ pub(crate) fn relay_after_failure(clock: &Clock) -> f64 {
 /// Two in one room.
 struct Pair {
     ids: [PeerId; 2],
-    links: [Links; 2],
+    links: [NativeMesh; 2],
     began: Micros,
     met: Option<Micros>,
 }
@@ -55,14 +55,14 @@ impl Pair {
         let began = clock.now();
         let mut links =
             ids.map(|me| links(me, &ticket(room, me), servers, LinksConfig::default(), me.to_u128() as u64));
-        (0..2).for_each(|nth| links[nth].peer_up(began, ids[1 - nth]));
+        (0..2).for_each(|nth| links[nth].add_peer(began, ids[1 - nth]));
         Pair { ids, links, began, met: None }
     }
 
     fn step(&mut self, clock: &Clock, signals: bool, path: Path) {
         for nth in 0..2 {
             let (now, other) = (clock.now(), self.ids[1 - nth]);
-            while let Some((_, signal)) = self.links[nth].next_signal() {
+            while let Some((_, signal)) = self.links[nth].poll_signal() {
                 if signals {
                     self.links[1 - nth].handle_signal(now, self.ids[nth], &signal).unwrap();
                 }

@@ -5,9 +5,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use gaggle_kit::PeerId;
-use gaggle_lobby::TicketSigner;
+use gaggle_lobby::{Claims, TicketSigner};
 use gaggle_relay::RelayConfig;
-use gaggle_relay::loopback::{Loopback, claims};
+use gaggle_relay::loopback::Loopback;
 
 const SECRET: [u8; 32] = [7; 32];
 
@@ -47,7 +47,7 @@ pub(crate) fn run(limits: &str) {
 /// A ticket for a room of any of these relays.
 pub(crate) fn ticket(room: u64, peer: PeerId) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-    TicketSigner::from_secret(&SECRET).sign(&claims(room, peer, 1, now + 3_600))
+    TicketSigner::from_secret(&SECRET).sign(&Claims::bare(room, peer, 1, now + 3_600))
 }
 
 /// The process, ended when dropped.

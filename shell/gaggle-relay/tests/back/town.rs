@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::{Leg, Line, LineEvent, RelayClient, RelayFrame, RelayHandle};
-use gaggle_link::{Busy, Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
-use gaggle_lobby::TicketSigner;
-use gaggle_relay::loopback::claims;
+use gaggle_link::relay::{Leg, Line, LineEvent, RelayCarrier, RelayClient, RelayFrame};
+use gaggle_link::{
+    Busy, Channel, Event, Links, LinksConfig, Mesh, NoDirect, Path, PathConfig, PlatformCarriers, Transport,
+};
+use gaggle_lobby::{Claims, TicketSigner};
 use gaggle_relay::{ConnectionId, Out, Relay, RelayConfig, Request};
 
 /// How finely time passes.
@@ -245,7 +246,7 @@ impl Line for TownLine {
 /// Two who talk to each other.
 pub(crate) struct Company {
     town: Rc<RefCell<Town>>,
-    links: [Links; 2],
+    links: [Links<NoDirect, TownLine>; 2],
     asleep: [bool; 2],
     /// When the newest of what each heard was said.
     heard: [Micros; 2],
@@ -271,18 +272,18 @@ impl Company {
             Leg::ALL.into_iter().filter(|leg| *leg == Leg::Socket || best == Path::Relay).collect();
         let links = [0, 1].map(|machine| {
             let me = IDS[machine];
-            let ticket = town.borrow().signer.sign(&claims(1, me, 1, UNIX_SECONDS + 7_200));
+            let ticket = town.borrow().signer.sign(&Claims::bare(1, me, 1, UNIX_SECONDS + 7_200));
             let line = TownLine { town: Rc::clone(&town), machine };
-            let relay = RelayHandle::new(RelayClient::new(me, &ticket, &legs), line);
+            let relay = RelayCarrier::new(RelayClient::new(me, &ticket, &legs), line);
             let paths = PathConfig { allowed: allowed.clone(), ..PathConfig::default() };
             let config = LinksConfig { paths, ..LinksConfig::default() };
-            Links::new(me, config, machine as u64, None, Some(&relay))
+            Links::new(me, config, machine as u64, PlatformCarriers { direct: None, relay: Some(relay) })
         });
         let mut company = Company { town, links, asleep: [false; 2], heard: [Micros::ZERO; 2] };
         company.start_relay();
         for machine in 0..2 {
             let now = company.now();
-            company.links[machine].peer_up(now, IDS[1 - machine]);
+            company.links[machine].add_peer(now, IDS[1 - machine]);
         }
         company
     }
@@ -319,7 +320,7 @@ impl Company {
                         self.heard[machine] = self.heard[machine].max(said);
                     }
                 }
-                while links.next_signal().is_some() {}
+                while links.poll_signal().is_some() {}
                 if (now.get() / TICK.get()).is_multiple_of(EVERY_TICKS) {
                     let message = now.get().to_le_bytes();
                     let _ = links.send(now, IDS[1 - machine], Channel::Unreliable, &message);

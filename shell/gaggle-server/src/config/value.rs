@@ -1,12 +1,14 @@
 //! How values of settings are written and read.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use gaggle_kit::Micros;
+use gaggle_lobby::view::Verdict;
 
 use super::{Config, LogFormat};
+use crate::client_address::Prefix;
 
 /// One line of the table of settings.
 pub(super) struct Setting {
@@ -165,13 +167,28 @@ impl SettingValue for SocketAddr {
     }
 }
 
-impl SettingValue for IpAddr {
-    fn parse(text: &str) -> Result<IpAddr, String> {
-        text.parse().map_err(|_| "an address, as 10.0.0.1".into())
+impl SettingValue for Prefix {
+    fn parse(text: &str) -> Result<Prefix, String> {
+        text.parse().map_err(|error: crate::client_address::ParsePrefixError| error.to_string())
     }
 
     fn show(&self) -> String {
         self.to_string()
+    }
+}
+
+impl SettingValue for Verdict {
+    fn parse(text: &str) -> Result<Verdict, String> {
+        match text {
+            "claimed" => Ok(Verdict::Claimed),
+            "agreed" => Ok(Verdict::Agreed),
+            "refereed" => Ok(Verdict::Refereed),
+            _ => Err("claimed, agreed or refereed".into()),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.as_str().into()
     }
 }
 

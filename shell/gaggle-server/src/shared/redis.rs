@@ -2,12 +2,13 @@
 //! its own for what others tell it.
 //!
 //! Entries are numbered by their node and the script leaves out what it has seen, so that a batch can be sent again
-//! after a lost connection. Entries get the Redis' own time: one clock for all. Each names the one before it: a Redis
+//! after a lost connection. An entry's time is what its writer makes of the entries before it and of what has passed since, and
+//! never goes back; the clock of the Redis is not asked. Each names the one before it: a Redis
 //! that lost its last entries, as one that writes to disk once a second does when it is killed, or one that stands in for
 //! another, goes on from an earlier one, and whoever has taken those that are lost must begin again.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
 use gaggle_lobby::NodeId;
@@ -38,17 +39,21 @@ const INBOX_TTL_SECONDS: i64 = 120;
 const INBOX_MAX: usize = 10_000;
 
 /// Servers that write the log in another way have another one.
-const LOG_FORMAT: u32 = 2;
+const LOG_FORMAT: u32 = 3;
 
-/// KEYS: log, head (a hash: `at`, `time`, the `name` of the last entry, and the last number of each node). ARGV: node, then
-/// number and text of each entry. Writes those entries that are not there yet. Time never goes back, whatever the clock does.
+/// How long a node that starts waits for a sign that others write: more than one of them leaves between two.
+const SIGN_WITHIN: Duration = Duration::from_millis(3_000);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A log whose last entry is no older is as good as written to now.
+const FRESH: Micros = Micros::from_secs(2);
+
+/// KEYS: log, head (a hash: `at`, `time`, the `name` of the last entry, and the last number of each node). ARGV: node, the lobby's
+/// time as the node knows it, then number and text of each entry. Writes those entries that are not there yet. Time never goes back.
 const APPEND: &str = "
-local clock = redis.call('TIME')
-local now = clock[1] * 1000000 + clock[2]
 local head = redis.call('HMGET', KEYS[2], 'at', 'time', ARGV[1], 'name')
 local at, last, name = tonumber(head[1] or 0), tonumber(head[3] or 0), head[4] or ''
-now = string.format('%.0f', math.max(now, tonumber(head[2] or 0)))
-for i = 2, #ARGV, 2 do
+local now = string.format('%.0f', math.max(tonumber(ARGV[2]), tonumber(head[2] or 0)))
+for i = 3, #ARGV, 2 do
   local number = tonumber(ARGV[i])
   if number == 0 or number > last then
     at = at + 1
@@ -125,8 +130,8 @@ impl Store {
         self.client.get_multiplexed_async_connection_with_config(&config).await
     }
 
-    /// What is known at the moment.
-    pub(crate) async fn start(&self, rules: &Rules) -> RedisResult<Start> {
+    /// What is known at the moment. A process that has followed the log knows its time; another has a clock of its own.
+    pub(crate) async fn start(&self, rules: &Rules, known: Result<Micros, Clock>) -> RedisResult<Start> {
         let mut connection = self.connect().await?;
         let (at, name, text): (Option<u64>, Option<String>, Option<String>) = redis::cmd("HMGET")
             .arg(self.key("snapshot"))
@@ -134,14 +139,41 @@ impl Store {
             .query_async(&mut connection)
             .await?;
         let position = Position { at: at.unwrap_or(0), name: name.unwrap_or_default() };
-        let (seconds, micros): (u64, u64) = redis::cmd("TIME").query_async(&mut connection).await?;
-        let time = Micros::new(seconds * 1_000_000 + micros);
+        let time = match known {
+            Ok(time) => time,
+            Err(clock) => self.time_to_begin_with(&mut connection, clock).await?,
+        };
         let directory = match text.as_deref().map(Snapshot::from_text) {
             None => Directory::new(rules.clone()),
             Some(Ok(snapshot)) => Directory::from_snapshot(rules.clone(), snapshot),
             Some(Err(error)) => return Err(unreadable(&error.to_string())),
         };
         Ok(Start { directory, position, time })
+    }
+
+    /// The lobby's time for a process that has not followed the log. While others write it is theirs, whatever our clock shows. If none
+    /// does, nobody knows how long that has been: then the clock says.
+    async fn time_to_begin_with(
+        &self,
+        connection: &mut MultiplexedConnection,
+        clock: Clock,
+    ) -> RedisResult<Micros> {
+        let head = async |connection: &mut MultiplexedConnection| -> RedisResult<(Option<u64>, Option<u64>)> {
+            let (key, fields) = (self.key("head"), ["at", "time"]);
+            redis::cmd("HMGET").arg(key).arg(&fields).query_async(connection).await
+        };
+        let (at, last) = head(connection).await?;
+        let mut last = Micros::new(last.unwrap_or(0));
+        let start = Instant::now();
+        while at.is_some() && last + FRESH < clock.now() && start.elapsed() < SIGN_WITHIN {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let (now_at, time) = head(connection).await?;
+            last = Micros::new(time.unwrap_or(0));
+            if now_at != at {
+                return Ok(last);
+            }
+        }
+        Ok(last.max(clock.now()))
     }
 
     /// Carries parcels to the store until the server is gone, without entries of lives that are over.
@@ -163,7 +195,11 @@ impl Store {
             loop {
                 let current = contact.life();
                 batch.retain(|parcel| !matches!(parcel, Parcel::Entry { life, .. } if *life != current));
-                let Err(error) = self.send(&mut connection, &append, &keep, &batch).await else { break };
+                let Err(error) =
+                    self.send(&mut connection, &append, &keep, &batch, contact.lobby_time(clock.now())).await
+                else {
+                    break;
+                };
                 warn!(%error, "the store cannot be written to");
                 connection = None;
                 tokio::time::sleep(RETRY_AFTER).await;
@@ -182,13 +218,14 @@ impl Store {
         append: &Script,
         keep: &Script,
         batch: &[Parcel],
+        time: Micros,
     ) -> RedisResult<()> {
         let connection = match connection {
             Some(connection) => connection,
             None => connection.insert(self.connect().await?),
         };
         let mut entries = append.prepare_invoke();
-        entries.key(self.key("log")).key(self.key("head")).arg(self.node.to_string());
+        entries.key(self.key("log")).key(self.key("head")).arg(self.node.to_string()).arg(time.get());
         let (mut has_entries, mut tells) = (false, redis::pipe());
         let mut has_tells = false;
         for parcel in batch {
@@ -237,7 +274,7 @@ impl Store {
             let error = match self.read_on(&hub, &mut told, &contact).await {
                 Ok(()) => {
                     // Entries are missing or others than they were: begin again from what the store knows.
-                    match self.start(&rules).await {
+                    match self.start(&rules, Ok(contact.lobby_time(hub.now()))).await {
                         Ok(start) => {
                             error!(
                                 entry = start.position.at,

@@ -10,7 +10,7 @@ use gaggle_kit::PeerId;
 use gaggle_lobby::message::server::{OwnBest, PastMatch, TopEntry, TopList};
 use gaggle_lobby::view::{RatingChange, Verdict};
 use gaggle_lobby::{DisplayName, Label, MatchRecord, PlayerId, PlayerScore, RoomId};
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::ratings::{Rating, after_match};
 use super::{Outcome, Storage, StorageError};
@@ -56,9 +56,18 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE scores ADD COLUMN rating_before INTEGER;
     ALTER TABLE scores ADD COLUMN rating_after INTEGER;
 ",
+    "
+    ALTER TABLE scores ADD COLUMN signed_in INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE scores ADD COLUMN claimed INTEGER NOT NULL DEFAULT 0;
+    UPDATE matches SET verdict = 'agreed' WHERE verdict = 'accepted';
+    UPDATE matches SET verdict = 'claimed' WHERE verdict = 'unverified';
+",
 ];
 
-/// The best of one kind, confirmed or not, in the order of their index.
+/// How a result was found, as a number in the column `verified`.
+const KINDS: [Verdict; 3] = [Verdict::Claimed, Verdict::Agreed, Verdict::Refereed];
+
+/// The best of one kind, in the order of their index.
 const TOP: &str = "SELECT player, name, score, level, verified, at FROM best
     WHERE game = ?1 AND mode = ?2 AND verified = ?3 ORDER BY score DESC, at LIMIT ?4";
 /// The last matches of one person, in the order of their index.
@@ -81,6 +90,8 @@ impl From<rusqlite::Error> for StorageError {
 #[derive(Debug)]
 pub struct SqliteStorage {
     database: Connection,
+    /// From which on results count on boards and for ratings.
+    counted: Verdict,
 }
 
 impl SqliteStorage {
@@ -92,21 +103,49 @@ impl SqliteStorage {
         SqliteStorage::prepare(Connection::open(path)?)
     }
 
+    /// Boards and ratings count results found so, or better: by default those players of different networks agree on.
+    #[must_use]
+    pub fn counting(self, counted: Verdict) -> SqliteStorage {
+        SqliteStorage { counted, ..self }
+    }
+
     fn prepare(mut database: Connection) -> Result<SqliteStorage, StorageError> {
         database.busy_timeout(BUSY)?;
+        check_whole(&database)?;
         database.pragma_update(None, "journal_mode", "WAL")?;
         // With the journal written ahead, each commit is on disk before it returns.
         database.pragma_update(None, "synchronous", "FULL")?;
         migrate(&mut database)?;
-        Ok(SqliteStorage { database })
+        Ok(SqliteStorage { database, counted: Verdict::Agreed })
     }
+}
+
+/// Whether all of the file can be read. A damaged one would serve some and fail at others, and what is stored into it may be lost.
+fn check_whole(database: &Connection) -> Result<(), StorageError> {
+    let found = database.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    let damage = match found {
+        Ok(found) if found == "ok" => return Ok(()),
+        Ok(found) => found.lines().last().unwrap_or_default().to_string(),
+        Err(rusqlite::Error::SqliteFailure(error, text))
+            if matches!(error.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) =>
+        {
+            text.unwrap_or_else(|| error.to_string())
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Err(StorageError(format!(
+        "it is damaged ({damage}); put a copy in its place, or mend it: sqlite3 OLD .recover | sqlite3 NEW, or move it away \
+         to begin with an empty one"
+    )))
 }
 
 impl Storage for SqliteStorage {
     fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Outcome>, StorageError> {
         let transaction = self.database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let outcomes =
-            records.iter().map(|record| store_one(&transaction, record)).collect::<Result<_, _>>()?;
+        let outcomes = records
+            .iter()
+            .map(|record| store_one(&transaction, record, self.counted))
+            .collect::<Result<_, _>>()?;
         transaction.commit()?;
         Ok(outcomes)
     }
@@ -119,11 +158,11 @@ impl Storage for SqliteStorage {
         count: u8,
     ) -> Result<TopList, StorageError> {
         // Nobody is in one kind twice, so that the best of each are enough to have the best of both.
-        let kinds: &[bool] = if verified { &[true] } else { &[true, false] };
+        let counted = if verified { self.counted.max(Verdict::Agreed) } else { self.counted };
         let mut entries: Vec<TopEntry> = Vec::new();
         let mut statement = self.database.prepare_cached(TOP)?;
-        for kind in kinds {
-            let key = params![game.as_str(), mode.as_str(), kind, count];
+        for kind in (0..KINDS.len()).rev().filter(|kind| KINDS[*kind] >= counted) {
+            let key = params![game.as_str(), mode.as_str(), kind as i64, count];
             for entry in statement.query_map(key, read_entry)? {
                 entries.push(entry?);
             }
@@ -171,7 +210,11 @@ fn migrate(database: &mut Connection) -> Result<(), StorageError> {
 }
 
 /// Stores a match with everything that follows from it, unless it was stored before: then that counts.
-fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Outcome, StorageError> {
+fn store_one(
+    transaction: &Transaction<'_>,
+    record: &MatchRecord,
+    counted: Verdict,
+) -> Result<Outcome, StorageError> {
     let MatchRecord { room, round, game, mode, verdict, scores, level, digest, born, ended } = record;
     let is_new = transaction
         .prepare_cached("INSERT OR IGNORE INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
@@ -189,12 +232,14 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Outc
     if is_new == 0 {
         return read_outcome(transaction, *room, *round);
     }
-    let is_verified = *verdict == Verdict::Accepted;
     for line in scores {
-        let PlayerScore { peer, player, name, slot, score, place } = line;
+        let PlayerScore { peer, player, name, slot, score, place, signed_in, claimed } = line;
+        let found = if *claimed { Verdict::Claimed } else { *verdict };
+        let kind = KINDS.iter().position(|kind| *kind == found).unwrap_or(0);
         transaction
             .prepare_cached(
-                "INSERT INTO scores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, NULL, NULL)",
+                "INSERT INTO scores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, NULL, NULL,
+                     ?12, ?13)",
             )?
             .execute(params![
                 room.as_bytes(),
@@ -207,7 +252,9 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Outc
                 *ended as i64,
                 game.as_str(),
                 mode.as_str(),
-                peer.as_bytes()
+                peer.as_bytes(),
+                signed_in,
+                claimed
             ])?;
         transaction
             .prepare_cached(
@@ -220,14 +267,15 @@ fn store_one(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Outc
                 game.as_str(),
                 mode.as_str(),
                 player.as_bytes(),
-                is_verified,
+                kind as i64,
                 score,
                 level,
                 name.as_str(),
                 *ended as i64
             ])?;
     }
-    let ratings = if is_verified { rate(transaction, record)? } else { Vec::new() };
+    let is_counted = *verdict >= counted && *verdict > Verdict::Disputed;
+    let ratings = if is_counted { rate(transaction, record)? } else { Vec::new() };
     Ok(Outcome { verdict: *verdict, ratings })
 }
 
@@ -247,16 +295,29 @@ fn read_outcome(transaction: &Transaction<'_>, room: RoomId, round: u32) -> Resu
     Ok(Outcome { verdict: read_verdict(&verdict), ratings: ratings.collect::<Result<_, _>>()? })
 }
 
-/// Moves the ratings of those who played. Somebody who played on two seats counts with the first.
+/// Moves the ratings of those who played. A player on two seats counts with the first. Guests move those of guests alone:
+/// a key costs nothing to make, and to win against a hundred of them proves nothing of an account.
 fn rate(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<RatingChange>, StorageError> {
-    let MatchRecord { game, mode, scores, .. } = record;
-    let mut seen = BTreeSet::new();
-    let people: Vec<&PlayerScore> = scores.iter().filter(|line| seen.insert(line.player)).collect();
-    if people.len() < 2 {
-        return Ok(Vec::new());
+    let mut changes = Vec::new();
+    for signed_in in [true, false] {
+        let mut seen = BTreeSet::new();
+        let kind = record.scores.iter().filter(|line| line.signed_in == signed_in && !line.claimed);
+        let people: Vec<&PlayerScore> = kind.filter(|line| seen.insert(line.player)).collect();
+        if people.len() > 1 {
+            changes.extend(rate_kind(transaction, record, &people)?);
+        }
     }
+    Ok(changes)
+}
+
+fn rate_kind(
+    transaction: &Transaction<'_>,
+    record: &MatchRecord,
+    people: &[&PlayerScore],
+) -> Result<Vec<RatingChange>, StorageError> {
+    let MatchRecord { game, mode, .. } = record;
     let mut before = Vec::new();
-    for line in &people {
+    for line in people {
         let rating = read_rating(transaction, game, mode, line.player)?.unwrap_or_default();
         before.push((rating, line.place));
     }
@@ -315,7 +376,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<TopEntry> {
         name: read_name(row, 1)?,
         score: row.get(2)?,
         level: row.get(3)?,
-        verified: row.get(4)?,
+        verdict: KINDS[usize::from(row.get::<_, u8>(4)?).min(KINDS.len() - 1)],
         at: row.get::<_, i64>(5)? as u64,
     })
 }
@@ -352,7 +413,7 @@ mod tests {
     #[test]
     fn a_match_counts_once_however_often_it_is_stored() {
         let mut storage = memory();
-        let record = record(1, Verdict::Accepted, &[(1, 300), (2, 100)]);
+        let record = record(1, Verdict::Agreed, &[(1, 300), (2, 100)]);
         let first = storage.store(std::slice::from_ref(&record)).unwrap();
         let ratings = &first[0].ratings;
         assert_eq!(ratings.len(), 2);
@@ -369,16 +430,17 @@ mod tests {
 
     #[test]
     fn the_best_list_has_each_player_once_with_their_best() {
-        let mut storage = memory();
+        let mut storage = memory().counting(Verdict::Claimed);
         let matches = [
-            record(1, Verdict::Accepted, &[(1, 300), (2, 500)]),
-            record(2, Verdict::Accepted, &[(1, 400), (2, 100)]),
-            record(3, Verdict::Unverified, &[(1, 9_000)]),
+            record(1, Verdict::Agreed, &[(1, 300), (2, 500)]),
+            record(2, Verdict::Agreed, &[(1, 400), (2, 100)]),
+            record(3, Verdict::Claimed, &[(1, 9_000)]),
         ];
         storage.store(&matches).unwrap();
         let mut top = |verified| {
             let top = storage.top(&label("gander"), &label("team"), verified, 10).unwrap();
-            top.entries.iter().map(|entry| (entry.player, entry.score, entry.verified)).collect::<Vec<_>>()
+            let line = |entry: &TopEntry| (entry.player, entry.score, entry.verdict >= Verdict::Agreed);
+            top.entries.iter().map(line).collect::<Vec<_>>()
         };
         assert_eq!(top(true), [(player(2), 500, true), (player(1), 400, true)]);
         assert_eq!(top(false), [(player(1), 9_000, false), (player(2), 500, true)]);
@@ -389,16 +451,58 @@ mod tests {
     fn disputed_and_unverified_matches_move_no_rating() {
         let mut storage = memory();
         let disputed = MatchRecord { scores: Vec::new(), ..record(1, Verdict::Disputed, &[]) };
-        let solo = record(2, Verdict::Unverified, &[(1, 10)]);
+        let solo = record(2, Verdict::Claimed, &[(1, 10)]);
         let outcomes = storage.store(&[disputed, solo]).unwrap();
         assert!(outcomes.iter().all(|outcome| outcome.ratings.is_empty()));
         assert_eq!(storage.mine(player(1), &label("gander"), &label("team")).unwrap().rating, None);
     }
 
     #[test]
+    fn claimed_results_count_where_the_operator_says_so() {
+        let claimed = record(1, Verdict::Claimed, &[(1, 300), (2, 100)]);
+        for (counted, lines, ratings) in [(Verdict::Agreed, 0, 0), (Verdict::Claimed, 2, 2)] {
+            let mut storage = memory().counting(counted);
+            let outcome = &storage.store(std::slice::from_ref(&claimed)).unwrap()[0];
+            assert_eq!((outcome.verdict, outcome.ratings.len()), (Verdict::Claimed, ratings));
+            let top = storage.top(&label("gander"), &label("team"), false, 10).unwrap();
+            assert_eq!(top.entries.len(), lines, "{counted}");
+            assert!(top.entries.iter().all(|entry| entry.verdict == Verdict::Claimed));
+            assert!(storage.top(&label("gander"), &label("team"), true, 10).unwrap().entries.is_empty());
+            // The player sees its own in any case.
+            let mine = storage.mine(player(1), &label("gander"), &label("team")).unwrap();
+            assert_eq!((mine.matches.len(), mine.best.map(|best| best.verdict)), (1, Some(Verdict::Claimed)));
+        }
+    }
+
+    #[test]
+    fn line_without_report_is_a_claim_in_an_agreed_match() {
+        let mut storage = memory();
+        let mut record = record(1, Verdict::Agreed, &[(1, 300), (2, 100), (3, 900)]);
+        record.scores[2].claimed = true;
+        assert_eq!(storage.store(&[record]).unwrap()[0].ratings.len(), 2);
+        let top = storage.top(&label("gander"), &label("team"), false, 10).unwrap();
+        assert_eq!(top.entries.iter().map(|entry| entry.score).collect::<Vec<_>>(), [300, 100]);
+    }
+
+    #[test]
+    fn guests_do_not_move_ratings_of_accounts() {
+        let mut storage = memory();
+        for round in 1..20 {
+            let mut record = record(round, Verdict::Agreed, &[(1, 300), (100 + round as u8, 100)]);
+            record.scores[0].signed_in = true;
+            assert_eq!(storage.store(&[record]).unwrap()[0].ratings, []);
+        }
+        let mut record = record(50, Verdict::Agreed, &[(1, 300), (2, 100), (3, 50), (4, 20)]);
+        record.scores[..2].iter_mut().for_each(|line| line.signed_in = true);
+        let ratings = &storage.store(&[record]).unwrap()[0].ratings;
+        let moved: Vec<bool> = ratings.iter().map(|change| change.after > change.before).collect();
+        assert_eq!(moved, [true, false, true, false]);
+    }
+
+    #[test]
     fn one_person_on_two_seats_cannot_rate_themselves() {
         let mut storage = memory();
-        let record = record(1, Verdict::Accepted, &[(1, 10), (1, 20)]);
+        let record = record(1, Verdict::Agreed, &[(1, 10), (1, 20)]);
         assert_eq!(storage.store(&[record]).unwrap()[0].ratings, []);
     }
 
@@ -412,12 +516,12 @@ mod tests {
 
     #[test]
     fn the_best_list_is_full_even_if_somebody_is_in_it_twice() {
-        let mut storage = memory();
+        let mut storage = memory().counting(Verdict::Claimed);
         let confirmed: Vec<MatchRecord> = (1..=9)
-            .map(|who| record(u32::from(who), Verdict::Accepted, &[(who, 100 * i64::from(who))]))
+            .map(|who| record(u32::from(who), Verdict::Agreed, &[(who, 100 * i64::from(who))]))
             .collect();
         let alone: Vec<MatchRecord> = (1..=9)
-            .map(|who| record(u32::from(who) + 100, Verdict::Unverified, &[(who, 100 * i64::from(who) + 1)]))
+            .map(|who| record(u32::from(who) + 100, Verdict::Claimed, &[(who, 100 * i64::from(who) + 1)]))
             .collect();
         storage.store(&confirmed).unwrap();
         storage.store(&alone).unwrap();
@@ -479,9 +583,9 @@ mod tests {
         let matches: Vec<(u32, i64)> = mine.matches.iter().map(|past| (past.round, past.score)).collect();
         assert_eq!((matches, mine.best.map(|best| best.score)), (vec![(2, 70)], Some(70)));
         let known = MatchRecord { room: RoomId::from_bytes([9; 16]), ..record(1, Verdict::Disputed, &[]) };
-        let outcome = Outcome { verdict: Verdict::Accepted, ratings: Vec::new() };
+        let outcome = Outcome { verdict: Verdict::Agreed, ratings: Vec::new() };
         assert_eq!(storage.store(&[known]).unwrap(), [outcome]);
-        storage.store(&[record(3, Verdict::Accepted, &[(1, 300), (2, 100)])]).unwrap();
+        storage.store(&[record(3, Verdict::Agreed, &[(1, 300), (2, 100)])]).unwrap();
         let team = storage.mine(player(1), &label("gander"), &label("team")).unwrap();
         assert_eq!(team.matches.iter().map(|past| past.round).collect::<Vec<_>>(), [3, 1]);
         let top = storage.top(&label("gander"), &label("team"), true, 10).unwrap();
@@ -501,6 +605,8 @@ mod tests {
             slot: Slot::at(slot),
             score,
             place: place(score),
+            signed_in: false,
+            claimed: false,
         };
         MatchRecord {
             room: RoomId::from_bytes([9; 16]),

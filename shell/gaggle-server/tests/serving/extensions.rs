@@ -12,7 +12,7 @@ use gaggle_server::storage::{Outcome, Storage, StorageError};
 use gaggle_server::{Extensions, Lobby, Upgrade, UpgradedStream};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::guest::{FIND, PATIENCE, TestServer};
+use crate::guest::{CREATE, PATIENCE, TestServer};
 use crate::place::Place;
 
 /// Reads one short frame with a ticket in it and says whether it lets its holder in.
@@ -70,7 +70,7 @@ fn a_ticket_of_the_lobby_opens_a_relay() {
     let server = TestServer::with_extensions(|_| {}, extensions);
     let mut guest = server.guest();
     guest.hello(1);
-    let seat = guest.seat(FIND);
+    let seat = guest.seat(CREATE);
     assert_eq!(seat.relay.as_ref(), Some(&relay));
     guest.say(r#"{"type":"ice"}"#);
     let told = guest.hear_until(|message| match message {
@@ -93,7 +93,7 @@ fn a_ticket_of_the_lobby_opens_a_relay() {
     // Who was sent away has a ticket of an epoch that is over.
     let mut other = server.guest();
     other.hello(2);
-    let seat = other.seat(FIND);
+    let seat = other.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, seat.room.code));
     assert_eq!(show(&seat.ticket), "in 127.0.0.1");
     guest.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, seat.peer));
     guest.hear_until(|message| matches!(message, ServerMessage::NewTicket(_)).then_some(()));
@@ -138,7 +138,7 @@ fn results_are_kept_where_the_program_around_the_server_wants_them() {
         }),
         _ => None,
     });
-    assert_eq!(verdict, Verdict::Unverified);
+    assert_eq!(verdict, Verdict::Claimed);
     guest.say(r#"{"type":"mine","game":"gander"}"#);
     let rating = guest.hear_until(|message| match message {
         ServerMessage::OwnBest(mine) => Some(mine.rating),

@@ -13,6 +13,8 @@ use crate::place::Place;
 
 /// Nothing a test waits for takes longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// A public room whose host may send others away, until `find` brings one.
+pub(crate) const CREATE: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#;
 pub(crate) const FIND: &str = r#"{"type":"find","game":"gander","mode":"team"}"#;
 
 /// A server in this process, on a port of its own.
@@ -41,6 +43,9 @@ impl TestServer {
             listen: ([127, 0, 0, 1], 0).into(),
             data: place.path().into(),
             rate_limits: false,
+            local_metrics: true,
+            // All guests of a test are of one network.
+            results: gaggle_lobby::view::Verdict::Claimed,
             ..Config::default()
         };
         change(&mut config);

@@ -217,6 +217,9 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
         assert!(start.elapsed() < PATIENCE, "the deaf one is still there");
     }
     assert_in_peace(quiet, loud);
+    let (_, numbers) = crate::http::get(server.address, "/metrics", "");
+    let counted = "gaggle_connections_ended_total{code=\"too-slow\"} 1\n";
+    assert!(numbers.contains(counted), "{counted} is not in\n{numbers}");
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use gaggle_server::Extensions;
-use gaggle_server::assets::{Accepts, Asset, Assets};
+use gaggle_server::assets::{Accepts, Asset, Assets, Content};
 use gaggle_server::config::Secret;
 
 use crate::guest::{PATIENCE, TestServer};
@@ -25,6 +26,7 @@ fn health_readiness_and_numbers() {
         "gaggle_rooms_created_total 1\n",
         "gaggle_matches_stored_total 0\n",
         "gaggle_matches_not_stored_total 0\n",
+        "# TYPE gaggle_message_bytes_total counter\n",
         "# TYPE gaggle_message_handling_seconds histogram\n",
     ] {
         assert!(numbers.contains(line), "{line} is not in\n{numbers}");
@@ -45,6 +47,116 @@ fn numbers_are_not_for_those_behind_a_proxy() {
     });
     assert_eq!(get(server.address, "/metrics", "").0, 401);
     assert_eq!(get(server.address, "/metrics", "Authorization: Bearer right\r\n").0, 200);
+}
+
+#[test]
+fn numbers_need_token_unless_setting_says_otherwise() {
+    // A proxy on this machine that is not named, and says nothing, looks like a program on this machine.
+    let server = TestServer::with(|config| config.local_metrics = false);
+    assert_eq!(get(server.address, "/metrics", "").0, 401);
+    let server = TestServer::start();
+    assert_eq!(get(server.address, "/metrics", "").0, 200);
+    for hint in
+        ["Forwarded: for=192.0.2.1", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.1", "X-Forwarded-Proto: https"]
+    {
+        assert_eq!(get(server.address, "/metrics", &format!("{hint}\r\n")).0, 401, "{hint}");
+    }
+    // A page whose own name leads here.
+    let rebound = "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    assert_eq!(ask(server.address, rebound).status, 401);
+}
+
+#[test]
+fn operator_token_is_guessed_a_few_times_only() {
+    let server = TestServer::with(|config| {
+        config.operator_token = Some(Secret("right".into()));
+        config.proxies.0 = vec!["127.0.0.1".parse().unwrap()];
+    });
+    let show = |client: &str, token: &str| {
+        let headers = format!("X-Forwarded-For: {client}\r\nAuthorization: Bearer {token}\r\n");
+        get(server.address, "/operator/state", &headers).0
+    };
+    assert_eq!(show("192.0.2.1", "right"), 200);
+    let guessed: Vec<u16> = (0..20).map(|nth| show("192.0.2.1", &format!("guess-{nth}"))).collect();
+    assert_eq!(guessed[..5], [401; 5]);
+    assert_eq!(guessed[5..], [429; 15]);
+    assert_eq!(show("192.0.2.1", "right"), 429, "it could be the next guess");
+    assert_eq!(show("192.0.2.2", "right"), 200, "others are not held up");
+    let headers = "X-Forwarded-For: 192.0.2.2\r\nAuthorization: Bearer right\r\n";
+    let (_, numbers) = get(server.address, "/metrics", headers);
+    assert!(numbers.contains("gaggle_operator_guesses_total 5\n"), "{numbers}");
+}
+
+#[test]
+fn requests_of_one_address_are_paced() {
+    let server = TestServer::with(|config| {
+        config.rate_limits = true;
+        config.requests_per_address = 20;
+    });
+    // Eight connections that each ask as fast as they are answered.
+    let began = Instant::now();
+    let answered: usize = std::thread::scope(|scope| {
+        let ask = || {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+            let (mut answered, mut answer) = (0, [0; 4_096]);
+            while began.elapsed() < Duration::from_secs(3) {
+                if stream.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n").is_err() {
+                    break;
+                }
+                match stream.read(&mut answer) {
+                    Ok(count @ 1..) if answer[..count].starts_with(b"HTTP/1.1 200") => answered += 1,
+                    _ => break,
+                }
+            }
+            answered
+        };
+        let asking: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().map(|asking| asking.join().unwrap()).sum()
+    });
+    // 200 at once, then 20 a second; those that wait at the end are answered then.
+    let most = 200 + 20 * (began.elapsed().as_secs() as usize + 1) + 8;
+    assert!((200..=most).contains(&answered), "{answered} answers, not more than {most}");
+}
+
+#[test]
+fn connection_ends_after_its_thousandth_request() {
+    let server = TestServer::start();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(&b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n".repeat(999)).unwrap();
+    stream.write_all(b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).unwrap();
+    assert_eq!(answers.matches("HTTP/1.1 200").count(), 1_000);
+    assert_eq!(answers.matches("connection: close").count(), 1);
+}
+
+#[test]
+fn pages_say_what_they_run_and_who_may_frame_them() {
+    let place = crate::place::Place::new();
+    let page = "<!doctype html><script type=module>start()</script>";
+    std::fs::write(place.path().join("index.html"), page).unwrap();
+    std::fs::write(place.path().join("a.js"), "start()").unwrap();
+    let server = TestServer::with(|config| config.files = Some(place.path().into()));
+    let get = |path: &str| {
+        ask(server.address, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+    };
+    let answer = get("/");
+    let policy = answer.header("content-security-policy").unwrap();
+    let hash = gaggle_server::inline_scripts(page.as_bytes());
+    assert!(policy.contains(&format!("script-src 'self' 'wasm-unsafe-eval' '{}';", hash[0])), "{policy}");
+    assert_eq!(answer.header("x-frame-options"), Some("SAMEORIGIN"));
+    for path in ["/", "/a.js", "/health", "/nothing"] {
+        assert_eq!(get(path).header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(get(path).header("strict-transport-security"), None, "it is plain HTTP");
+    }
+    let own = TestServer::with(|config| {
+        config.files = Some(place.path().into());
+        config.page_policy = "default-src 'none'".into();
+    });
+    let answer = ask(own.address, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert_eq!(answer.header("content-security-policy"), Some("default-src 'none'"));
 }
 
 #[test]
@@ -101,11 +213,8 @@ fn what_is_no_websocket_is_told_so() {
     let no_key = format!("{upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n");
     assert_eq!(get(server.address, "/lobby", &no_key).0, 400);
     assert_eq!(get(server.address, "/nothing", "").0, 404);
-    let (status, _) = ask(
-        server.address,
-        "POST /lobby HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-    );
-    assert_eq!(status, 405);
+    let post = "POST /lobby HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    assert_eq!(ask(server.address, post).status, 405);
 }
 
 #[test]
@@ -131,10 +240,11 @@ fn files_are_served_and_remembered() {
         fn get(&self, path: &str, accepts: Accepts) -> Option<Asset> {
             let bytes: &'static [u8] = if accepts.gzip { b"small" } else { b"large" };
             (path == "/").then(|| Asset {
-                bytes: bytes::Bytes::from_static(bytes),
+                content: Content::Bytes(bytes::Bytes::from_static(bytes)),
                 content_type: "text/html; charset=utf-8",
                 encoding: accepts.gzip.then_some("gzip"),
                 etag: Some("v1".into()),
+                scripts: Arc::default(),
             })
         }
     }
@@ -148,10 +258,29 @@ fn files_are_served_and_remembered() {
 }
 
 pub(crate) fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, String) {
-    ask(address, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n"))
+    let answer = ask(
+        address,
+        &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n"),
+    );
+    (answer.status, answer.body)
 }
 
-fn ask(address: SocketAddr, request: &str) -> (u16, String) {
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let is_it = |line: &&str| line.split(':').next().is_some_and(|word| word.eq_ignore_ascii_case(name));
+        self.head.lines().find(is_it).and_then(|line| line.split_once(": ")).map(|(_, value)| value)
+    }
+}
+
+pub(crate) fn ask(address: SocketAddr, request: &str) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -159,7 +288,8 @@ fn ask(address: SocketAddr, request: &str) -> (u16, String) {
     stream.read_to_end(&mut answer).unwrap();
     let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.into())
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.into(), body: body.into() }
 }
 
 /// Only the first line: the connection stays open after it.

@@ -58,7 +58,7 @@ fn two_strangers_meet_signal_and_report() {
             }),
             _ => None,
         });
-        assert_eq!(verdict, Verdict::Accepted);
+        assert_eq!(verdict, Verdict::Claimed);
         assert!(ratings[0].after < ratings[1].after);
     }
     ada.say(r#"{"type":"top","game":"gander","mode":"team"}"#);
@@ -229,4 +229,31 @@ impl Driver {
         }
         panic!("it did not happen in time");
     }
+}
+
+#[test]
+fn turn_credentials_are_refused_without_a_room() {
+    let server = TestServer::with(|config| {
+        config.ice.0 = vec!["turn:turn.example:3478".into()];
+        config.turn_secret = Some(gaggle_server::config::Secret("shared-with-the-turn-server".into()));
+    });
+    let mut guest = server.guest();
+    let welcome = guest.hello(1);
+    assert!(!format!("{welcome:?}").contains("turn.example"), "{welcome:?}");
+    // How many servers come with a credential, or why there is none.
+    let ask = |guest: &mut Guest| {
+        guest.say(r#"{"type":"ice","id":5}"#);
+        guest.hear_until(|message| match message {
+            ServerMessage::IceServers(ice) => {
+                Some(Ok(ice.servers.iter().filter(|server| server.credential.is_some()).count()))
+            }
+            ServerMessage::Refused(refused) => Some(Err(refused.code)),
+            _ => None,
+        })
+    };
+    assert_eq!(ask(&mut guest), Err(RefusalCode::NotInRoom));
+    guest.seat(FIND);
+    assert_eq!(ask(&mut guest), Ok(1));
+    guest.say(r#"{"type":"leave"}"#);
+    assert_eq!(ask(&mut guest), Err(RefusalCode::NotInRoom));
 }

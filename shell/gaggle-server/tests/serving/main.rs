@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 
+mod clocks;
 mod extensions;
+mod files;
 mod guest;
 mod hostile;
 mod http;
 mod lobby;
 mod place;
+mod places;
 mod process;
 mod relay;
 mod shared;

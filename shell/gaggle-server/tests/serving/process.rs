@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use gaggle_lobby::view::{RoomEvent, Verdict};
 use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
 
-use crate::guest::{FIND, Guest, PATIENCE, hello};
+use crate::guest::{CREATE, FIND, Guest, PATIENCE, hello};
 use crate::http::get;
 use crate::place::{Place, lasting_port};
 
@@ -30,7 +30,7 @@ impl Process {
     fn start_with(data: &Path, port: u16, more: &[&str], log: Stdio) -> Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_gaggle-server"))
             .args(["--listen", &format!("127.0.0.1:{port}"), "--log", "warn", "--rate-limits", "false"])
-            .args(["--connections-per-address", "100000", "--drain", "2s"])
+            .args(["--connections-per-address", "100000", "--drain", "2s", "--local-metrics"])
             .arg("--data")
             .arg(data)
             .args(more)
@@ -48,6 +48,10 @@ impl Process {
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     fn terminate(&mut self) {
@@ -85,6 +89,98 @@ fn told_to_stop_it_says_goodbye_and_ends_well() {
 }
 
 #[test]
+fn member_who_stays_hears_bye_before_the_end() {
+    let place = Place::new();
+    let mut process = Process::start(place.path(), 0, &["--drain", "300ms"]);
+    let mut guests: Vec<Guest> = (0..20).map(|_| Guest::connect(process.address)).collect();
+    for (guest, number) in guests.iter_mut().zip(1..) {
+        guest.hello(number);
+        guest.seat(FIND);
+    }
+    process.terminate();
+    for guest in &mut guests {
+        guest.hear_until(|message| matches!(message, ServerMessage::Drain(_)).then_some(()));
+        assert_eq!(guest.hear_bye(), RefusalCode::Draining);
+    }
+    assert!(process.child.wait().unwrap().success());
+}
+
+/// What the program says when it is started like this, and whether it could start.
+fn output(arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_gaggle-server")).args(arguments).output().unwrap();
+    (output.status.success(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn check_finds_what_is_missing() {
+    let place = Place::new();
+    let missing = place.path().join("nothing").display().to_string();
+    let check = |arguments: &[&str]| output(&[arguments, &["--check"]].concat());
+    assert!(check(&["--files", &place.path().display().to_string()]).0);
+    let expected = format!("gaggle-server: `files` is `{missing}`, where there is no folder\n");
+    assert_eq!(check(&["--files", &missing]), (false, expected));
+    let expected = format!("gaggle-server: `token_keys` is `{missing}`, where there is no file\n");
+    assert_eq!(
+        check(&["--token-issuer", "https://issuer.example", "--token-keys", &missing]),
+        (false, expected)
+    );
+    let file = place.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert!(!check(&["--data", &file.display().to_string()]).0);
+}
+
+#[test]
+fn damaged_database_is_refused_with_what_to_do() {
+    let place = Place::new();
+    let path = place.path().join("gaggle.sqlite");
+    Process::start(place.path(), 0, &[]).kill();
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+        INSERT INTO best SELECT 'gander', 'team', randomblob(16), 0, i, 1, 'somebody with a name', i FROM n";
+    database.execute_batch(fill).unwrap();
+    database.pragma_update(None, "wal_checkpoint", "TRUNCATE").unwrap();
+    drop(database);
+    let start = ["--listen", "127.0.0.1:0", "--data", &place.path().display().to_string()].map(String::from);
+    let start: Vec<&str> = start.iter().map(String::as_str).collect();
+    // Some pages in the middle, as a disk that fails leaves them.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2 / 4_096 * 4_096;
+    bytes[middle..middle + 4 * 4_096].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+    let (is_well, text) = output(&start);
+    assert!(!is_well && text.contains("it is damaged") && text.contains(".recover"), "{text}");
+    // Cut off, as by a disk that was full.
+    std::fs::write(&path, &bytes[..middle]).unwrap();
+    let (is_well, text) = output(&start);
+    assert!(!is_well && text.contains("it is damaged"), "{text}");
+}
+
+#[test]
+fn too_few_open_files_are_said() {
+    let place = Place::new();
+    let program = format!(
+        "ulimit -n 300; exec {} --listen 127.0.0.1:0 --data {}",
+        env!("CARGO_BIN_EXE_gaggle-server"),
+        place.path().display()
+    );
+    let mut child = Command::new("sh")
+        .args(["-c", &program])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let log = BufReader::new(child.stderr.take().unwrap());
+    let said = log
+        .lines()
+        .map_while(Result::ok)
+        .find(|line| line.contains("too few files") || line.contains("serving"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = said.unwrap();
+    assert!(said.contains("files=300") && said.contains("needed=22160"), "{said}");
+}
+
+#[test]
 fn the_log_tells_what_happened_to_whom_and_where() {
     let place = Place::new();
     let more = ["--log", "debug", "--log-format", "json"];
@@ -95,8 +191,8 @@ fn the_log_tells_what_happened_to_whom_and_where() {
         let player = guest.hello(number).player.to_string();
         (guest, player)
     });
-    let made = nia.0.seat(FIND);
-    let found = ada.0.seat(FIND);
+    let made = nia.0.seat(CREATE);
+    let found = ada.0.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, made.room.code));
     ada.0.say(r#"{"type":"finish"}"#);
     ada.0.hear_until(|message| matches!(message, ServerMessage::Refused(_)).then_some(()));
     nia.0.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, found.peer));
@@ -122,6 +218,33 @@ fn the_log_tells_what_happened_to_whom_and_where() {
         assert_eq!(*connections.entry(player).or_insert(connection), connection, "{line}");
     }
     assert_eq!(connections.len(), 2);
+}
+
+#[test]
+fn wrong_operator_tokens_are_logged_until_they_are_delayed() {
+    let place = Place::new();
+    let more = ["--log-format", "json", "--operator-token", "Zk8vQ2xW5nT7pLr3Jy6Hc9Bd"];
+    let mut process = Process::start_with(place.path(), 0, &more, Stdio::piped());
+    let log = BufReader::new(process.child.stderr.take().unwrap());
+    let show = |token: &str| {
+        get(process.address, "/operator/state", &format!("Authorization: Bearer {token}\r\n")).0
+    };
+    let began = Instant::now();
+    let answered: Vec<u16> = (0..20).map(|nth| show(&format!("guess-{nth}"))).collect();
+    process.kill();
+    let lines = log.lines().map(|line| line.unwrap()).filter(|line| line.contains("operator"));
+    let lines: Vec<serde_json::Value> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
+    // Five at once and one each ten seconds are looked at. The others are delayed: not looked at,
+    // and not logged.
+    let looked_at = answered.iter().filter(|status| **status == 401).count();
+    assert!((5..=6 + began.elapsed().as_secs() as usize / 10).contains(&looked_at), "{answered:?}");
+    assert!(answered.iter().all(|status| [401, 429].contains(status)), "{answered:?}");
+    assert_eq!(lines.len(), looked_at, "{lines:?}");
+    for (line, nth) in lines.iter().zip(1_u64..) {
+        assert_eq!((&line["level"], &line["wrong"]), (&"WARN".into(), &nth.into()), "{line}");
+        assert_eq!(line["client"], "127.0.0.1", "{line}");
+        assert!(!line.to_string().contains("guess"), "tokens stay out of the log: {line}");
+    }
 }
 
 #[test]
@@ -262,7 +385,7 @@ fn what_was_reported_to_a_server_that_was_killed_counts_at_the_next() {
         }),
         _ => None,
     });
-    assert_eq!(verdict, Verdict::Accepted);
+    assert_eq!(verdict, Verdict::Claimed);
 }
 
 /// A seat somebody was told they have: who, where, which, and the ticket.
@@ -280,8 +403,10 @@ fn play_a_match(
     let code = host.2;
     let mut other = seated(address, number + 1, &format!(r#"{{"type":"join","code":"{code}"}}"#), seats)?;
     let report = format!(
-        r#"{{"type":"report","round":1,"scores":[{{"peer":"{}","slot":0,"score":{number}}},{{"peer":"{}","slot":1,"score":7}}]}}"#,
-        host.1, other.1
+        r#"{{"type":"report","round":1,"scores":[{{"peer":"{}","slot":0,"score":{}}},{{"peer":"{}","slot":1,"score":7}}]}}"#,
+        host.1,
+        number % 900,
+        other.1
     );
     for guest in [&mut host.0, &mut other.0] {
         guest.socket.send(tungstenite::Message::text(report.as_str())).map_err(|error| error.to_string())?;
@@ -290,7 +415,7 @@ fn play_a_match(
         let message = host.0.try_hear().map_err(|error| error.to_string())?;
         let ServerMessage::Change(change) = message else { continue };
         let decided = change.events.iter().any(
-            |event| matches!(event, RoomEvent::ResultDecided(result) if result.verdict == Verdict::Accepted),
+            |event| matches!(event, RoomEvent::ResultDecided(result) if result.verdict == Verdict::Claimed),
         );
         if decided {
             let key = format!("key-of-guest-number-{number}");

@@ -7,7 +7,7 @@ use gaggle_lobby::ServerMessage;
 use gaggle_server::config::{List, Secret};
 use tungstenite::{Message, WebSocket};
 
-use crate::guest::{FIND, PATIENCE, TestServer};
+use crate::guest::{CREATE, FIND, PATIENCE, TestServer};
 use crate::http::get;
 
 /// First bytes of what a relay says (PROTOCOL.md, 6.3).
@@ -51,9 +51,9 @@ fn who_was_sent_away_does_not_get_in_with_the_ticket_of_before() {
     let server = TestServer::start();
     let (mut host, mut other) = (server.guest(), server.guest());
     host.hello(1);
-    host.seat(FIND);
+    let made = host.seat(CREATE);
     other.hello(2);
-    let seat = other.seat(FIND);
+    let seat = other.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, made.room.code));
     host.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, seat.peer));
     let newer = host.hear_until(|message| match message {
         ServerMessage::NewTicket(ticket) => Some(ticket.ticket.clone()),

@@ -1,6 +1,7 @@
 //! Several servers on one Redis are one lobby, also when one of them, or the Redis, is gone from one moment to the next.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -545,29 +546,34 @@ impl TestServer {
 }
 
 /// A Redis of its own.
-struct Redis {
+pub(crate) struct Redis {
     child: Child,
     port: u16,
     place: Place,
 }
 
 impl Redis {
-    fn start() -> Redis {
+    pub(crate) fn start() -> Redis {
+        Redis::start_with(&[])
+    }
+
+    /// With these variables in its environment.
+    pub(crate) fn start_with(variables: &[(&str, &Path)]) -> Redis {
         let place = Place::new();
         // Somebody else may have been faster.
         let found = (0..20).find_map(|_| {
             let port = lasting_port();
-            run(port, &place).map(|child| (child, port))
+            run(port, &place, variables).map(|child| (child, port))
         });
         let (child, port) = found.expect("redis-server starts");
         Redis { child, port, place }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    fn node(&self, change: impl FnOnce(&mut gaggle_server::Config)) -> TestServer {
+    pub(crate) fn node(&self, change: impl FnOnce(&mut gaggle_server::Config)) -> TestServer {
         TestServer::with(|config| {
             config.redis = Some(self.url());
             config.ticket_secret = Some(Secret(SECRET.into()));
@@ -581,7 +587,7 @@ impl Redis {
     }
 
     fn start_again(&mut self) {
-        self.child = run(self.port, &self.place).expect("its port is still free");
+        self.child = run(self.port, &self.place, &[]).expect("its port is still free");
     }
 
     /// Puts something into the log that no server wrote.
@@ -659,11 +665,12 @@ impl Redis {
 }
 
 /// Starts one, unless something else is at the port.
-fn run(port: u16, place: &Place) -> Option<Child> {
+fn run(port: u16, place: &Place, variables: &[(&str, &Path)]) -> Option<Child> {
     let mut child = Command::new("redis-server")
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
         .arg("--dir")
         .arg(place.path())
+        .envs(variables.iter().copied())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();

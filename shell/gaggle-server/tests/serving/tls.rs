@@ -1,9 +1,11 @@
 //! The lobby over TLS.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use gaggle_lobby::ServerMessage;
 use tokio_rustls::rustls::crypto::ring::default_provider;
@@ -14,8 +16,8 @@ use crate::guest::{FIND, Guest, PATIENCE, TestServer};
 use crate::hostile::NOT_WAITED_FOR;
 use crate::place::Place;
 
-#[test]
-fn strangers_meet_over_tls() {
+/// A server with a certificate of its own, and what a client needs to trust it.
+fn start(change: impl FnOnce(&mut gaggle_server::Config)) -> (Place, TestServer, Arc<ClientConfig>) {
     let place = Place::new();
     let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
     let (certificate, key) = (place.path().join("cert.pem"), place.path().join("key.pem"));
@@ -24,6 +26,7 @@ fn strangers_meet_over_tls() {
     let server = TestServer::with(|config| {
         config.tls_certificate = Some(certificate);
         config.tls_key = Some(key);
+        change(config);
     });
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
@@ -32,7 +35,114 @@ fn strangers_meet_over_tls() {
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
-    let config = Arc::new(config);
+    (place, server, Arc::new(config))
+}
+
+#[test]
+fn answers_over_tls_ask_for_tls_from_then_on() {
+    let (_place, server, config) = start(|_| {});
+    let tcp = TcpStream::connect(server.address).unwrap();
+    tcp.set_read_timeout(Some(PATIENCE)).unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut tls = StreamOwned::new(ClientConnection::new(config, name).unwrap(), tcp);
+    tls.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    let _ = tls.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.contains("strict-transport-security: max-age="), "{answer}");
+}
+
+#[test]
+fn half_handshakes_of_one_address_are_paced() {
+    let (_place, server, config) = start(|config| config.rate_limits = true);
+    // What a client says first; the answer costs the server a signature.
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut hello = Vec::new();
+    ClientConnection::new(config, name).unwrap().write_tls(&mut hello).unwrap();
+    let began = Instant::now();
+    let answered: usize = std::thread::scope(|scope| {
+        let ask = || {
+            let mut answered = 0;
+            while began.elapsed() < Duration::from_secs(4) {
+                let mut tcp = TcpStream::connect(server.address).unwrap();
+                tcp.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+                let _ = tcp.write_all(&hello);
+                answered += usize::from(matches!(tcp.read(&mut [0; 64]), Ok(1..)));
+            }
+            answered
+        };
+        let asking: Vec<_> = (0..16).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().map(|asking| asking.join().unwrap()).sum()
+    });
+    // 400 at once, then 40 a second; those that wait at the end are answered then.
+    let most = 400 + 40 * (began.elapsed().as_secs() as usize + 2);
+    assert!((100..=most).contains(&answered), "{answered} answers, not more than {most}");
+}
+
+#[test]
+fn half_handshakes_of_many_networks_leave_pages_to_others() {
+    let (_place, server, config) = start(|config| config.rate_limits = true);
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut hello = Vec::new();
+    ClientConnection::new(config.clone(), name.clone()).unwrap().write_tls(&mut hello).unwrap();
+    let (over, begun) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let from = |nth: usize| SocketAddr::from(([127, 3, 0, 1 + (nth % 128) as u8], 0));
+    std::thread::scope(|scope| {
+        // 128 networks, each below its own pace, that never say more than the first word.
+        for lane in 0..8 {
+            let (over, begun, hello) = (&over, &begun, &hello);
+            scope.spawn(move || {
+                let mut held = VecDeque::new();
+                for nth in (lane..).step_by(8) {
+                    if over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let Ok(mut tcp) = connect_from(from(nth), server.address) else { continue };
+                    begun.fetch_add(usize::from(tcp.write_all(hello).is_ok()), Ordering::Relaxed);
+                    held.push_back(tcp);
+                    if held.len() > 100 {
+                        held.pop_front();
+                    }
+                    std::thread::sleep(Duration::from_millis(4));
+                }
+            });
+        }
+        let began = Instant::now();
+        while begun.load(Ordering::Relaxed) < 500 && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let ask = |nth: u8| {
+            let began = Instant::now();
+            let tcp = connect_from(SocketAddr::from(([127, 4, 0, nth + 1], 0)), server.address)?;
+            let mut tls = StreamOwned::new(ClientConnection::new(config.clone(), name.clone()).unwrap(), tcp);
+            tls.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+            tls.read_exact(&mut [0; 12])?;
+            Ok::<_, std::io::Error>(began.elapsed())
+        };
+        let took: Vec<_> = (0..20).map(ask).collect();
+        over.store(true, Ordering::Relaxed);
+        let in_time = took.iter().flatten().filter(|took| **took < Duration::from_secs(1)).count();
+        assert!(in_time >= 18, "{in_time} of 20 within a second: {took:?}");
+        assert!(begun.load(Ordering::Relaxed) >= 500, "the attack took place");
+    });
+}
+
+/// A connection from this address of this machine.
+fn connect_from(from: SocketAddr, to: SocketAddr) -> std::io::Result<TcpStream> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4()?;
+        socket.bind(from)?;
+        socket.connect(to).await?.into_std()
+    })?;
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+#[test]
+fn strangers_meet_over_tls() {
+    let (_place, server, config) = start(|_| {});
     let connect = || {
         let tcp = TcpStream::connect(server.address).unwrap();
         tcp.set_read_timeout(Some(PATIENCE)).unwrap();

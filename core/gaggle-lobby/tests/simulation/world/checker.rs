@@ -78,7 +78,10 @@ impl Checker {
                     let view = open.view();
                     (&view.game, &view.mode, &view.build) == (&wish.new.game, &wish.new.mode, &wish.new.build)
                         && view.id != room.view.id
+                        && view.seats >= wish.new.seats
+                        && open.reserved_for().is_none_or(|network| network == newcomer.source.network)
                         && open.is_open()
+                        && !open.was_left_lately(now, newcomer.player)
                         && takes(open)
                 };
                 let open = directory.rooms().find(same);

@@ -1,0 +1,167 @@
+//! Stories about `find` while an attacker holds idle sockets in open rooms.
+
+use gaggle_lobby::node::ConnectionId;
+use gaggle_lobby::view::RoomView;
+use gaggle_lobby::{RefusalCode, ServerMessage};
+
+use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, join, seat};
+use crate::signals_and_results::peer;
+
+const ATTACKER: &str = "10.66.66.66";
+const CREATE_OPEN: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#;
+const CREATE_FOR_TWO: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true,"players":2}"#;
+const CREATE_OF_TWO: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true,"seats":2}"#;
+
+#[test]
+fn hosts_of_eight_idle_rooms_keep_nobody_from_meeting() {
+    let mut server = Server::new();
+    let idle: Vec<ConnectionId> =
+        (0..8).map(|number| attacker(&mut server, 900 + number, CREATE_FOR_TWO)).collect();
+    let honest: Vec<ConnectionId> = (0..6).map(|number| server.guest(number)).collect();
+    for _ in 0..10 {
+        for player in &honest {
+            // A player who was removed looks again, as a client does.
+            if no_room(&mut server, *player) {
+                seat(&server.say(*player, FIND));
+            }
+            // Every host sends away all it can.
+            for host in &idle {
+                for member in server.room_of(*host).members {
+                    server.say(*host, &kick(member.peer));
+                }
+            }
+        }
+    }
+    expect_company(&mut server, &honest);
+}
+
+#[test]
+fn host_of_matched_room_cannot_shut_it() {
+    let mut server = Server::new();
+    let host = attacker(&mut server, 900, CREATE_OPEN);
+    let guest = server.player(1);
+    assert_eq!(server.room_of(host).id, server.room_of(guest).id);
+    for access in [
+        r#"{"type":"access","locked":true}"#,
+        r#"{"type":"access","private":true}"#,
+        r#"{"type":"access","seats":2}"#,
+    ] {
+        assert_eq!(code(&server.say(host, access)), RefusalCode::WrongStatus, "{access}");
+    }
+    let second = server.player(2);
+    assert_eq!(server.room_of(second).id, server.room_of(guest).id);
+}
+
+#[test]
+fn players_of_matched_room_vote_one_out() {
+    let mut server = Server::new();
+    let players: Vec<ConnectionId> = (0..4).map(|number| server.player(number)).collect();
+    let rude = peer(&server, players[3]);
+    players.iter().for_each(|player| drop(server.hear(*player)));
+    // The host alone does not decide, however often it says so.
+    for _ in 0..3 {
+        server.say(players[0], &kick(&rude));
+    }
+    assert_eq!(server.room_of(players[0]).members.len(), 4);
+    server.hear(players[2]);
+    server.say(players[1], &kick(&rude));
+    assert_eq!(server.room_of(players[0]).members.len(), 3);
+    assert!(event_kinds(&server.hear(players[2])).contains(&"left"));
+    let room = server_code(&mut server, players[0]);
+    server.hear(players[3]);
+    assert_eq!(code(&server.say(players[3], &join(room))), RefusalCode::Kicked);
+}
+
+#[test]
+fn votes_from_one_network_count_once() {
+    let mut server = Server::new();
+    let victim = server.player(1);
+    let gang: Vec<ConnectionId> = (0..2).map(|number| attacker(&mut server, 900 + number, FIND)).collect();
+    let target = peer(&server, victim);
+    gang.iter().for_each(|member| drop(server.say(*member, &kick(&target))));
+    assert_eq!(server.room_of(victim).members.len(), 3);
+}
+
+#[test]
+fn rooms_filled_by_one_network_draw_no_strangers() {
+    let mut server = Server::new();
+    // Two rooms with one free seat each, and one of two seats: traps for one player at a time.
+    for room in 0..2 {
+        let first = attacker(&mut server, 900 + 10 * room, CREATE_OPEN);
+        let code = server_code(&mut server, first);
+        for number in 1..3 {
+            attacker(&mut server, 900 + 10 * room + number, &join(code));
+        }
+    }
+    attacker(&mut server, 990, CREATE_OF_TWO);
+    let honest: Vec<ConnectionId> = (0..4).map(|number| server.player(number)).collect();
+    let room = server.room_of(honest[0]);
+    assert_eq!(room.members.len(), 4);
+    assert!(honest.iter().all(|player| server.room_of(*player).id == room.id));
+    // Those who come from there still find each other.
+    let friend = attacker(&mut server, 999, FIND);
+    assert_eq!(server.room_of(friend).members.len(), 4);
+}
+
+#[test]
+fn one_network_owns_few_of_the_rooms_found() {
+    let mut server = Server::new();
+    for number in 0..12 {
+        attacker(&mut server, 900 + number, CREATE_OPEN);
+    }
+    // Each stranger leaves an idle room for another one, and is not sent back to it.
+    let player = server.guest(1);
+    let mut visited = Vec::new();
+    for _ in 0..12 {
+        visited.push(seat(&server.say(player, FIND)).room.id);
+        server.say(player, LEAVE);
+    }
+    visited.sort();
+    visited.dedup();
+    assert_eq!(visited.len(), 4, "the share of one network");
+}
+
+#[test]
+fn find_with_switch_keeps_role_of_host_in_own_room() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    let guest = server.player(2);
+    let before = server.room_of(host);
+    let switch = FIND.replace('}', r#","switch":true}"#);
+    let again = seat(&server.say(host, &switch));
+    assert_eq!((again.room.id, again.room.host, again.created), (before.id, before.host, false));
+    let heard = server.hear(guest);
+    assert!(!event_kinds(&heard).contains(&"host"), "{heard:?}");
+    // Where there is another room, that one is found.
+    let other = server.guest(3);
+    let made = seat(&server.say(other, CREATE_OPEN));
+    assert_eq!(seat(&server.say(host, &switch)).room.id, made.room.id);
+}
+
+fn attacker(server: &mut Server, number: u32, wish: &str) -> ConnectionId {
+    let connection = server.connect_from(ATTACKER);
+    server.say(connection, &hello(number));
+    seat(&server.say(connection, wish));
+    connection
+}
+
+fn kick(peer: impl std::fmt::Display) -> String {
+    format!(r#"{{"type":"kick","peer":"{peer}"}}"#)
+}
+
+fn server_code(server: &mut Server, connection: ConnectionId) -> gaggle_lobby::RoomCode {
+    server.room_of(connection).code
+}
+
+fn no_room(server: &mut Server, connection: ConnectionId) -> bool {
+    let heard = server.say(connection, r#"{"type":"look"}"#);
+    !heard.iter().any(|message| matches!(message, ServerMessage::Room(_)))
+}
+
+/// Everybody plays with another honest player.
+fn expect_company(server: &mut Server, honest: &[ConnectionId]) {
+    let rooms: Vec<RoomView> = honest.iter().map(|player| server.room_of(*player)).collect();
+    for room in &rooms {
+        assert!(rooms.iter().filter(|other| other.id == room.id).count() > 1, "one is alone: {rooms:?}");
+    }
+}

@@ -1,0 +1,256 @@
+//! Whether settings make sense, each by itself and together. What has to be looked for on disk is looked for by the server.
+
+use gaggle_kit::Micros;
+
+use super::{Config, ConfigError};
+use crate::ice;
+use crate::page_policy::PagePolicy;
+
+/// More threads than this wait for each other on any machine there is.
+const THREADS_MAX: usize = 256;
+/// Who knows the operator's token sees who plays: it should not be guessed.
+const OPERATOR_TOKEN_MIN: usize = 16;
+/// Different characters in it.
+const OPERATOR_TOKEN_VARIETY: usize = 8;
+/// Words that are tried first; they count for nothing in a token.
+const GUESSED_FIRST: [&str; 12] = [
+    "password",
+    "passwort",
+    "operator",
+    "gaggle",
+    "server",
+    "secret",
+    "admin",
+    "token",
+    "changeme",
+    "letmein",
+    "qwertyuiop",
+    "example",
+];
+
+/// Less than a player of two at 60 Hz needs would be none; more than any machine forwards, no limit.
+const RELAY_RATES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
+/// One microsecond is the shortest there is between two messages.
+pub(super) const MESSAGE_RATES: std::ops::RangeInclusive<usize> = 1..=1_000_000;
+
+impl Config {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let found = self.check_pairs().and_then(|()| self.check_numbers()).and_then(|()| self.check_texts());
+        found.map_err(ConfigError::Conflict)
+    }
+
+    /// What an operator should know, although it can be used.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let is_public = !self.listen.ip().is_loopback() || !self.proxies.0.is_empty();
+        if is_public && self.origins.0.iter().any(|origin| origin == "*") {
+            warnings.push("pages of any origin may connect: name yours in `origins`".into());
+        }
+        if self.local_metrics && !self.proxies.0.is_empty() {
+            let text = "`local_metrics` with a proxy: if it runs on this machine and is not in `proxies`, it shows the numbers to all";
+            warnings.push(text.into());
+        }
+        warnings
+    }
+
+    fn check_pairs(&self) -> Result<(), String> {
+        let conflict = |text: &str| Err(text.to_string());
+        if self.tls_certificate.is_some() != self.tls_key.is_some() {
+            return conflict("`tls_certificate` and `tls_key` go together: set both or none");
+        }
+        if self.token_issuer.is_some() != self.token_keys.is_some() {
+            return conflict("`token_issuer` and `token_keys` go together: set both or none");
+        }
+        if self.redis.is_some() && self.ticket_secret.is_none() {
+            return conflict(
+                "nodes that share a Redis must sign with the same key: set `ticket_secret` to the same on all of them",
+            );
+        }
+        if self.turn_secret.is_none() && self.ice.0.iter().any(|url| ice::is_turn(url)) {
+            return conflict(
+                "TURN servers take nobody without credentials: set `turn_secret` to the secret they know",
+            );
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<(), String> {
+        let conflict = |text: &str| Err(text.to_string());
+        if !RELAY_RATES.contains(&self.relay_member_rate) || !RELAY_RATES.contains(&self.relay_network_rate) {
+            return conflict("`relay_member_rate` and `relay_network_rate` are 100 to 1000000 a second");
+        }
+        if self.relay_network_rate < self.relay_member_rate {
+            return conflict(
+                "`relay_network_rate` cannot be less than `relay_member_rate`: one member is a network, too",
+            );
+        }
+        if !MESSAGE_RATES.contains(&self.messages_per_address) {
+            return conflict("`messages_per_address` is 1 to 1000000 a second");
+        }
+        if !MESSAGE_RATES.contains(&self.requests_per_address) {
+            return conflict("`requests_per_address` is 1 to 1000000 a second");
+        }
+        if self.threads > THREADS_MAX {
+            return Err(format!("`threads` cannot be {}: at most {THREADS_MAX}, 0 chooses", self.threads));
+        }
+        for (name, value) in [
+            ("rooms_max", self.rooms_max),
+            ("connections_max", self.connections_max),
+            ("connections_per_address", self.connections_per_address),
+            ("connections_per_player", self.connections_per_player),
+            ("seats_per_player", self.seats_per_player),
+        ] {
+            if value == 0 {
+                return Err(format!("`{name}` cannot be 0: nobody could play; leave it out for the default"));
+            }
+        }
+        for (name, value) in [
+            ("hello_within", self.hello_within),
+            ("ticket_ttl", self.ticket_ttl),
+            ("turn_ttl", self.turn_ttl),
+            ("silent_after", self.silent_after),
+            ("finished_after", self.finished_after),
+        ] {
+            if value.0 == Micros::ZERO {
+                return Err(format!("`{name}` cannot be 0s: it would be over before it began"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_texts(&self) -> Result<(), String> {
+        if let Some(url) = self.ice.0.iter().find(|url| !ice::is_server(url)) {
+            return Err(format!("`ice` has `{url}`: it takes `stun:HOST:PORT` and `turn:HOST:PORT`"));
+        }
+        if self.origins.0.is_empty() {
+            return Err("`origins` is empty: no page could connect; name yours, or `*` for any".into());
+        }
+        self.origins.0.iter().try_for_each(|origin| check_origin(origin))?;
+        if let Some(url) =
+            self.relay_url.as_ref().filter(|url| !url.starts_with("ws://") && !url.starts_with("wss://"))
+        {
+            return Err(format!(
+                "`relay_url` cannot be `{url}`: it is a WebSocket, as `wss://play.example/relay`"
+            ));
+        }
+        if self.operator_token.as_ref().is_some_and(|token| is_weak(&token.0)) {
+            return Err(format!(
+                "`operator_token` is too easily guessed: make it {OPERATOR_TOKEN_MIN} characters or more that nobody would \
+                 think of, as by `openssl rand -base64 24`"
+            ));
+        }
+        PagePolicy::read(&self.page_policy, false).map(|_| ())
+    }
+}
+
+/// Whether browsers can send this as the origin of a page; the error says what is meant.
+fn check_origin(origin: &str) -> Result<(), String> {
+    let matches_nothing = |meant: &str| Err(format!("`origins` has `{origin}`, which no page has: {meant}"));
+    if origin == "*" || origin == "null" {
+        return Ok(());
+    }
+    let Some((scheme, rest)) = origin.split_once("://") else {
+        return matches_nothing(&format!("write `https://{origin}`"));
+    };
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    if host.is_empty() || host.contains(['@', ' ', '*']) {
+        return matches_nothing(
+            "it takes `https://HOST` or `https://HOST:PORT`, one for each page, or `*` alone",
+        );
+    }
+    let lower = format!("{}://{}", scheme.to_lowercase(), host.to_lowercase());
+    let default_port = match scheme.to_lowercase().as_str() {
+        "http" | "ws" => ":80",
+        "https" | "wss" => ":443",
+        _ => "\0",
+    };
+    let plain = lower.strip_suffix(default_port).unwrap_or(&lower);
+    let plain = plain.replacen("wss://", "https://", 1).replacen("ws://", "http://", 1);
+    if !path.is_empty() || plain != origin {
+        return matches_nothing(&format!("write `{plain}`"));
+    }
+    Ok(())
+}
+
+/// Whether a token would be found by trying.
+fn is_weak(token: &str) -> bool {
+    let mut rest = token.to_lowercase();
+    for word in GUESSED_FIRST {
+        rest = rest.replace(word, "");
+    }
+    // What follows the character before it in the alphabet, or repeats it, adds nothing.
+    let bytes = rest.as_bytes();
+    let steps = bytes.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) > 1).count();
+    let mut variety: Vec<char> = rest.chars().collect();
+    variety.sort_unstable();
+    variety.dedup();
+    token.chars().count() < OPERATOR_TOKEN_MIN
+        || bytes.len() < OPERATOR_TOKEN_MIN - 4
+        || steps * 2 < bytes.len()
+        || variety.len() < OPERATOR_TOKEN_VARIETY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{List, Secret};
+    use super::*;
+
+    #[test]
+    fn origin_that_no_page_has_is_named_with_what_was_meant() {
+        for good in [
+            "*",
+            "null",
+            "https://play.example",
+            "http://localhost:8080",
+            "capacitor://localhost",
+            "http://[::1]:1",
+        ] {
+            assert_eq!(check_origin(good), Ok(()), "{good}");
+        }
+        for (bad, meant) in [
+            ("play.example", "write `https://play.example`"),
+            ("https://play.example/", "write `https://play.example`"),
+            ("https://play.example/arcade", "write `https://play.example`"),
+            ("https://Play.Example", "write `https://play.example`"),
+            ("https://play.example:443", "write `https://play.example`"),
+            ("http://play.example:80", "write `http://play.example`"),
+            ("wss://play.example", "write `https://play.example`"),
+            (
+                "https://*.example",
+                "it takes `https://HOST` or `https://HOST:PORT`, one for each page, or `*` alone",
+            ),
+        ] {
+            let text = check_origin(bad).unwrap_err();
+            assert_eq!(text, format!("`origins` has `{bad}`, which no page has: {meant}"));
+        }
+    }
+
+    #[test]
+    fn token_that_would_be_guessed_is_weak() {
+        for weak in [
+            "hunter2",
+            "short-but-odd!",
+            "aaaaaaaaaaaaaaaaaaaaaaaa",
+            "0123456789abcdefghij",
+            "password-password-1",
+            "gaggle-operator-token",
+            "abababababababababab",
+            "operatoroperator2024",
+        ] {
+            assert!(is_weak(weak), "{weak}");
+        }
+        for strong in ["nL2r8xq0vBz7yKp4mWdT", "correct horse battery staple", "7f3a9c15e08b4d62a1f7c3e9"] {
+            assert!(!is_weak(strong), "{strong}");
+        }
+    }
+
+    #[test]
+    fn server_on_all_addresses_hears_that_any_page_may_connect() {
+        let public = Config { listen: ([0, 0, 0, 0], 80).into(), ..Config::default() };
+        assert_eq!(public.warnings(), ["pages of any origin may connect: name yours in `origins`"]);
+        let named = Config { origins: List(vec!["https://play.example".into()]), ..public };
+        assert!(named.warnings().is_empty() && Config::default().warnings().is_empty());
+        let token = Config { operator_token: Some(Secret("hunter2".into())), ..named };
+        assert!(token.check().is_err());
+    }
+}

@@ -1,0 +1,307 @@
+//! TLS handshakes: how often a network may begin one, and whose turn it is to be computed.
+//!
+//! A handshake costs about a thousand times what a request does, and a client that never ends it
+//! has paid nothing. Half of the cores compute handshakes at most, so that a page that is asked for
+//! is always served. What waits is ordered by fair queueing: each step of a handshake moves its
+//! network back, and a network that comes for the first time is next. Absent: certificates
+//! (`tls.rs`), places (`doorkeeper.rs`).
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use gaggle_lobby::places::prefixes;
+use tokio::sync::oneshot;
+
+use crate::pace::Pace;
+
+/// TLS handshakes a second from one network, and at once. How long one more may wait before it is
+/// refused.
+const EVERY: Duration = Duration::from_millis(25);
+const AT_ONCE: u32 = 400;
+const WAIT_MAX: Duration = Duration::from_secs(1);
+/// What a step costs the smallest prefix; those with more shares pay less.
+const COST: u64 = 4;
+/// Prefixes remembered. Those that are not behind are forgotten first; if all are, nothing more is
+/// remembered.
+const PREFIXES_MAX: usize = 32_768;
+/// Steps between two looks for prefixes to forget: each is a look at all of them.
+const SWEEP_EVERY: u64 = 8_192;
+
+/// All handshakes of a server.
+#[derive(Debug)]
+pub(crate) struct Handshakes {
+    pace: Option<Pace>,
+    turns: Arc<Turns>,
+}
+
+impl Handshakes {
+    /// With a pace for each network or without.
+    pub(crate) fn new(is_paced: bool) -> Handshakes {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let pace = is_paced.then(|| Pace::new(EVERY, AT_ONCE));
+        Handshakes { pace, turns: Turns::new((cores / 2).max(1)) }
+    }
+
+    /// Waits until this network may begin another handshake. False if that takes too long.
+    pub(crate) async fn may_begin(&self, network: u64) -> bool {
+        let Some(pace) = &self.pace else { return true };
+        let Ok(wait) = pace.take(network, Instant::now(), WAIT_MAX) else { return false };
+        if wait > Duration::ZERO {
+            tokio::time::sleep(wait).await;
+        }
+        true
+    }
+
+    /// Runs a handshake to its end, each step in the turn of its network.
+    pub(crate) async fn run<F: Future>(&self, network: u64, handshake: F) -> F::Output {
+        let mut handshake = pin!(handshake);
+        loop {
+            let turn = self.turns.take(network).await;
+            let step = poll_fn(|context| Poll::Ready(handshake.as_mut().poll(context))).await;
+            drop(turn);
+            match step {
+                Poll::Ready(ended) => return ended,
+                Poll::Pending => wake().await,
+            }
+        }
+    }
+}
+
+/// Waits until the task is woken: by what the step before waits for.
+async fn wake() {
+    let mut is_woken = false;
+    poll_fn(|_| match std::mem::replace(&mut is_woken, true) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    })
+    .await;
+}
+
+/// A bounded number of turns at a time, and who waits for one.
+#[derive(Debug)]
+struct Turns(Mutex<Waiting>);
+
+#[derive(Debug)]
+struct Waiting {
+    free: usize,
+    /// By virtual time, and in the order of coming.
+    queue: BTreeMap<(u64, u64), oneshot::Sender<Turn>>,
+    next: u64,
+    /// Virtual time of the turn given last.
+    now: u64,
+    /// Until when, in virtual time, each prefix has had its share.
+    paid_until: HashMap<(u8, u64), u64>,
+    charges: u64,
+    sweep_at: u64,
+}
+
+/// A turn, until this is dropped.
+#[derive(Debug)]
+struct Turn(Option<Arc<Turns>>);
+
+impl Turns {
+    fn new(at_once: usize) -> Arc<Turns> {
+        let (queue, paid_until) = (BTreeMap::new(), HashMap::new());
+        let waiting = Waiting { free: at_once, queue, next: 0, now: 0, paid_until, charges: 0, sweep_at: 0 };
+        Arc::new(Turns(Mutex::new(waiting)))
+    }
+
+    /// Waits for a turn of this network. Who stops waiting loses its place in the queue.
+    async fn take(self: &Arc<Turns>, network: u64) -> Turn {
+        let receiver = {
+            let mut waiting = self.lock();
+            let at = waiting.charge(network);
+            if waiting.free > 0 {
+                waiting.free -= 1;
+                waiting.now = waiting.now.max(at);
+                return Turn(Some(self.clone()));
+            }
+            let (sender, receiver) = oneshot::channel();
+            let nth = waiting.next;
+            waiting.next += 1;
+            waiting.queue.insert((at, nth), sender);
+            receiver
+        };
+        // A queue that is gone gives turns to all.
+        receiver.await.unwrap_or(Turn(None))
+    }
+
+    /// Passes a turn on to the next who still waits.
+    fn pass_on(self: &Arc<Turns>) {
+        let mut waiting = self.lock();
+        while let Some(((at, _), sender)) = waiting.queue.pop_first() {
+            waiting.now = waiting.now.max(at);
+            match sender.send(Turn(Some(self.clone()))) {
+                Ok(()) => return,
+                // The turn comes back, and is not given back: the lock is held.
+                Err(mut turn) => turn.0 = None,
+            }
+        }
+        waiting.free += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// Counts a step for every prefix of the network; the virtual time at which it is due. That of
+    /// a network that had its last turn long ago, or never one, is in the past: it is before all
+    /// those that come again and again.
+    fn charge(&mut self, network: u64) -> u64 {
+        let now = self.now;
+        self.charges += 1;
+        if self.paid_until.len() >= PREFIXES_MAX && self.charges >= self.sweep_at {
+            self.sweep_at = self.charges + SWEEP_EVERY;
+            self.paid_until.retain(|_, until| *until > now);
+        }
+        let is_full = self.paid_until.len() >= PREFIXES_MAX;
+        let mut due = 0;
+        for (prefix, shares) in prefixes(network) {
+            if is_full && !self.paid_until.contains_key(&prefix) {
+                continue;
+            }
+            let until = self.paid_until.entry(prefix).or_insert(0);
+            due = due.max(*until);
+            *until = (*until).max(now) + COST / shares as u64;
+        }
+        due
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(turns) = self.0.take() {
+            turns.pass_on();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv6Addr;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use gaggle_lobby::places::network;
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    /// Networks in the order in which they have their turns, who all wait while one turn is held.
+    async fn order(networks: &[u64]) -> Vec<u64> {
+        let turns = Turns::new(1);
+        let held = turns.take(u64::MAX >> 1).await;
+        let had = Arc::new(Mutex::new(Vec::new()));
+        let mut waiting = JoinSet::new();
+        for network in networks.iter().copied() {
+            let (turns, had) = (turns.clone(), had.clone());
+            waiting.spawn(async move {
+                let _turn = turns.take(network).await;
+                had.lock().unwrap().push(network);
+            });
+            // Each is in the queue before the next comes.
+            tokio::task::yield_now().await;
+        }
+        drop(held);
+        while waiting.join_next().await.is_some() {}
+        assert!(turns.lock().queue.is_empty() && turns.lock().free == 1);
+        std::mem::take(&mut *had.lock().unwrap())
+    }
+
+    #[tokio::test]
+    async fn network_that_comes_first_time_is_before_backlogs() {
+        // 128 networks with eight handshakes each, and then one with a single one.
+        let mut networks: Vec<u64> = (0..1_024).map(|nth| nth % 128).collect();
+        networks.push(9_999);
+        let order = order(&networks).await;
+        let place = order.iter().position(|network| *network == 9_999).unwrap();
+        assert_eq!(place, 128, "after the first of each");
+    }
+
+    #[tokio::test]
+    async fn network_that_was_served_long_ago_is_next() {
+        let turns = Turns::new(1);
+        for nth in 0..1_280 {
+            drop(turns.take(nth % 128).await);
+        }
+        let mut waiting = turns.lock();
+        let (again, first) = (waiting.charge(5), waiting.charge(9_999));
+        assert!(first < again && again > 0, "{first} {again}");
+    }
+
+    #[tokio::test]
+    async fn networks_of_one_prefix_have_its_shares() {
+        let of = |nth: u128| network(Ipv6Addr::from_bits(0x2001_0db8 << 96 | nth << 64).into());
+        let mut networks: Vec<u64> = (0..80).map(of).collect();
+        networks.extend([7; 10]);
+        let order = order(&networks).await;
+        let last = order.iter().rposition(|network| *network == 7).unwrap();
+        // While the lone network has its ten, a /56 with 80 networks has two for each of them.
+        assert!((20..40).contains(&last), "{last}");
+    }
+
+    #[tokio::test]
+    async fn waiter_that_is_gone_is_passed_over() {
+        let turns = Turns::new(1);
+        let held = turns.take(1).await;
+        let gone = tokio::time::timeout(Duration::from_millis(1), turns.take(2)).await;
+        assert!(gone.is_err());
+        let waits = tokio::spawn({
+            let turns = turns.clone();
+            async move { drop(turns.take(3).await) }
+        });
+        tokio::task::yield_now().await;
+        drop(held);
+        waits.await.unwrap();
+        assert_eq!(turns.lock().free, 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn steps_at_a_time_are_bounded_and_waiting_holds_no_turn() {
+        let handshakes = Arc::new(Handshakes { pace: None, turns: Turns::new(2) });
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let mut running = JoinSet::new();
+        for nth in 0..200 {
+            let (handshakes, now, most) = (handshakes.clone(), now.clone(), most.clone());
+            running.spawn(async move {
+                let compute = || {
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_micros(200));
+                    now.fetch_sub(1, Ordering::SeqCst);
+                };
+                let handshake = async {
+                    compute();
+                    // The other side takes its time: all 200 wait at once.
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    compute();
+                };
+                handshakes.run(nth, handshake).await;
+            });
+        }
+        let began = Instant::now();
+        while running.join_next().await.is_some() {}
+        assert_eq!((most.load(Ordering::SeqCst), handshakes.turns.lock().free), (2, 2));
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn flood_of_networks_fills_no_memory() {
+        let turns = Turns::new(1);
+        let mut waiting = turns.lock();
+        for network in 0..100_000 {
+            waiting.charge(network);
+        }
+        assert_eq!(waiting.paid_until.len(), PREFIXES_MAX);
+        // Time goes on with those who have their turns, and then there is room again.
+        waiting.now = COST;
+        for _ in 0..SWEEP_EVERY {
+            waiting.charge(200_000);
+        }
+        assert_eq!(waiting.paid_until.len(), 1);
+    }
+}

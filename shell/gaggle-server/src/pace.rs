@@ -1,0 +1,99 @@
+//! How often a network may do something: who does it more often waits, or is refused.
+//!
+//! Requests, TLS handshakes and guesses of the operator's token are paced. Absent: what is paced, and places (`doorkeeper.rs`).
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use gaggle_kit::Micros;
+use gaggle_lobby::network_rates::{Charge, NetworkRates};
+use gaggle_lobby::rules::Rate;
+
+/// Prefixes remembered. Those who have paid back what they used are forgotten; if none have, the rest share one pace.
+const PREFIXES_MAX: usize = 32_768;
+
+/// A pace for each network, with more for the prefix it lies in: see [`NetworkRates`].
+#[derive(Debug)]
+pub(crate) struct Pace {
+    began: Instant,
+    charge: Charge,
+    used: Mutex<NetworkRates<1>>,
+}
+
+impl Pace {
+    /// Once in this time, and so often at once.
+    pub(crate) fn new(every: Duration, burst: u32) -> Pace {
+        let rate = Rate { burst, every: micros(every) };
+        let charge = Charge { kind: 0, rate, count: 1 };
+        Pace { began: Instant::now(), charge, used: Mutex::new(NetworkRates::new(PREFIXES_MAX)) }
+    }
+
+    /// Counts once more for this network, and says how long to wait before it is done. If that is longer than `wait_max`, nothing is
+    /// counted, and the error says how long it would be.
+    pub(crate) fn take(&self, network: u64, now: Instant, wait_max: Duration) -> Result<Duration, Duration> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = used.take_within(self.time(now), network, &[self.charge], micros(wait_max));
+        wait.map(duration).map_err(duration)
+    }
+
+    /// Whether this network would have to wait.
+    pub(crate) fn is_spent(&self, network: u64, now: Instant) -> bool {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.wait(self.time(now), network, &[self.charge]) > Micros::ZERO
+    }
+
+    fn time(&self, now: Instant) -> Micros {
+        micros(now.saturating_duration_since(self.began))
+    }
+}
+
+fn micros(duration: Duration) -> Micros {
+    Micros::new(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+}
+
+fn duration(micros: Micros) -> Duration {
+    Duration::from_micros(micros.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_lobby::places::network;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn burst_is_free_and_the_rest_waits() {
+        let (pace, now) = (Pace::new(SECOND, 3), Instant::now());
+        let take = |at: Duration| pace.take(1, now + at, 2 * SECOND);
+        assert_eq!([(); 3].map(|()| take(Duration::ZERO)), [Ok(Duration::ZERO); 3]);
+        assert!(pace.is_spent(1, now) && !pace.is_spent(2, now));
+        assert_eq!([take(Duration::ZERO), take(Duration::ZERO)], [Ok(SECOND), Ok(2 * SECOND)]);
+        assert_eq!(take(Duration::ZERO), Err(3 * SECOND), "and is not counted");
+        assert_eq!(take(Duration::ZERO), Err(3 * SECOND));
+        assert_eq!(take(10 * SECOND), Ok(Duration::ZERO));
+        assert!(!pace.is_spent(1, now + 10 * SECOND));
+    }
+
+    #[test]
+    fn networks_of_one_prefix_share_a_pace() {
+        let (pace, now) = (Pace::new(SECOND, 10), Instant::now());
+        let mut free = 0;
+        for nth in 0..80_u128 {
+            let address = std::net::Ipv6Addr::from_bits((0x2001_0db8 << 96) | (nth << 64) | 1);
+            free +=
+                (0..100).filter(|_| pace.take(network(address.into()), now, Duration::ZERO).is_ok()).count();
+        }
+        assert_eq!(free, 20, "twice what one network has");
+    }
+
+    #[test]
+    fn flood_of_networks_fills_no_memory() {
+        let (pace, now) = (Pace::new(SECOND, 10), Instant::now());
+        let free = (0..100_000).filter(|network| pace.take(*network, now, Duration::ZERO).is_ok()).count();
+        assert_eq!(free, PREFIXES_MAX + 10);
+        assert_eq!(pace.used.lock().unwrap().len(), PREFIXES_MAX + 1);
+        assert_eq!(pace.take(200_000, now + 2 * SECOND, Duration::ZERO), Ok(Duration::ZERO));
+    }
+}
