@@ -13,7 +13,7 @@ use gaggle_replica::{Entry, Player, Session};
 
 /// Bytes both machines sent, and their hash.
 #[allow(dead_code)] // As a program it only reports; the test that includes it compares.
-pub(crate) const GOLDEN: (u64, u64) = (54_651, 0xe64b_1b94_a208_2ef3);
+pub(crate) const GOLDEN: (u64, u64) = (51_120, 0x6917_7538_1500_4e6b);
 
 /// Marks the place of the result in memory.
 pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1116];

@@ -12,6 +12,8 @@ use crate::{Drake, Phase};
 /// How good a bot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strength {
+    /// Slow to decide, often at rest, and wide of the mark: the first a beginner meets.
+    Hatchling,
     /// Fires in about the right direction.
     Fledgling,
     /// Aims where you will be.
@@ -20,6 +22,21 @@ pub enum Strength {
     /// Hardly ever misses, and dashes.
     Sharp,
 }
+
+impl Strength {
+    /// How good the bot of a seat is at a [level](crate::Bout::level).
+    pub const fn at(level: u8, seat: usize) -> Strength {
+        match (level, seat % 3) {
+            (0, _) => Strength::Hatchling,
+            (1, 1) | (2.., 0) => Strength::Steady,
+            (2.., 1) => Strength::Sharp,
+            _ => Strength::Fledgling,
+        }
+    }
+}
+
+/// The highest level: from here on bots do not get better.
+pub const LEVEL_MAX: u8 = 2;
 
 /// A bot in a seat.
 #[derive(Debug, Clone)]
@@ -43,6 +60,11 @@ impl Bot {
     pub fn new(seat: usize, strength: Strength, seed: u64) -> Bot {
         let random = Prng::stream(seed, seat as u64);
         Bot { seat: seat % SEATS, strength, random, error: 0, think: 0, tapping: 0, idle: false, held: false }
+    }
+
+    /// Plays better or worse from now on.
+    pub fn set_strength(&mut self, strength: Strength) {
+        self.strength = strength;
     }
 
     /// What it does in the next frame.
@@ -98,12 +120,13 @@ impl Bot {
             return;
         }
         let (error, idle, rest) = match self.strength {
-            Strength::Fledgling => (4_200, 4, 50),
-            Strength::Steady => (1_900, 9, 34),
-            Strength::Sharp => (700, 30, 24),
+            Strength::Hatchling => (7_000, (3, 4), 50),
+            Strength::Fledgling => (4_200, (1, 4), 50),
+            Strength::Steady => (1_900, (1, 9), 34),
+            Strength::Sharp => (700, (1, 30), 24),
         };
         self.error = self.random.range(-error..=error) as i16;
-        self.idle = self.random.chance(1, idle);
+        self.idle = self.random.chance(idle.0, idle.1);
         self.think = rest;
     }
 
@@ -128,7 +151,8 @@ impl Bot {
             Some((worth, distance, craft))
         });
         let (_, distance, craft) = seen.min_by_key(|(worth, ..)| *worth)?;
-        let lead = if self.strength == Strength::Fledgling { Fixed16::ZERO } else { distance / SHOT_SPEED };
+        let leads = matches!(self.strength, Strength::Steady | Strength::Sharp);
+        let lead = if leads { distance / SHOT_SPEED } else { Fixed16::ZERO };
         let meeting = field::add(craft.place, craft.velocity.map(|part| part * lead));
         Some((field::direction(field::way(place, meeting)), distance))
     }

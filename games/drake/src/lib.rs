@@ -67,6 +67,14 @@ pub struct Setup {
     pub wins: u8,
 }
 
+impl Setup {
+    /// The same, with what no match can be played by put right.
+    #[must_use]
+    pub fn clamped(self) -> Setup {
+        Setup { fill: self.fill.min(SEATS as u8), wins: self.wins.max(1) }
+    }
+}
+
 impl Default for Setup {
     fn default() -> Setup {
         Setup { fill: 4, wins: 3 }
@@ -123,9 +131,8 @@ pub struct Drake {
 impl Drake {
     /// An empty coop. A match begins when somebody sits down.
     pub fn new(setup: Setup, seed: u64) -> Drake {
-        let setup = Setup { fill: setup.fill.min(SEATS as u8), wins: setup.wins.max(1) };
         Drake {
-            setup,
+            setup: setup.clamped(),
             frame: 0,
             random: Prng::new(seed),
             bout: Bout::default(),

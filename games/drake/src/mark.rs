@@ -57,6 +57,8 @@ pub enum What {
     Leave,
     /// Somebody flew as nobody can, and is out.
     Offside,
+    /// A player who is out of the round cheers.
+    Cheer,
 }
 
 /// Nobody, where a mark could name a seat.

@@ -17,6 +17,7 @@ mod watch;
 use gaggle_kit::{Micros, State};
 use gaggle_replica::{Kinds, Policy, SessionConfig, SignalRules, Writer};
 
+use crate::Setup;
 use crate::bout::Bout;
 use crate::craft::Craft;
 use crate::field::SEATS;
@@ -30,16 +31,32 @@ use crate::weapons::{Egg, Hornet, Lantern, Puffball};
 pub use coop::Coop;
 pub use rules::Rules;
 
-/// A small noise: a pea, a dash, a bump. At most eight a second from each craft.
+/// A pea was fired. Every small noise is an event of its own, so that no limit of one drops another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
-pub struct Noise(pub Mark);
+pub struct Fired(pub Mark);
+
+/// A dash began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Dashed(pub Mark);
+
+/// A craft ran into something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Bumped(pub Mark);
 
 /// Something everybody should see and hear. Only the lead's word counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Happening(pub Mark);
 
-/// Two noises of one craft are not told closer than this.
-const NOISE_INTERVAL: Micros = Micros::from_millis(120);
+/// A player who is out of the round cheers. The lead approves it: a player who still flies may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
+pub struct Cheer;
+
+/// Two cheers of one player are not told closer than this.
+const CHEER_INTERVAL: Micros = Micros::from_millis(600);
+/// Two shots of one craft are not told closer than this, nor are two bumps.
+const FIRE_INTERVAL: Micros = Micros::from_millis(120);
+/// The same for dashes.
+const DASH_INTERVAL: Micros = Micros::from_millis(200);
 
 /// What is shared. The room adds the input.
 pub fn kinds() -> Kinds {
@@ -52,9 +69,13 @@ pub fn kinds() -> Kinds {
         .with::<Hornet>()
         .with::<Lantern>()
         .with::<Egg>()
-        .with_signal::<Noise>("noise", SignalRules::FREE.at_most_every(NOISE_INTERVAL))
+        .with_signal::<Fired>("fired", SignalRules::FREE.at_most_every(FIRE_INTERVAL))
+        .with_signal::<Dashed>("dashed", SignalRules::FREE.at_most_every(DASH_INTERVAL))
+        .with_signal::<Bumped>("bumped", SignalRules::FREE.at_most_every(FIRE_INTERVAL))
         .with_signal::<Happening>("happening", SignalRules::FREE)
+        .with_signal::<Cheer>("cheer", SignalRules::CHECKED.at_most_every(CHEER_INTERVAL))
         .with_value::<Bout>("bout", Writer::Lead)
+        .with_value::<Setup>("setup", Writer::Lead)
 }
 
 /// [`kinds`] with the input, for a session that is run by hand.

@@ -1,5 +1,6 @@
 //! The rules, frame by frame: who sits where, what is fired, how a match goes from round to round. Hits are in `hits.rs`.
 
+use crate::bots::LEVEL_MAX;
 use crate::bout::{COUNTDOWN_FRAMES, OVER_FRAMES, OVER_FRAMES_MIN, Phase, RESULT_FRAMES, ROUND_FRAMES};
 use crate::craft::Craft;
 use crate::field::{self, SEATS};
@@ -157,6 +158,11 @@ impl Drake {
         if let Some(champion) = decided.map(|standing| standing.seat) {
             self.bout.turn_to(Phase::Over);
             self.bout.winner = Some(champion);
+            let level = self.bout.level;
+            self.bout.level = match self.seats[usize::from(champion)].bot {
+                true => level.saturating_sub(1),
+                false => level.saturating_add(1).min(LEVEL_MAX),
+            };
             self.mark(Mark::at(What::Over, champion, field::MIDDLE));
         } else {
             self.prepare_round();

@@ -4,8 +4,8 @@ mod company;
 
 use company::{Company, bad_wifi};
 use drake::field::{self, SEATS};
-use drake::net::Happening;
-use drake::{Craft, Egg, Form, Hornet, Load, Mark, Pad, Phase, Rock, Shot, Standing, What};
+use drake::net::{Cheer, Happening};
+use drake::{Craft, Egg, Form, Hornet, Load, Mark, Pad, Phase, Rock, Setup, Shot, Standing, What};
 use gaggle_kit::{Fixed16, Micros};
 use gaggle_link::sim::{Chance, Conditions};
 use gaggle_replica::{Player, Session, SessionConfig, To};
@@ -65,8 +65,90 @@ fn when_the_host_dies_the_next_one_referees_and_the_score_is_kept() {
 }
 
 #[test]
+fn settings_of_a_match_survive_a_change_of_host() {
+    let setups =
+        vec![Setup { fill: 4, wins: 3 }, Setup { fill: 2, wins: 1 }, Setup { fill: SEATS as u8, wins: 9 }];
+    let mut company = Company::with_setups(setups.clone(), 29);
+    let present = |game: &drake::Drake| game.seats.iter().filter(|seat| seat.present()).count();
+    for me in 1..3 {
+        company.run_until_playing(me);
+        assert_eq!(company.game(me).setup, setups[0], "machine {me} plays by the match's settings");
+    }
+    for _ in 0..2 {
+        let (host, heir) = (company.lead().unwrap(), company.heir(company.lead().unwrap()));
+        company.kill(host);
+        company.run_until(|company| company.session(heir).is_lead());
+        company.run_secs(3);
+        assert_eq!(company.game(heir).setup, setups[0]);
+        assert_eq!(present(company.game(heir)), 4, "as many seats are played as before");
+        company.restart(host);
+        company.run_until(|company| company.session(host).is_admitted() && present(company.game(host)) == 4);
+        assert_eq!(company.game(host).setup, setups[0]);
+    }
+}
+
+#[test]
+fn dash_is_heard_when_a_shot_came_just_before() {
+    let mut company = Company::of(2, 37, Conditions::latency_ms(30));
+    company.run_until_playing(0);
+    let (mut dashes, mut shots, mut heard) = (0, 0, 0);
+    let count = |company: &Company, me: usize, ago: u32, what: What| {
+        let game = company.game(me);
+        let marks = game.marks.recent(game.frame, ago + 1);
+        marks.filter(|mark| mark.frame + ago == game.frame && mark.what == what && mark.who == 0).count()
+    };
+    for frame in 0..60 * 60 {
+        if dashes >= 12 && frame % 66 == 0 {
+            break;
+        }
+        // A shot, and two frames later the second tap that makes a dash.
+        let phase = frame % 66;
+        company.press(0, Pad { turn: matches!(phase, 0..3 | 6..9), fire: (4..8).contains(&phase) });
+        company.frame();
+        dashes += count(&company, 0, 0, What::Dash);
+        shots += count(&company, 0, 0, What::Fire);
+        // What arrives in a frame is in the picture of the next.
+        heard += count(&company, 1, 1, What::Dash);
+    }
+    company.press(0, Pad::NONE);
+    for _ in 0..60 {
+        company.frame();
+        heard += count(&company, 1, 1, What::Dash);
+    }
+    assert!(dashes >= 12 && shots >= 12, "{dashes} dashes, {shots} shots");
+    assert_eq!(heard, dashes);
+}
+
+#[test]
+fn cheer_is_heard_if_the_referee_approves_it() {
+    let mut company = Company::of(3, 41, Conditions::latency_ms(30));
+    company.run_until_playing(1);
+    let heard = |company: &Company, me: usize| company.marks(me).any(|mark| mark.what == What::Cheer);
+    // Still in the round, the player may ask and is refused.
+    company.cheat = Some((1, |session| _ = session.signal(To::All, &[], &Cheer)));
+    company.run_until(|company| company.machine(1).denied > 0);
+    company.cheat = None;
+    company.run_secs(1);
+    assert!((0..3).all(|me| !heard(&company, me)), "no machine hears what was refused");
+    // Out of the round it is granted, and all machines hear it.
+    company.run_until(|company| {
+        let game = company.game(1);
+        game.seats[1].form == Form::Out && game.bout.phase == Phase::Play
+    });
+    let denied = company.machine(1).denied;
+    company.press(1, Pad::TURN);
+    company.frame();
+    company.press(1, Pad::NONE);
+    for me in 0..3 {
+        company.run_until(|company| heard(company, me));
+    }
+    assert_eq!(company.machine(1).denied, denied);
+}
+
+#[test]
 fn who_comes_back_has_his_seat_and_what_he_won() {
-    let mut company = Company::of(3, 31, bad_wifi());
+    // So many rounds win that the match goes on: a new one would forget all scores.
+    let mut company = Company::with_setups(vec![Setup { fill: 4, wins: 99 }; 3], 31);
     company.run_until(|company| company.scores(1)[2].0 > 0);
     company.run_secs(1);
     let before = company.scores(1)[2].0;
@@ -75,10 +157,9 @@ fn who_comes_back_has_his_seat_and_what_he_won() {
     company.restart(2);
     company.run_until(|company| !company.game(0).seats[2].bot && company.session(2).is_admitted());
     company.run_secs(3);
-    let number = company.game(0).bout.number;
-    if number == 1 {
-        assert!(company.scores(2)[2].0 >= before);
-    }
+    assert_eq!(company.game(0).bout.number, 1, "it is still the same match");
+    assert!(before > 0 && company.scores(2)[2].0 >= before, "{before} then {:?}", company.scores(2));
+    assert!(company.scores(0)[2].0 >= before, "the referee knows as well");
     company.run_until_playing(2);
     let (id, _) = company.session(2).objects::<Craft>().find(|(_, craft)| craft.seat == 2).unwrap();
     assert_eq!(company.session(0).holder(id), Some(Player::at(2)), "his craft is his own again");

@@ -412,17 +412,43 @@ mod tests {
         let mut bitmap = Bitmap::new(50, 50);
         bitmap.rect(0, 0, 50, 50, palette::MOON);
         let image = album.add(bitmap);
+        // The same world at the same place of a screen with more around it: what the small one shows must be a part of that.
+        const MORE: i32 = 200;
         let view = View::fit(31, 29, 10, 10);
+        let scaled = MORE * view.scale;
+        let large = View {
+            width: view.width + 2 * scaled,
+            height: view.height + 2 * scaled,
+            art_width: view.art_width + 2 * MORE,
+            art_height: view.art_height + 2 * MORE,
+            left: view.left + MORE,
+            top: view.top + MORE,
+            ..view
+        };
+        let mut seen = 0;
         for x in [-1000.0, -49.0, -20.5, -1.0, 0.0, 5.5, 9.9, 11.0, 1000.0] {
             for y in [-1000.0, -49.0, -3.3, 8.0, 1000.0] {
                 let mut canvas = Canvas::new(view);
+                let empty = canvas.pixels();
                 let mut scene = Scene::default();
                 scene.image(image, x, y);
                 scene.text("honk", x, y, palette::TEXT).outlined(palette::INK).bold().sized(3);
                 scene.panel((x as i32, y as i32, 40, 40), palette::INK, 0.5, Some(palette::MOON));
                 canvas.paint(&scene, &album);
+                let mut whole = Canvas::new(large);
+                whole.paint(&scene, &album);
+                let (part, whole) = (canvas.pixels(), whole.pixels());
+                for (nth, pixel) in part.iter().enumerate() {
+                    let (right, down) = (nth as i32 % view.width, nth as i32 / view.width);
+                    let there = (down + scaled) * large.width + right + scaled;
+                    assert_eq!(*pixel, whole[there as usize], "{right}, {down} of what is at {x}, {y}");
+                }
+                let is_near = (-50.0..12.0).contains(&x) && (-50.0..12.0).contains(&y);
+                assert!(is_near || part == empty, "{x}, {y} is far away");
+                seen += usize::from(part != empty);
             }
         }
+        assert!(seen >= 15, "only {seen} were seen at all");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use millpond::net::{self, Mill};
 
 /// Bytes both machines sent, and their hash.
 #[allow(dead_code)] // As a program it only reports; the test that includes it compares.
-pub(crate) const GOLDEN: (u64, u64) = (42_881, 0x14b2_6e21_12c5_588c);
+pub(crate) const GOLDEN: (u64, u64) = (42_925, 0xcc68_89ca_4a45_b27e);
 
 /// Marks the place of the result in memory.
 pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1117];

@@ -1,7 +1,7 @@
 //! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it is done.
 
 use gaggle_kit::Angle;
-use gaggle_scene::{Scene, font, palette};
+use gaggle_scene::Scene;
 
 use crate::boat::Boat;
 use crate::keeper::Keeper;
@@ -168,15 +168,8 @@ impl HowTo {
         let mut audience = Audience { calm, plain: true, ..Audience::default() };
         audience.own[0] = true;
         stage.draw(&self.pond, between, &audience, scene);
-        let view = stage.view();
-        let width = view.word_width();
-        let text = font::width(self.page().line, false, 0).max(font::width(self.page().title, true, 1));
-        let (panel, top) = ((text + 28).min(width - 8), (view.top + 19) * view.scale / view.word_scale);
-        let left = (width - panel) / 2;
-        scene.word_panel((left, top, panel, 34), palette::INK, 0.92, Some(palette::MIST[0]));
-        let middle = (width / 2) as f32;
-        scene.word(self.page().title, middle, (top + 7) as f32, palette::FIRE[5]).centred().bold().tracked(1);
-        scene.word(self.page().line, middle, (top + 20) as f32, palette::TEXT).centred();
+        let Page { title, line, .. } = self.page();
+        scene.caption(stage.view(), 19, title, line);
     }
 }
 

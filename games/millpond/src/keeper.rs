@@ -5,7 +5,7 @@ use crate::ledger::{
 };
 use crate::mark::{Mark, NOBODY, What};
 use crate::pond::{Floating, Hands, LITTER, Pond, free_place};
-use crate::thing::{Sort, Thing};
+use crate::thing::{ADRIFT, Sort, Thing};
 use crate::water::{self, Vector};
 
 /// Something a keeper goes by, and may have to doubt.
@@ -15,6 +15,8 @@ pub enum Word<'a> {
     Thing(&'a Floating),
     /// That the boat of a seat is where it seems to be.
     Boat(usize),
+    /// That the boat a thing names moved it.
+    Mover(&'a Floating),
 }
 
 /// What the keeper remembers. Not told: the next one begins to count anew.
@@ -79,18 +81,20 @@ impl Keeper {
                     && water::near(floating.thing.place, wish.place(), JETTY_REACH)
                     && honest(Word::Thing(floating))
             });
-            let Some(Floating { id, thing, holder, .. }) = brought.copied() else { continue };
+            let Some(floating @ Floating { id, thing, .. }) = brought.copied() else { continue };
+            let by = if honest(Word::Mover(&floating)) { thing.by } else { ADRIFT };
             if !hands.delete(id) {
                 continue;
             }
             pond.floating.retain(|floating| floating.id != id);
             let ledger = &mut pond.ledger;
             ledger.brought[number] = ledger.brought[number].saturating_add(thing.count).min(wish.count);
-            if let Some(credit) = ledger.credit.get_mut(usize::from(holder)) {
+            if let Some(credit) = ledger.credit.get_mut(usize::from(by)) {
                 *credit = credit.saturating_add(thing.count);
             }
             let what = if wish.sort == Sort::Bell { What::Bell } else { What::Delivered };
-            pond.mark(Mark::at(what, holder, wish.place(), thing.sort as u8));
+            let who = if by == ADRIFT { NOBODY } else { by };
+            pond.mark(Mark::at(what, who, wish.place(), thing.sort as u8));
             self.trade(pond, wish.place(), wish.gift, hands);
             for _ in 0..thing.count {
                 if thing.sort != Sort::Bell {
@@ -136,4 +140,44 @@ fn more(pond: &mut Pond, sort: Sort, hands: &mut impl Hands) {
     let things: Vec<Thing> = pond.floating.iter().map(|floating| floating.thing).collect();
     let place = free_place(&things, sort, &mut pond.random);
     pond.put(Thing::new(sort, place), hands);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boat::Boat;
+    use crate::pad::Pad;
+    use crate::pond::Alone;
+
+    /// What each seat is credited with after a crate that `by` moved last lies at the mill.
+    fn credited(by: u8, honest: bool) -> [u8; water::SEATS] {
+        let (mut pond, mut hands) = (Pond::new(1), Alone::default());
+        let thing = Thing { by, ..Thing::new(Sort::Crate, WISHES[0].place()) };
+        pond.put(thing, &mut hands);
+        let believes = |word: Word<'_>| honest || !matches!(word, Word::Mover(_));
+        Keeper::default().step(&mut pond, &mut hands, believes);
+        assert_eq!(pond.ledger.brought[0], 1);
+        pond.ledger.credit
+    }
+
+    #[test]
+    fn credit_is_for_the_boat_that_moved_the_thing_last() {
+        assert_eq!(credited(2, true), [0, 0, 1, 0, 0, 0]);
+        assert_eq!(credited(ADRIFT, true), [0; water::SEATS], "it drifted there");
+        assert_eq!(credited(2, false), [0; water::SEATS], "its holder lies about who moved it");
+    }
+
+    #[test]
+    fn boat_that_pushes_through_another_thing_moved_it() {
+        let (mut pond, mut hands) = (Pond::new(1), Alone::default());
+        pond.boats[3] = Some(Boat { place: water::at(300, 400), ..Boat::moored(3) });
+        let near = pond.put(Thing::new(Sort::Log, water::at(300, 380)), &mut hands).unwrap();
+        let far = pond.put(Thing::new(Sort::Crate, water::at(300, 360)), &mut hands).unwrap();
+        for _ in 0..120 {
+            pond.frame += 1;
+            pond.row(3, Pad { up: true, ..Pad::NONE }, &mut hands);
+            pond.float(&mut hands);
+        }
+        assert_eq!([near, far].map(|id| pond.find(id).unwrap().thing.by), [3, 3]);
+    }
 }

@@ -66,7 +66,7 @@ pub struct Ledger {
     pub open: bool,
     /// Whether everything is done.
     pub done: bool,
-    /// What each seat has brought, ever.
+    /// What the boat of each seat has brought, ever.
     pub credit: [u8; water::SEATS],
 }
 

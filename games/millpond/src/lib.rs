@@ -28,6 +28,7 @@
 pub mod attract;
 pub mod boat;
 pub mod bots;
+pub mod goal;
 pub mod howto;
 pub mod keeper;
 pub mod ledger;

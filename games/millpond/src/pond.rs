@@ -211,7 +211,7 @@ impl Pond {
             let speed = (x * cos + y * sin).max(Fixed16::ZERO);
             let share = boat::WEIGHT + weight;
             let floating = &mut self.floating[number];
-            (floating.mine, floating.holder) = (true, seat as u8);
+            (floating.mine, floating.holder, floating.thing.by) = (true, seat as u8, seat as u8);
             let pushed = water::along(out, speed * boat::WEIGHT / share);
             floating.thing.velocity = water::add(thing.velocity, pushed);
             floating.thing.place = water::add(thing.place, water::along(out, overlap * boat::WEIGHT / share));
@@ -271,6 +271,7 @@ impl Pond {
         if let Some(place) = self.place_of(id) {
             let floating = &mut self.floating[place];
             (floating.mine, floating.held, floating.holder) = (true, true, who);
+            floating.thing.by = who;
         }
         boat.tow = Some(id);
         self.boats[seat] = Some(boat);
@@ -320,6 +321,7 @@ impl Pond {
                 let floating = &mut self.floating[place];
                 (floating.mine, floating.holder) = (true, who);
                 floating.thing.count += thing.count;
+                floating.thing.by = who;
                 let count = floating.thing.count;
                 self.mark(Mark::at(What::Stack, who, thing.place, count));
             }
@@ -376,6 +378,9 @@ impl Pond {
             }
             let pushed = &mut self.floating[other];
             (pushed.mine, pushed.holder) = (true, moving.holder);
+            if takes {
+                pushed.thing.by = here.by;
+            }
             pushed.thing.place = water::add(there.thing.place, water::along(out, overlap * weight / share));
             if speed > Fixed16::ZERO {
                 pushed.thing.velocity =

@@ -6,6 +6,7 @@
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
 
+mod arrow;
 mod boats;
 mod effects;
 mod flotsam;
@@ -108,6 +109,7 @@ impl Stage {
         };
         painter.world(pond, self.ground, audience);
         if !audience.bare {
+            painter.arrows(pond, audience);
             painter.plaques(pond, audience);
             painter.list(pond, audience);
             painter.map(pond, audience);

@@ -114,12 +114,18 @@ pub struct Thing {
     /// How many stand on one another.
     #[kind(range = 1..=4)]
     pub count: u8,
+    /// Whose boat moved it last, by seat, or [`ADRIFT`].
+    #[kind(range = 0..=6)]
+    pub by: u8,
 }
+
+/// No boat has moved it: the seat after the last.
+pub const ADRIFT: u8 = water::SEATS as u8;
 
 impl Thing {
     /// One of a sort, at rest.
     pub fn new(sort: Sort, place: Vector) -> Thing {
-        Thing { place, sort, count: 1, ..Thing::default() }
+        Thing { place, sort, count: 1, by: ADRIFT, ..Thing::default() }
     }
 
     /// How heavy it is.

@@ -1,14 +1,14 @@
 //! One machine's part in the game.
 
-use gaggle_replica::{Event, Member, Session, Signal};
+use gaggle_replica::{Event, Member, Petition, Session, Signal, To};
 
 use super::census::Census;
 use super::ghosts::Ghosts;
-use super::referee::{Referee, tell_craft, tell_noise};
-use super::{Happening, Noise, view};
-use crate::field::SEATS;
+use super::referee::{Referee, noise_in, tell_craft, tell_noise};
+use super::{Cheer, Happening, view};
+use crate::field::{self, SEATS};
 use crate::mark::{Mark, What};
-use crate::{Bout, Drake, Form, Pad, Setup};
+use crate::{Bout, Drake, Form, Pad, Phase, Setup};
 
 /// So many who led are remembered: more are gone than a match has seats.
 const LED_MAX: usize = 8;
@@ -27,6 +27,10 @@ pub struct Coop {
     led: Vec<Member>,
     leading: bool,
     told: Option<Bout>,
+    /// Whether the turning button was down in the last frame.
+    turned: bool,
+    /// What a match this machine begins is played by. One that goes on keeps its own.
+    setup: Setup,
 }
 
 impl Coop {
@@ -42,6 +46,8 @@ impl Coop {
             led: Vec::new(),
             leading: false,
             told: None,
+            turned: false,
+            setup,
         }
     }
 
@@ -55,7 +61,7 @@ impl Coop {
     pub fn enter(&mut self) {
         let frame = self.game.frame;
         let mut random = self.game.random;
-        *self = Coop::new(self.game.setup, random.next_u64());
+        *self = Coop::new(self.setup, random.next_u64());
         // Sounds are told apart by their frame: it never goes back.
         self.game.frame = frame;
     }
@@ -91,10 +97,32 @@ impl Coop {
                 _ = session.delete(id);
             }
         }
+        self.cheer(session, pad);
         self.picture = self.game;
         if leads {
             view::smooth(&mut self.picture, session, &self.census);
         }
+    }
+
+    /// A player who is out of the round cheers by the button that turned its drake.
+    fn cheer(&mut self, session: &mut Session, pad: Pad) {
+        let held = std::mem::replace(&mut self.turned, pad.turn);
+        let own = self.seat(session).filter(|seat| pad.turn && !held && self.may_cheer(*seat));
+        if own.is_some() {
+            // The most that can go wrong is that a sound is missing.
+            _ = session.signal(To::All, &[], &Cheer);
+        }
+    }
+
+    fn may_cheer(&self, seat: usize) -> bool {
+        let out = self.game.seats.get(seat).is_some_and(|seat| seat.form == Form::Out);
+        out && self.game.bout.phase == Phase::Play
+    }
+
+    /// This machine leads, and a player asks for something: whether it may.
+    pub fn judge(&self, petition: &Petition) -> bool {
+        let signal = &petition.signal;
+        signal.get::<Cheer>().is_some() && self.may_cheer(usize::from(signal.from.number()))
     }
 
     fn note_lead(&mut self, session: &Session) {
@@ -116,14 +144,14 @@ impl Coop {
         let Some(seat) = own else { return };
         let Some(deed) = self.game.steer(seat, pad) else { return };
         let (craft, standing) = (self.game.crafts[seat], self.game.seats[seat]);
-        let fires = pad.fire && self.game.bout.phase == crate::Phase::Play;
+        let fires = pad.fire && self.game.bout.phase == Phase::Play;
         if self.ghosts.step(fires, &craft, &standing) {
             self.game.mark(Mark::at(What::Fire, seat as u8, craft.bill()));
         }
         for (happened, what) in [(deed.dash, What::Dash), (deed.bump, What::Bump)] {
             if happened && standing.form == Form::Drake {
                 let mark = Mark { frame: self.game.frame, ..Mark::at(what, seat as u8, craft.place) };
-                tell_noise(session, &self.census, seat, Noise(mark));
+                tell_noise(session, &self.census, seat, &mark);
             }
         }
     }
@@ -131,10 +159,14 @@ impl Coop {
     /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's word or none.
     pub fn signal(&mut self, session: &Session, signal: &Signal) {
         let from_lead = session.roster().lead().is_some_and(|lead| lead.player == signal.from);
-        let mark = if let Some(Noise(mark)) = signal.get::<Noise>() {
-            let own = mark.who == signal.from.number() && matches!(mark.what, What::Dash | What::Bump);
+        let mark = if let Some(mark) = noise_in(signal) {
+            // Whether a pea was fired is the lead's to say.
+            let own = mark.who == signal.from.number() && mark.what != What::Fire;
             let mine = self.seat(session) == Some(usize::from(mark.who));
             (own || from_lead).then_some(mark).filter(|_| !mine)
+        } else if signal.get::<Cheer>().is_some() {
+            let seat = usize::from(signal.from.number());
+            (seat < SEATS).then(|| Mark::at(What::Cheer, seat as u8, field::nest(seat)))
         } else {
             signal.get::<Happening>().map(|Happening(mark)| mark).filter(|_| from_lead)
         };

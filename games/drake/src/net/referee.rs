@@ -1,18 +1,18 @@
 //! What only the lead does: takes in what players tell of their crafts, applies the rules, and tells what came of it.
 
-use gaggle_replica::{Kind, Member, ObjectId, Session, To};
+use gaggle_replica::{Kind, Member, ObjectId, Session, Signal, To};
 
 use super::census::{self, Census};
 use super::view::{ALL, player_of};
 use super::watch::Watch;
-use super::{Happening, Noise};
+use super::{Bumped, Dashed, Fired, Happening};
 use crate::bots::{Bot, Strength};
 use crate::field::SEATS;
-use crate::mark::What;
+use crate::mark::{Mark, What};
 use crate::rock::ROCKS;
 use crate::shot::SHOTS;
 use crate::weapons::{EGGS, HORNETS, PUFFBALLS};
-use crate::{Bout, Craft, Drake, Lantern, Pad, Phase, Sitting, Standing};
+use crate::{Bout, Craft, Drake, Lantern, Pad, Phase, Setup, Sitting, Standing};
 
 /// Things that are nobody's, deleted in a frame at most: somebody could send thousands.
 const BURIED_MAX: usize = 64;
@@ -34,6 +34,8 @@ pub(super) struct Referee {
     eggs: [Option<ObjectId>; EGGS],
     lanterns: [Option<ObjectId>; SEATS],
     told: Option<Bout>,
+    /// The settings as all players know them.
+    settled: Option<Setup>,
     /// The last frame whose marks were told.
     marked: u32,
 }
@@ -104,10 +106,7 @@ fn publish<K: Kind>(session: &mut Session, pool: &[Option<K>], ids: &mut [Option
 impl Referee {
     pub(super) fn new(seed: u64) -> Referee {
         Referee {
-            bots: std::array::from_fn(|seat| {
-                let strength = [Strength::Steady, Strength::Sharp, Strength::Fledgling][seat % 3];
-                Bot::new(seat, strength, seed)
-            }),
+            bots: std::array::from_fn(|seat| Bot::new(seat, Strength::at(0, seat), seed)),
             watches: Default::default(),
             heard: [0; SEATS],
             lives: [0; SEATS],
@@ -119,6 +118,7 @@ impl Referee {
             eggs: [None; EGGS],
             lanterns: [None; SEATS],
             told: None,
+            settled: None,
             marked: 0,
         }
     }
@@ -149,6 +149,9 @@ impl Referee {
             self.watches[seat].forget();
         }
         self.told = session.value::<Bout>(ALL);
+        // The match goes on by the settings it began with, not by those of this machine.
+        self.settled = session.value::<Setup>(ALL);
+        game.setup = self.settled.unwrap_or(game.setup).clamped();
         self.marked = game.frame;
     }
 
@@ -174,6 +177,7 @@ impl Referee {
                 self.hear_craft(session, census, game, seat);
             } else {
                 self.watches[seat].forget();
+                self.bots[seat].set_strength(Strength::at(game.bout.level, seat));
                 pads[seat] = self.bots[seat].play(game);
                 game.steer(seat, pads[seat]);
             }
@@ -239,6 +243,9 @@ impl Referee {
                 self.told = None;
             }
         }
+        if self.settled != Some(game.setup) && session.set_value(ALL, &game.setup).is_ok() {
+            self.settled = Some(game.setup);
+        }
         self.tell_marks(session, census, game, sitting, me);
     }
 
@@ -280,10 +287,10 @@ impl Referee {
                 What::Dash | What::Bump => {
                     let here = seat == me || sitting.get(seat) == Some(&Sitting::Nobody);
                     if here {
-                        tell_noise(session, census, seat, Noise(*mark));
+                        tell_noise(session, census, seat, mark);
                     }
                 }
-                What::Fire => tell_noise(session, census, seat, Noise(*mark)),
+                What::Fire => tell_noise(session, census, seat, mark),
                 // The most that can go wrong is that a sound is missing.
                 _ => _ = session.signal(To::Others, &[], &Happening(*mark)),
             }
@@ -305,8 +312,22 @@ pub(super) fn tell_craft(session: &mut Session, census: &Census, seat: usize, cr
 }
 
 /// Tells a small noise, if there is anybody whose it is.
-pub(super) fn tell_noise(session: &mut Session, census: &Census, seat: usize, noise: Noise) {
-    if let Some((id, _)) = census.crafts.get(seat).copied().flatten() {
-        _ = session.signal(To::Others, &[id], &noise);
-    }
+pub(super) fn tell_noise(session: &mut Session, census: &Census, seat: usize, mark: &Mark) {
+    let Some((id, _)) = census.crafts.get(seat).copied().flatten() else { return };
+    // Too soon after the last of its kind it is not told.
+    _ = match mark.what {
+        What::Fire => session.signal(To::Others, &[id], &Fired(*mark)),
+        What::Dash => session.signal(To::Others, &[id], &Dashed(*mark)),
+        _ => session.signal(To::Others, &[id], &Bumped(*mark)),
+    };
+}
+
+/// The small noise a signal tells of, if it is one: each kind of them in its own kind of signal.
+pub(super) fn noise_in(signal: &Signal) -> Option<Mark> {
+    let noises = [
+        (What::Fire, signal.get::<Fired>().map(|Fired(mark)| mark)),
+        (What::Dash, signal.get::<Dashed>().map(|Dashed(mark)| mark)),
+        (What::Bump, signal.get::<Bumped>().map(|Bumped(mark)| mark)),
+    ];
+    noises.into_iter().find_map(|(what, mark)| mark.filter(|mark| mark.what == what))
 }

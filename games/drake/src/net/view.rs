@@ -5,7 +5,7 @@ use gaggle_replica::{Kind, ObjectId, Player, Session};
 use super::census::{self, Census};
 use super::ghosts::Ghosts;
 use crate::field::SEATS;
-use crate::{Bout, Craft, Drake, Lantern, Shot, Standing};
+use crate::{Bout, Craft, Drake, Lantern, Setup, Shot, Standing};
 
 /// Whose value the bout is: everybody's.
 pub(super) const ALL: Player = Player::at(0);
@@ -92,6 +92,9 @@ pub(super) fn smooth(picture: &mut Drake, session: &Session, census: &Census) {
 
 /// Where the match stands: told when it changes, counted on in between.
 fn listen(game: &mut Drake, session: &Session, told: &mut Option<Bout>) {
+    if let Some(setup) = session.value::<Setup>(ALL) {
+        game.setup = setup.clamped();
+    }
     let news = session.value::<Bout>(ALL);
     if news != *told {
         *told = news;

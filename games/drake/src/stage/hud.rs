@@ -1,6 +1,6 @@
 //! What is written: plaques with what everybody has won, names, the countdown, and how a round ended.
 
-use gaggle_scene::{ImageId, font, palette};
+use gaggle_scene::{ImageId, fitted, font, palette};
 use palette::{BONE, DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEATS_SIX, TEXT};
 
 use super::{Audience, Painter, pixels};
@@ -14,6 +14,8 @@ use crate::{Drake, Standing};
 const STEP: i32 = 61;
 const WIDE: i32 = 59;
 const HIGH: i32 = 13;
+/// Rows of art pixels a name above a plaque needs above the world.
+const NAME_ROWS: i32 = 9;
 /// Where the first plaque begins.
 const LEFT_MOST: i32 = 9;
 /// The middle of the picture.
@@ -42,7 +44,9 @@ impl Painter<'_> {
                 continue;
             }
             let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
-            self.scene.panel((x, y, WIDE, HIGH), INK, 0.78, Some(edge));
+            // Without rows above the world the name is below, on the same plaque.
+            let high = if self.view.top >= NAME_ROWS { HIGH } else { HIGH + 10 };
+            self.scene.panel((x, y, WIDE, high), INK, 0.78, Some(edge));
             self.scene.image(self.emblems[seat], (x + 4) as f32, (y + 3) as f32);
             let out = matches!(standing.form, Form::Out) && game.bout.phase == Phase::Play;
             let points = standing.score.to_string();
@@ -76,18 +80,19 @@ impl Painter<'_> {
         }
     }
 
+    /// A name over its plaque or under it, never wider than that.
     fn name_above(&mut self, audience: &Audience<'_>, seat: usize, x: i32, y: i32) {
         let name = audience.names[seat];
-        if self.view.top < 10 || name.is_empty() {
+        if name.is_empty() {
             return;
         }
-        let mut short = name.to_string();
         let room = if audience.bars[seat].is_some() { WIDE - 12 } else { WIDE - 3 };
-        while font::width(&short, false, 0) > room {
-            short.pop();
-        }
+        let short = fitted(name, room, false);
+        // Without rows above the world, below the points.
+        let y = if self.view.top >= NAME_ROWS { y } else { y + HIGH + 11 };
         let (left, top) = ((x + 3) as f32, (y - 10) as f32);
-        self.scene.text(&short, left, top, if audience.own[seat] { SEATS_SIX[seat] } else { DIM });
+        let color = if audience.own[seat] { SEATS_SIX[seat] } else { DIM };
+        self.scene.text(&short, left, top, color).outlined(INK);
         if let Some(strength) = audience.bars[seat] {
             let beside = x + 3 + font::width(&short, false, 0) + 3;
             for bar in 0..3_i32 {
@@ -120,9 +125,10 @@ impl Painter<'_> {
             let [x, y] = field::nest(seat).map(pixels);
             let color = color.mix(TEXT, 0.3);
             let down = if y > 180.0 { -22.0 } else { 14.0 };
-            let half = font::width(name, false, 0) as f32 / 2.0;
+            let name = fitted(name, 110, false);
+            let half = font::width(&name, false, 0) as f32 / 2.0;
             let x = x.clamp(half + 16.0, WIDTH as f32 - half - 16.0);
-            self.scene.text(name, x, y + down, color).centred().outlined(INK);
+            self.scene.text(&name, x, y + down, color).centred().outlined(INK);
         }
     }
 
@@ -201,10 +207,11 @@ impl Painter<'_> {
             let seat = usize::from(standing.seat);
             let y = 91 + row * 11;
             self.scene.image(self.emblems[seat], 120.0, y as f32);
-            let name = called(audience, seat);
+            let score = standing.score.to_string();
+            let name = fitted(called(audience, seat), 226 - 132 - 6 - font::width(&score, false, 0), false);
             let color = if audience.own[seat] { SEATS_SIX[seat] } else { TEXT };
-            self.scene.text(name, 132.0, y as f32, color);
-            self.scene.text(&standing.score.to_string(), 226.0, y as f32, DIM).right();
+            self.scene.text(&name, 132.0, y as f32, color);
+            self.scene.text(&score, 226.0, y as f32, DIM).right();
             self.pips(game, standing, 266, y);
         }
         let line = match order.first() {
@@ -216,6 +223,51 @@ impl Painter<'_> {
         self.scene.text(line, MIDDLE, y, FAINT).centred();
         if game.bout.since >= OVER_FRAMES_MIN {
             self.line("Fire to brawl again", (84 + height + 6) as f32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_scene::{Item, Scene, View};
+
+    use super::*;
+    use crate::field::{HEIGHT, SEATS, TOP};
+    use crate::stage::Stage;
+    use crate::{Pad, Setup, Sitting};
+
+    #[test]
+    fn every_name_is_read_on_every_screen_and_keeps_to_its_plaque() {
+        let mut game = Drake::new(Setup::default(), 1);
+        game.step(&[Pad::NONE; SEATS], &[Sitting::Player; SEATS]);
+        assert!(game.seats.iter().all(Standing::present));
+        let views = [(1_920, 1_080, 5, 3), (1_280, 720, 3, 2), (800, 450, 2, 2), (1_688, 780, 3, 4)];
+        for ((width, height, scale, words), bars) in
+            views.into_iter().flat_map(|view| [(view, None), (view, Some(2))])
+        {
+            let view = View::at_scale(width, height, WIDTH, HEIGHT, scale, words);
+            let names = ["Bartholomew of the Long Eyot"; SEATS];
+            let audience = Audience { names, bars: [bars; SEATS], plain: true, ..Audience::default() };
+            let mut scene = Scene::default();
+            Stage::new(view).draw(&game, 1.0, &audience, &mut scene);
+            let mut seen = 0;
+            for item in &scene.art {
+                let Item::Text { words, x, y, .. } = *item else { continue };
+                let text = scene.text_of(words);
+                if !text.ends_with('…') || y as i32 >= TOP {
+                    continue;
+                }
+                let (left, wide) = (x as i32 - LEFT_MOST, font::width(text, false, 0));
+                let seat = left / STEP;
+                assert!(
+                    left % STEP + wide + if bars.is_some() { 9 } else { 0 } <= WIDE,
+                    "{text} on {width}×{height}"
+                );
+                assert!(y as i32 + view.top >= 0 && y as i32 + 7 <= TOP, "{text} at {y} on {width}×{height}");
+                assert_eq!(seat, seen);
+                seen += 1;
+            }
+            assert_eq!(seen as usize, SEATS, "{width}×{height}");
         }
     }
 }

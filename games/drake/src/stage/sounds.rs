@@ -18,7 +18,7 @@ const fn v(wave: Wave, from: f32, to: f32, length: f32, gain: f32) -> Voice {
 }
 
 /// All sounds of the game. [`Cue::recipe`] is a place in this list.
-pub const RECIPES: [Recipe; 21] = [
+pub const RECIPES: [Recipe; 22] = [
     Recipe {
         name: "pea",
         spread: 0.05,
@@ -156,6 +156,14 @@ pub const RECIPES: [Recipe; 21] = [
         spread: 0.0,
         voices: &[v(Triangle, 440.0, 440.0, 90.0, 0.4), v(Triangle, 659.3, 659.3, 120.0, 0.4).after(90.0)],
     },
+    Recipe {
+        name: "cheer",
+        spread: 0.08,
+        voices: &[
+            v(Saw, 430.0, 300.0, 90.0, 0.3).through(Band, 1100.0, 800.0, 1.3),
+            v(Saw, 400.0, 250.0, 120.0, 0.3).through(Band, 1000.0, 700.0, 1.3).after(120.0),
+        ],
+    },
 ];
 
 /// The recipe of something that happened, if it makes a sound.
@@ -183,6 +191,7 @@ pub fn recipe(what: What) -> Option<u16> {
         What::Won => 18,
         What::Over => 19,
         What::Join => 20,
+        What::Cheer => 21,
     })
 }
 
@@ -235,6 +244,7 @@ mod tests {
             What::Won,
             What::Over,
             What::Join,
+            What::Cheer,
         ];
         let mut used: Vec<u16> = all.into_iter().filter_map(recipe).collect();
         used.sort_unstable();

@@ -8,11 +8,13 @@ use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
 use gaggle_link::{Link, LinkConfig};
 use gaggle_replica::{
-    Entry, Exchange, Facts, Player, Policy, PolicyRules, Present, Roster, Session, SessionConfig,
+    Entry, Event, Exchange, Facts, Player, Policy, PolicyRules, Present, Roster, Session, SessionConfig,
 };
 
 /// A frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
+/// What a match is played by where a test says nothing else.
+const SETUP: Setup = Setup { fill: 4, wins: 3 };
 /// Frames after which something that should happen has not.
 const PATIENCE: u32 = 60 * 120;
 
@@ -27,6 +29,8 @@ pub(crate) struct Machine {
     pub(crate) coop: Coop,
     bot: Bot,
     pressed: Option<Pad>,
+    /// How often the lead refused what this machine asked for.
+    pub(crate) denied: u32,
 }
 
 /// The rules of somebody who keeps to none, and does not say so.
@@ -56,6 +60,8 @@ pub(crate) struct Company {
     lives: Vec<u64>,
     seed: u64,
     config: SessionConfig,
+    /// What each machine would play by if it began the match.
+    setups: Vec<Setup>,
     still: bool,
     liar: Option<usize>,
     pub(crate) cheat: Option<(usize, Cheat)>,
@@ -63,32 +69,39 @@ pub(crate) struct Company {
 
 impl Company {
     pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Company {
-        Company::begin(peers, seed, conditions, net::config(), None)
+        Company::begin(vec![SETUP; peers], seed, conditions, net::config(), None)
+    }
+
+    /// Machines that were set up differently.
+    pub(crate) fn with_setups(setups: Vec<Setup>, seed: u64) -> Company {
+        Company::begin(setups, seed, bad_wifi(), net::config(), None)
     }
 
     /// With other settings than the game's.
     pub(crate) fn with_config(peers: usize, seed: u64, config: SessionConfig) -> Company {
-        Company::begin(peers, seed, bad_wifi(), config, None)
+        Company::begin(vec![SETUP; peers], seed, bad_wifi(), config, None)
     }
 
     /// One of them has a session that lets him do anything.
     pub(crate) fn with_liar(peers: usize, seed: u64, liar: usize) -> Company {
-        Company::begin(peers, seed, Conditions::latency_ms(30), net::config(), Some(liar))
+        Company::begin(vec![SETUP; peers], seed, Conditions::latency_ms(30), net::config(), Some(liar))
     }
 
     fn begin(
-        peers: usize,
+        setups: Vec<Setup>,
         seed: u64,
         conditions: Conditions,
         config: SessionConfig,
         liar: Option<usize>,
     ) -> Company {
+        let peers = setups.len();
         let mut world = World::of(peers, seed);
         // A frame is a frame: what arrives waits for the next one.
         world.set_arrivals_wake(false);
         world.everywhere(conditions);
         let (machines, lives) = (Vec::new(), vec![0; peers]);
-        let mut company = Company { world, machines, lives, seed, config, still: false, liar, cheat: None };
+        let mut company =
+            Company { world, machines, lives, seed, config, setups, still: false, liar, cheat: None };
         for me in 0..peers {
             company.machines.push(None);
             company.start(me);
@@ -110,9 +123,10 @@ impl Company {
         self.machines[me] = Some(Machine {
             session: session.expect("settings that make sense"),
             link: Link::new(carrier, LinkConfig::default(), seed),
-            coop: Coop::new(Setup { fill: 4, wins: 3 }, seed),
+            coop: Coop::new(self.setups[me], seed),
             bot: Bot::new(me, Strength::Sharp, seed),
             pressed: None,
+            denied: 0,
         });
     }
 
@@ -146,10 +160,17 @@ impl Company {
                 machine.session.tick(now);
                 Exchange.send(now, &mut machine.link, &mut machine.session);
                 while let Some(event) = machine.session.next_event() {
+                    machine.denied += u32::from(matches!(event, Event::Denied { .. }));
                     machine.coop.hear(&event);
                 }
                 while let Some(signal) = machine.session.next_signal() {
                     machine.coop.signal(&machine.session, &signal);
+                }
+                while let Some(petition) = machine.session.next_petition() {
+                    match machine.coop.judge(&petition) {
+                        true => machine.session.grant(petition),
+                        false => machine.session.deny(petition),
+                    }
                 }
             }
             // Everybody is called when a span begins, and that is once a frame.
@@ -168,6 +189,7 @@ impl Company {
         self.still = false;
     }
 
+    #[track_caller]
     pub(crate) fn run_until(&mut self, done: impl Fn(&Company) -> bool) {
         for _ in 0..PATIENCE {
             if done(self) {

@@ -1,6 +1,6 @@
 //! What is written: plaques with scores, the sign of the wave, names, and what a wave is about.
 
-use gaggle_scene::{Item, Scene, View, font, palette};
+use gaggle_scene::{Color, Item, View, fitted, font, palette};
 use palette::{DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEAT, TEXT};
 
 use super::effects::number;
@@ -13,27 +13,36 @@ use crate::waves::WaveKind;
 use crate::{Gander, Mode};
 
 impl Painter<'_> {
-    /// Four plaques in the rows above the ceiling; on a phone held upright, two by two above the world.
+    /// Four plaques in the rows above the ceiling; on a phone held upright, two by two above the world. Each has the name of
+    /// its player: above it where there are rows above the world, otherwise on it.
     pub(super) fn plaques(&mut self, game: &Gander, audience: &Audience<'_>) {
         if let Some(top) = room_above(self.view) {
-            for seat in 0..SEATS {
-                self.plaque_above(game, audience, seat, top);
+            let half = (self.view.word_width() - 3 * GAP) / 2;
+            for (nth, seat) in (0..).zip(0..SEATS) {
+                let (x, y) = (GAP + nth % 2 * (half + GAP), top + nth / 2 * (ABOVE + 3));
+                self.word_plaque(game, audience, seat, (x, y, half, ABOVE));
             }
             return;
         }
-        let best = game.players.iter().map(|player| player.score).max().unwrap_or(0);
+        let is_named_above = self.view.top >= NAME_ROWS;
         for (seat, player) in game.players.iter().enumerate() {
             let (x, y) = (3 + seat as i32 * 95, 1);
+            if !is_named_above && let Some(tall) = word_rows(self.view) {
+                let words = |art: i32| art * self.view.scale / self.view.word_scale;
+                let (left, top) = (words(x + self.view.left), words(y + self.view.top));
+                self.word_plaque(game, audience, seat, (left, top, words(PLAQUE), tall));
+                continue;
+            }
             let color = SEAT[seat];
             if !player.present() {
-                self.scene.panel((x, y, 93, 13), INK, 0.35, None);
+                self.scene.panel((x, y, PLAQUE, 13), INK, 0.35, None);
                 self.scene.image(self.creatures.emblem_free[seat], (x + 2) as f32, (y + 1) as f32);
                 self.scene.text("free seat", (x + 16) as f32, (y + 3) as f32, FAINT);
                 continue;
             }
             let own = audience.own[seat];
             self.scene.panel(
-                (x, y, 93, 13),
+                (x, y, PLAQUE, 13),
                 INK,
                 0.72,
                 Some(if own { color } else { color.mix(NIGHT[1], 0.62) }),
@@ -41,79 +50,98 @@ impl Painter<'_> {
             self.scene.image(self.creatures.emblems[seat], (x + 2) as f32, (y + 1) as f32);
             let mut score = String::new();
             font::thousands(player.score, &mut score);
-            self.scene.text(&score, (x + 16) as f32, (y + 3) as f32, TEXT);
+            if is_named_above {
+                self.scene.text(&score, (x + 16) as f32, (y + 3) as f32, TEXT);
+                self.name_above(audience, seat, x, y);
+            } else {
+                // All in one row: a number alone stands for geese.
+                let out = if player.seat == Seat::Out { 10 } else { 0 };
+                let name = fitted(audience.names[seat], 59 - out - font::width(&score, false, 0), false);
+                self.scene.text(&name, (x + 16) as f32, (y + 3) as f32, color);
+                self.scene.text(&score, (x + 79 - out) as f32, (y + 3) as f32, TEXT).right();
+            }
             if player.seat == Seat::Out {
                 self.scene.text("out", (x + 89) as f32, (y + 3) as f32, FAINT).right();
             } else {
-                self.scene.image(self.creatures.lives[seat], (x + 68) as f32, (y + 1) as f32);
                 self.scene.text(&mounts(player), (x + 89) as f32, (y + 3) as f32, TEXT).right();
             }
-            if game.setup.mode == Mode::Versus && player.score == best && best > 0 {
-                crown(self.scene, x + 62, y + 4);
+            if is_named_above && player.seat != Seat::Out {
+                self.scene.image(self.creatures.lives[seat], (x + 68) as f32, (y + 1) as f32);
             }
-            self.name_above(audience, seat, x, y);
+            if is_named_above && is_crowned(game, seat) {
+                crown(&mut self.scene.art, x + 62, y + 4);
+            }
         }
     }
 
-    /// A plaque for a small screen, in word pixels: art pixels would be too small to read.
-    fn plaque_above(&mut self, game: &Gander, audience: &Audience<'_>, seat: usize, top: i32) {
+    /// A plaque of two lines in word pixels, where art pixels are too small to read or too large for both: left, top, width, height.
+    fn word_plaque(
+        &mut self,
+        game: &Gander,
+        audience: &Audience<'_>,
+        seat: usize,
+        place: (i32, i32, i32, i32),
+    ) {
+        let (x, y, wide, tall) = place;
         let (player, color) = (&game.players[seat], SEAT[seat]);
-        let half = (self.view.word_width() - 3 * GAP) / 2;
-        let (x, y) = (GAP + seat as i32 % 2 * (half + GAP), top + seat as i32 / 2 * (ABOVE + 3));
-        let (left, right) = ((x + 19) as f32, (x + half - 5) as f32);
-        let (first, second) = ((y + 4) as f32, (y + 15) as f32);
+        let (left, right) = (x + 19, x + wide - 5);
+        let step = if tall < ABOVE { 9 } else { 11 };
+        let first = y + (tall - 6 - step) / 2;
+        let second = first + step;
         let image = |image, x: i32, y: i32| {
             let (x, y) = (x as f32, y as f32);
             Item::Image { image, x, y, mirrored: false, shown: 16, flash: None }
         };
+        let emblem_top = y + (tall - 11) / 2;
         if !player.present() {
-            self.scene.word_panel((x, y, half, ABOVE), INK, 0.35, None);
-            self.scene.words.push(image(self.creatures.emblem_free[seat], x + 5, y + 8));
-            self.scene.word("free seat", left, (y + 10) as f32, FAINT);
+            self.scene.word_panel(place, INK, 0.35, None);
+            self.scene.words.push(image(self.creatures.emblem_free[seat], x + 5, emblem_top));
+            self.scene.word("free seat", left as f32, (y + (tall - 7) / 2) as f32, FAINT);
             return;
         }
         let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
-        self.scene.word_panel((x, y, half, ABOVE), INK, 0.72, Some(edge));
-        self.scene.words.push(image(self.creatures.emblems[seat], x + 5, y + 8));
-        let mut name = audience.names[seat].to_string();
-        while font::width(&name, false, 0) > half - 24 {
-            name.pop();
+        self.scene.word_panel(place, INK, 0.72, Some(edge));
+        self.scene.words.push(image(self.creatures.emblems[seat], x + 5, emblem_top));
+        let bars = audience.bars[seat].map_or(0, |_| 11);
+        let name = fitted(audience.names[seat], right - left - bars, false);
+        self.scene.word(&name, left as f32, first as f32, color);
+        if let Some(strength) = audience.bars[seat] {
+            signal(&mut self.scene.words, right - 8, first + 7, strength);
         }
-        self.scene.word(&name, left, first, color);
         let mut score = String::new();
         font::thousands(player.score, &mut score);
-        self.scene.word(&score, left, second, TEXT);
+        self.scene.word(&score, left as f32, second as f32, TEXT);
         if player.seat == Seat::Out {
-            self.scene.word("out", right, second, FAINT).right();
+            self.scene.word("out", right as f32, second as f32, FAINT).right();
         } else {
             let mounts = mounts(player);
-            self.scene.words.push(image(self.creatures.lives[seat], x + half - 24, y + 13));
-            self.scene.word(&mounts, right, second, TEXT).right();
+            self.scene.words.push(image(self.creatures.lives[seat], right - 19, second - 2));
+            self.scene.word(&mounts, right as f32, second as f32, TEXT).right();
+        }
+        if is_crowned(game, seat) {
+            crown(&mut self.scene.words, right - 26, second + 1);
         }
     }
 
+    /// A name over its plaque, never wider than that: beside it `you`, or how good the link is.
     fn name_above(&mut self, audience: &Audience<'_>, seat: usize, x: i32, y: i32) {
-        let name = audience.names[seat];
-        if self.view.top < 10 || name.is_empty() {
+        let own = audience.own[seat];
+        let beside = match (own, audience.bars[seat]) {
+            (true, _) => font::width("you", false, 0) + 5,
+            (false, Some(_)) => 13,
+            (false, None) => 0,
+        };
+        let name = fitted(audience.names[seat], PLAQUE - 5 - beside, false);
+        if name.is_empty() {
             return;
         }
-        let own = audience.own[seat];
         let (left, top) = ((x + 3) as f32, (y - 9) as f32);
-        self.scene.text(name, left, top, if own { SEAT[seat] } else { DIM });
-        let beside = left + font::width(name, false, 0) as f32 + 5.0;
+        self.scene.text(&name, left, top, if own { SEAT[seat] } else { DIM });
+        let beside = x + 8 + font::width(&name, false, 0);
         if own {
-            self.scene.text("you", beside, top, FAINT);
+            self.scene.text("you", beside as f32, top, FAINT);
         } else if let Some(strength) = audience.bars[seat] {
-            for bar in 0..3_i32 {
-                let lit = bar < i32::from(strength);
-                let color = match (lit, strength) {
-                    (false, _) => PEAT[3],
-                    (true, 3..) => palette::MIST[2],
-                    (true, _) => palette::WARN,
-                };
-                let height = 3 + bar * 2;
-                self.scene.fill(beside as i32 + bar * 3, y - 2 - height, 2, height, color);
-            }
+            signal(&mut self.scene.art, beside, y - 2, strength);
         }
     }
 
@@ -167,12 +195,17 @@ impl Painter<'_> {
             let name = audience.names[seat];
             if player.riding() && player.safe > 0 && !name.is_empty() {
                 let (x, y) = ((player.mover.x / PX) as f32, (player.mover.y / PX) as f32);
-                self.scene.text(name, x, y - 42.0, SEAT[seat].mix(TEXT, 0.3)).centred().outlined(INK);
+                let name = fitted(name, PLAQUE, false);
+                self.scene.text(&name, x, y - 42.0, SEAT[seat].mix(TEXT, 0.3)).centred().outlined(INK);
             }
         }
     }
 }
 
+/// Columns of a plaque, in art pixels.
+const PLAQUE: i32 = 93;
+/// Rows of art pixels a name above a plaque needs above the world.
+const NAME_ROWS: i32 = 9;
 /// Rows of a plaque above the world, and what lies between two.
 const ABOVE: i32 = 27;
 const GAP: i32 = 5;
@@ -204,6 +237,10 @@ fn kind_name(game: &Gander) -> &'static str {
 fn promise(game: &Gander) -> Option<&'static str> {
     let alone = game.wave.players <= 1;
     match (game.wave.kind, game.setup.mode) {
+        (WaveKind::Plain, Mode::Versus) if game.wave.number == 1 && !alone => {
+            Some("Versus. Every lance for itself.")
+        }
+        (WaveKind::Plain, Mode::Team) if game.wave.number == 1 && !alone => Some("Team. Higher lance wins."),
         (WaveKind::Plain, _) if game.wave.number == 1 => Some("Higher lance wins."),
         (WaveKind::Together, _) if alone => Some("3000 if you stay in the saddle"),
         (WaveKind::Together, Mode::Team) => Some("3000 each if nobody falls"),
@@ -216,16 +253,48 @@ fn promise(game: &Gander) -> Option<&'static str> {
     }
 }
 
-fn crown(scene: &mut Scene, x: i32, y: i32) {
-    scene.fill(x, y, 1, 3, FIRE[5]);
-    scene.fill(x + 2, y, 1, 3, FIRE[5]);
-    scene.fill(x + 4, y, 1, 3, FIRE[5]);
-    scene.fill(x, y + 2, 5, 2, FIRE[5]);
+/// Rows of word pixels a plaque has above the ceiling, where those are fine enough for two lines.
+fn word_rows(view: View) -> Option<i32> {
+    let rows = 13 * view.scale / view.word_scale;
+    (rows >= 17).then_some(rows.max(20))
+}
+
+/// Among rivals, the best has a crown.
+fn is_crowned(game: &Gander, seat: usize) -> bool {
+    let best = game.players.iter().map(|player| player.score).max().unwrap_or(0);
+    game.setup.mode == Mode::Versus && best > 0 && game.players[seat].score == best
+}
+
+fn fill(items: &mut Vec<Item>, (x, y, width, height): (i32, i32, i32, i32), color: Color) {
+    let (x, y, width, height) = (x as f32, y as f32, width as f32, height as f32);
+    items.push(Item::Fill { x, y, width, height, color, share: 256 });
+}
+
+/// Three bars that stand on a row: how good a link is.
+fn signal(items: &mut Vec<Item>, x: i32, bottom: i32, strength: u8) {
+    for bar in 0..3 {
+        let color = match (bar < i32::from(strength), strength) {
+            (false, _) => PEAT[3],
+            (true, 3..) => palette::MIST[2],
+            (true, _) => palette::WARN,
+        };
+        let height = 3 + bar * 2;
+        fill(items, (x + bar * 3, bottom - height, 2, height), color);
+    }
+}
+
+fn crown(items: &mut Vec<Item>, x: i32, y: i32) {
+    for right in [0, 2, 4] {
+        fill(items, (x + right, y, 1, 3), FIRE[5]);
+    }
+    fill(items, (x, y + 2, 5, 2), FIRE[5]);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Setup;
+    use gaggle_scene::{Align, Scene};
 
     #[test]
     fn plaques_are_above_the_world_only_where_there_is_room() {
@@ -243,6 +312,75 @@ mod tests {
             if let Some(top) = top {
                 let bottom = top + 2 * ABOVE + 3;
                 assert!(top >= 0 && bottom <= view.top * view.scale / view.word_scale, "{width}×{height}");
+            }
+        }
+    }
+
+    /// The left and right edge of everything written in a row of plaques, with its text: in screen pixels.
+    fn written(scene: &Scene, view: View) -> Vec<(i32, i32, i32, String)> {
+        let texts = |items: &[Item], scale: i32, offset: (i32, i32)| {
+            let mut found = Vec::new();
+            for item in items {
+                let Item::Text { words, x, y, align, .. } = *item else { continue };
+                let text = scene.text_of(words).to_string();
+                let wide = font::width(&text, false, 0) as f32;
+                let left = match align {
+                    Align::Left => x,
+                    Align::Centre => x - wide / 2.0,
+                    Align::Right => x - wide,
+                };
+                let across = |x: f32| ((x + offset.0 as f32) * scale as f32) as i32;
+                found.push((across(left), across(left + wide), (y as i32 + offset.1) * scale, text));
+            }
+            found
+        };
+        let mut all = texts(&scene.art, view.scale, (view.left, view.top));
+        all.extend(texts(&scene.words, view.word_scale, (0, 0)));
+        all
+    }
+
+    #[test]
+    fn every_name_is_read_on_every_screen_and_keeps_to_its_plaque() {
+        let mut game = Gander::new(Setup { mode: Mode::Versus, ..Setup::default() }, 1);
+        (0..4).for_each(|_| game.step(&[crate::Pad::NONE; SEATS], [true; SEATS]));
+        game.players.iter_mut().for_each(|player| player.safe = 0);
+        let long = "Bartholomew of the Long Eyot";
+        for score in [0, 57_250] {
+            game.players.iter_mut().for_each(|player| player.score = score);
+            for (width, height, top, scale, words) in [
+                (1_920, 1_080, 0, 5, 3),
+                (3_840, 2_160, 0, 10, 7),
+                (1_536, 864, 0, 4, 3),
+                (1_280, 720, 12, 3, 2),
+                (800, 450, 9, 2, 2),
+                (768, 432, 0, 2, 2),
+                (1_688, 780, 22, 3, 4),
+                (2_532, 1_170, 9, 5, 5),
+                (780, 1_688, 314, 2, 4),
+                (1_170, 2_532, 314, 3, 5),
+            ] {
+                let view = View { top, ..View::at_scale(width, height, WIDTH, 216, scale, words) };
+                for name in ["Wren", long] {
+                    let (names, own) = ([name; SEATS], [true, false, false, false]);
+                    let bars = [None, Some(3), Some(1), None];
+                    let audience = Audience { names, own, bars, plain: true, ..Audience::default() };
+                    let mut scene = Scene::default();
+                    super::super::Stage::new(view).draw(&game, &game, 1.0, &audience, &mut scene);
+                    let said = written(&scene, view);
+                    let is_name = |text: &str| text == name || text.ends_with('…') && text.starts_with("Bar");
+                    let seen: Vec<_> = said.iter().filter(|(.., text)| is_name(text)).collect();
+                    assert_eq!(seen.len(), SEATS, "{name} on {width}×{height}: {said:?}");
+                    for (left, right, y, text) in &seen {
+                        assert!(*left >= 0 && *right <= width, "{text} on {width}×{height}");
+                        let others = said.iter().filter(|other| (&other.0, &other.3) != (left, text));
+                        for (from, to, down, other) in
+                            others.filter(|other| (other.2 - y).abs() < 7 * scale.min(words))
+                        {
+                            let apart = *right <= *from || *to <= *left;
+                            assert!(apart, "{text} over {other} on {width}×{height}, {y} and {down}");
+                        }
+                    }
+                }
             }
         }
     }

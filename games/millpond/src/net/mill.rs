@@ -196,6 +196,8 @@ impl Mill {
         let honest = |word: Word<'_>| match word {
             Word::Thing(floating) => watch.believes(floating.id),
             Word::Boat(seat) => watch.believes_boat(seat),
+            // Bots' boats are rowed here; every other player moves what it holds with its own.
+            Word::Mover(floating) => floating.mine || floating.thing.by == floating.holder,
         };
         self.keeper.step(&mut self.pond, &mut Reach(session), honest);
         if led > ARRIVALS && led.is_multiple_of(RESTOCK_EVERY) {

@@ -1,6 +1,6 @@
 //! What is written: who is here, what is wanted, where everything is.
 
-use gaggle_scene::{font, palette};
+use gaggle_scene::{fitted, font, palette};
 use palette::{BONE, DIM, FIRE, INK, MIST, NIGHT, PEAT, SEATS_SIX, TEXT};
 
 use super::{Audience, Painter, WINDOW, pixels};
@@ -61,16 +61,17 @@ impl Painter<'_> {
     /// Who is on the water, and what he has brought.
     pub(super) fn plaques(&mut self, pond: &Pond, audience: &Audience<'_>) {
         let mut x = 4;
+        let count = pond.boats.iter().flatten().count().max(1) as i32;
+        // As wide as all of them leave room for.
+        let widest = (WINDOW.0 - 8 - 3 * (count - 1)) / count;
         for boat in pond.boats.iter().flatten() {
             let seat = usize::from(boat.seat) % SEATS_SIX.len();
             let color = SEATS_SIX[seat];
-            let mut name = audience.names[seat].to_string();
-            while font::width(&name, false, 0) > 64 {
-                name.pop();
-            }
             let credit = pond.ledger.credit[seat].to_string();
             let bars = if audience.bars[seat].is_some() { 8 } else { 0 };
-            let wide = 22 + font::width(&name, false, 0) + font::width(&credit, false, 0) + bars;
+            let beside = 22 + font::width(&credit, false, 0) + bars;
+            let name = fitted(audience.names[seat], widest - beside, false);
+            let wide = beside + font::width(&name, false, 0);
             let edge = if audience.own[seat] { color } else { color.mix(NIGHT[1], 0.62) };
             self.scene.panel((x, 2, wide, 13), INK, 0.78, Some(edge));
             self.scene.image(self.emblems[seat], (x + 4) as f32, 5.0);
@@ -182,8 +183,11 @@ impl Painter<'_> {
 
 #[cfg(test)]
 mod tests {
+    use gaggle_scene::{Item, Scene, View};
+
     use super::*;
     use crate::boat::Boat;
+    use crate::stage::Stage;
     use crate::water;
 
     #[test]
@@ -224,6 +228,36 @@ mod tests {
                 }
             }
             assert!(moved > 50, "only {moved} had to make way");
+        }
+    }
+
+    #[test]
+    fn long_names_keep_to_the_window_and_off_each_other() {
+        let mut pond = Pond::new(1);
+        for count in [1, 2, 4, 6] {
+            pond.boats = std::array::from_fn(|seat| (seat < count).then(|| Boat::moored(seat)));
+            let names = ["Bartholomew of the Long Eyot"; water::SEATS];
+            let audience =
+                Audience { names, bars: [Some(2); water::SEATS], plain: true, ..Audience::default() };
+            let view = View::at_scale(1_920, 1_080, WINDOW.0, WINDOW.1, 5, 3);
+            let mut scene = Scene::default();
+            Stage::new(view).draw(&pond, 1.0, &audience, &mut scene);
+            let plaques: Vec<(i32, i32)> = scene
+                .art
+                .iter()
+                .filter_map(|item| match *item {
+                    Item::Panel { x, y: 2, width, height: 13, .. } => Some((x, x + width)),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(plaques.len(), count);
+            assert!(plaques.windows(2).all(|pair| pair[0].1 < pair[1].0), "{plaques:?}");
+            assert!(plaques.iter().all(|(left, right)| *left >= 0 && *right <= WINDOW.0), "{plaques:?}");
+            let names = scene.art.iter().filter(|item| match **item {
+                Item::Text { words, y, .. } => y as i32 == 5 && scene.text_of(words).starts_with('B'),
+                _ => false,
+            });
+            assert_eq!(names.count(), count, "every name is there");
         }
     }
 }

@@ -109,10 +109,12 @@ impl Company {
         (0..secs * 60).for_each(|_| self.frame());
     }
 
-    pub(crate) fn run_until(&mut self, done: impl Fn(&Company) -> bool) {
-        for _ in 0..PATIENCE {
+    /// Frames until it is so.
+    #[track_caller]
+    pub(crate) fn run_until(&mut self, done: impl Fn(&Company) -> bool) -> u32 {
+        for frames in 0..PATIENCE {
             if done(self) {
-                return;
+                return frames;
             }
             self.frame();
         }

@@ -1,0 +1,103 @@
+//! A beginner against the bots a first match begins with. The beginner is a script: it sees late, decides seldom, aims at where
+//! a drake was, and knows neither dashes nor eggs.
+
+use std::collections::VecDeque;
+
+use drake::bots::{Bot, LEVEL_MAX, Strength};
+use drake::{Drake, Form, Pad, Phase, SEATS, Setup, Sitting, field};
+use gaggle_kit::{Angle, Prng};
+
+/// Frames from what is on the screen to the thumb: a quarter of a second.
+const REACTION: usize = 15;
+/// Frames between two decisions.
+const DECIDES_EVERY: u32 = 6;
+/// How far off the beginner thinks is on target: 20 degrees.
+const ON_TARGET: u16 = 3_600;
+/// How wrong it is about which way it points itself: 14 degrees either way.
+const MISJUDGED: i32 = 2_500;
+/// The seat the beginner plays.
+const SEAT: usize = 0;
+
+struct Beginner {
+    /// Which way the target was, as the screen showed it.
+    screen: VecDeque<Angle>,
+    pad: Pad,
+    random: Prng,
+    frame: u32,
+}
+
+impl Beginner {
+    fn new(seed: u64) -> Beginner {
+        Beginner { screen: VecDeque::new(), pad: Pad::NONE, random: Prng::new(seed), frame: 0 }
+    }
+
+    fn play(&mut self, game: &Drake) -> Pad {
+        self.frame += 1;
+        let Some(own) = game.body(SEAT).filter(|_| game.bout.phase == Phase::Play) else {
+            self.screen.clear();
+            return Pad::NONE;
+        };
+        let others = (0..SEATS).filter(|seat| *seat != SEAT).filter_map(|seat| game.body(seat));
+        let nearest = others.map(|craft| craft.place).min_by_key(|there| distance(own.place, *there));
+        let home = game.seats[SEAT].form == Form::Duckling;
+        let target = if home { field::nest(SEAT) } else { nearest.unwrap_or(field::MIDDLE) };
+        self.screen.push_back(field::direction(field::way(own.place, target)));
+        if self.screen.len() <= REACTION {
+            return Pad::NONE;
+        }
+        let there = self.screen.pop_front().expect("as many as a reaction takes");
+        if self.frame.is_multiple_of(DECIDES_EVERY) {
+            let wrong = self.random.range(-MISJUDGED..=MISJUDGED) as i16;
+            let heading = Angle::from_bits(own.heading.to_bits().wrapping_add_signed(wrong));
+            // One decision in ten is none.
+            self.pad = match heading.to(there).unsigned_abs() {
+                _ if self.random.chance(1, 10) => Pad::NONE,
+                off if off <= ON_TARGET => Pad::FIRE,
+                _ => Pad { turn: true, fire: self.random.chance(1, 6) },
+            };
+        }
+        self.pad
+    }
+}
+
+fn distance(a: field::Vector, b: field::Vector) -> gaggle_kit::Fixed16 {
+    field::length(field::way(a, b))
+}
+
+/// Rounds of a beginner and three bots of a level: how many there were, and how many the beginner won.
+fn rounds(level: u8, seeds: std::ops::Range<u64>) -> (u32, u32) {
+    let (mut played, mut won) = (0, 0);
+    for seed in seeds {
+        let mut game = Drake::new(Setup { wins: u8::MAX, ..Setup::default() }, seed);
+        let mut bots: [Bot; SEATS] =
+            std::array::from_fn(|seat| Bot::new(seat, Strength::at(level, seat), seed));
+        let mut beginner = Beginner::new(seed);
+        let mut sitting = [Sitting::Nobody; SEATS];
+        sitting[SEAT] = Sitting::Player;
+        for _ in 0..60 * 240 {
+            let pads = std::array::from_fn(|seat| match seat {
+                SEAT => beginner.play(&game),
+                _ => bots[seat].play(&game),
+            });
+            let before = game.bout.phase;
+            game.step(&pads, &sitting);
+            if before == Phase::Play && game.bout.phase == Phase::Result {
+                played += 1;
+                won += u32::from(game.bout.winner == Some(SEAT as u8));
+            }
+        }
+    }
+    (played, won)
+}
+
+#[test]
+fn beginner_wins_a_third_of_rounds_against_the_first_bots() {
+    let (played, won) = rounds(0, 0..16);
+    println!("{won} of {played} rounds won against the first bots");
+    assert!(played >= 45, "only {played} rounds were played");
+    assert!(won * 3 >= played, "{won} of {played} rounds");
+    // The same player is a beginner: against the best bots it wins fewer than one round in eight.
+    let (played, won) = rounds(LEVEL_MAX, 0..16);
+    println!("{won} of {played} rounds won against the best bots");
+    assert!(won * 8 < played, "{won} of {played} rounds");
+}
