@@ -1,32 +1,42 @@
 //! The whole arcade without a browser: keys and time in, a picture and sounds out.
 //!
-//! This file owns what is on the screen and what keys mean there. `online.rs` has what the room tells, `facts.rs` what
-//! panels are made of, `replays.rs` matches as files, `drawing.rs` the picture.
+//! This file owns what is on the screen and what keys mean there. `online.rs` has what the room tells, `doors.rs` how a page
+//! comes into a room and out of it, `facts.rs` what panels are made of, `hands.rs` fingers, mouse and text, `replays.rs`
+//! matches as files, `drawing.rs` the picture.
 
 mod cue_tally;
+mod doors;
 mod drawing;
+mod emoting;
 mod facts;
+mod hands;
+mod inviting;
+mod leaderboard;
 mod online;
+mod opening;
 mod rates;
 mod replays;
 
 use gaggle::lobby::client::ClientConfig;
 use gaggle::timeline::Pace;
-use gaggle::{Event, Micros, Outside, RoomCode, Stage as RoomStage, Wish};
+use gaggle::{Event, Micros, Platform, RoomCode, Stage as RoomStage, Wish};
 use gaggle_scene::palette::SEAT;
 use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
 use crate::cabinet::{Cabinet, Parts, Show, Start};
 use crate::cabinets::{Entry, NAMES};
 use crate::own_keys::OwnKeys;
-use crate::{
-    CODE_LENGTH, Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Scrubber,
-    Toasts, Touch,
-};
+use crate::volume::Volume;
+use crate::{Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, ScoreChoice, Toasts, Touch};
 
 use cue_tally::CueTally;
+use doors::FOLLOWS_FOR;
+use emoting::Emoting;
+use inviting::Inviting;
 use online::Shelf;
 pub use online::{Keep, Keeping};
+pub use opening::Opening;
+pub(crate) use opening::{fit, raise_for_thumbs};
 pub use replays::Download;
 
 /// What is on the screen.
@@ -46,56 +56,10 @@ pub enum Screen {
 
 /// Steps a second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// What one can do in a paused match: a line for each, and its key.
-const PAUSED: [(&str, &str); 5] = [
-    ("Enter", "play on"),
-    ("Esc", "home"),
-    ("M", "sound"),
-    ("H", "how to play"),
-    ("C", "copy a link to this room"),
-];
-/// The same where matches are recorded.
-const PAUSED_RECORDED: [(&str, &str); 6] =
-    [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
-/// The same where two games have differed, and ours was the wrong one.
-const PAUSED_DIFFERED: [(&str, &str); 7] = [
-    PAUSED[0],
-    PAUSED[1],
-    PAUSED[2],
-    PAUSED[3],
-    PAUSED_RECORDED[4],
-    ("X", "save what differed, for its makers"),
-    PAUSED[4],
-];
 /// Another match begins for all as soon as one of them wants it: not before the scores were on the screen for so long.
 const BOARD_READ: Micros = Micros::from_secs(3);
 /// A join that takes no longer than this needs no words.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
-
-/// What a page knows when it opens.
-#[derive(Debug, Clone, Default)]
-pub struct Opening {
-    /// A random number.
-    pub seed: u64,
-    /// For people who want less motion.
-    pub calm: bool,
-    /// No sound.
-    pub muted: bool,
-    /// What the address asks for.
-    pub params: Params,
-    /// The player's secret from the last time.
-    pub key: Option<String>,
-    /// Which of the player's tabs this is.
-    pub seat: Option<String>,
-    /// What the player is called.
-    pub name: Option<String>,
-    /// The colour the player likes, as it was [kept](Keep).
-    pub palette: Option<String>,
-    /// The keys the player chose, as they were [kept](Keep).
-    pub keys: Option<String>,
-    /// The room this tab was in when it was closed or reloaded, as it was [kept](Keep).
-    pub return_to: Option<String>,
-}
 
 /// The arcade.
 pub struct Arcade {
@@ -103,6 +67,8 @@ pub struct Arcade {
     /// What Help returns to.
     behind: Screen,
     view: View,
+    /// Pixels of the screen that make one of the page's.
+    ratio: f32,
     canvas: Canvas,
     scene: Scene,
     menu: Menu,
@@ -122,8 +88,10 @@ pub struct Arcade {
     net: NetPanel,
     board: ScoreBoard,
     shelf: Shelf,
+    inviting: Inviting,
+    emoting: Emoting,
     params: Params,
-    muted: bool,
+    volume: Volume,
     calm: bool,
     seed: u64,
     now: Micros,
@@ -133,22 +101,28 @@ pub struct Arcade {
     board_until: Option<Micros>,
     /// The finger that holds the bar of a replay.
     scrubs: Option<i32>,
+    /// The mouse is over something that answers a click.
+    points: bool,
 }
 
 impl Arcade {
     /// An arcade with this game on, on a small screen: see [`Arcade::resize`].
-    pub fn new<O: Outside>(now: Micros, opening: Opening, entry: &Entry<O>, outside: O) -> Arcade {
-        let Opening { seed, calm, muted, params, key, seat, name, palette, keys, return_to } = opening;
+    pub fn new<P: Platform>(now: Micros, opening: Opening, entry: &Entry<P>, outside: P) -> Arcade {
+        let Opening { seed, calm, params, key, seat, name, palette, keys, return_to, touch, follows, .. } =
+            opening;
         let view = fit(640, 360, 1.0, entry.about.world);
         let client = ClientConfig { key, seat, name: name.clone(), ..ClientConfig::default() };
         let cabinet = (entry.open)(Parts { now, seed, view, client, outside });
         let mut menu = Menu::new(view, entry.about, &NAMES);
         menu.set_name(name.as_deref().unwrap_or_default());
+        menu.set_can_fill(opening.can_fill);
         menu.palette = palette.and_then(|palette| palette.parse::<usize>().ok()).unwrap_or(0) % SEAT.len();
+        let inviting = Inviting::new(opening.address, opening.can_share);
         let mut arcade = Arcade {
             screen: Screen::Menu,
             behind: Screen::Menu,
             view,
+            ratio: 1.0,
             canvas: Canvas::new(view),
             scene: Scene::default(),
             menu,
@@ -157,7 +131,7 @@ impl Arcade {
             players: 1,
             controls: Controls::default(),
             keys: OwnKeys::read(keys.as_deref().unwrap_or_default()),
-            touch: Touch::default(),
+            touch: Touch::new(view, entry.about.has_four_ways),
             pressed: [Held::default(); 2],
             hearing: Hearing::default(),
             tally: CueTally::default(),
@@ -165,15 +139,19 @@ impl Arcade {
             net: NetPanel::default(),
             board: ScoreBoard::new(view),
             shelf: Shelf::default(),
+            inviting,
+            emoting: Emoting::default(),
             params,
-            muted,
+            volume: Volume::read(opening.volume.as_deref().unwrap_or_default()),
             calm,
             seed,
             now,
             took_off: now,
             board_until: None,
             scrubs: None,
+            points: false,
         };
+        arcade.set_touch(touch);
         for complaint in arcade.params.complaints.clone() {
             arcade.toasts.push(None, complaint, true);
         }
@@ -185,10 +163,17 @@ impl Arcade {
             arcade.toasts.push(None, "Now drop the replay here.".to_string(), false);
         }
         arcade.shelf.is_trial = arcade.params.is_trial();
+        arcade.shelf.follows_until = follows.then_some(now + FOLLOWS_FOR);
         arcade.look_around();
         if let Some(code) = arcade.params.watch {
             arcade.take_off(1, Wish::Watch(code));
         } else {
+            // Another address was opened in the tab: the room before is not meant.
+            let is_left = arcade.params.game.is_some() && arcade.params.room.is_none();
+            if is_left {
+                arcade.shelf.left_room();
+            }
+            let return_to = return_to.filter(|_| !is_left);
             let (return_to, players) = online::read_room(return_to.as_deref().unwrap_or_default());
             if let Some(code) = arcade.params.room.or(return_to) {
                 arcade.shelf.returns_to = return_to;
@@ -217,7 +202,12 @@ impl Arcade {
 
     /// The screen has this size, in its own pixels, of which `ratio` make one of the page's.
     pub fn resize(&mut self, width: i32, height: i32, ratio: f32) {
-        let view = fit(width, height, ratio, self.cabinet.about().world);
+        self.ratio = ratio;
+        let world = self.cabinet.about().world;
+        let (mut view, mut below) = (fit(width, height, ratio, world), 0);
+        if self.touch.used && !self.cabinet.about().has_four_ways {
+            (view, below) = raise_for_thumbs(view, world);
+        }
         if view == self.view {
             return;
         }
@@ -226,7 +216,8 @@ impl Arcade {
         self.canvas = Canvas::new(self.view);
         self.menu.resize(self.view);
         self.board.resize(self.view);
-        self.touch.fit(self.view);
+        self.touch.fit(self.view, below);
+        self.points = false;
     }
 
     /// What is on the screen.
@@ -246,7 +237,12 @@ impl Arcade {
 
     /// Whether sound is off.
     pub fn muted(&self) -> bool {
-        self.muted
+        self.volume.is_off()
+    }
+
+    /// How loud it is.
+    pub fn volume(&self) -> Volume {
+        self.volume
     }
 
     /// What the player is called.
@@ -257,9 +253,13 @@ impl Arcade {
     /// A key went down: its place on the keyboard, and the text it makes. Whether it means anything here, so that the
     /// page should not scroll.
     pub fn key_down(&mut self, code: &str, text: &str) -> bool {
+        // Keyboards on glass name no keys.
+        if !code.is_empty() {
+            self.set_touch(false);
+        }
         let own = self.keys.stands_for(code);
         let fresh = self.controls.press(own.unwrap_or(code));
-        if self.screen == Screen::Help && self.keys.asked().is_some() {
+        if self.screen == Screen::Help && self.keys.is_asking() {
             self.take_own_key(code, fresh);
             return true;
         }
@@ -267,10 +267,20 @@ impl Arcade {
         if own.is_some() && self.screen == Screen::Flying && !self.is_board_up() {
             return true;
         }
-        if self.screen == Screen::Menu && self.type_into_menu(code, text) {
+        if self.is_refused() && fresh && self.answer_refusal(code) {
             return true;
         }
-        if fresh && self.take_letter(code) {
+        if code == "Tab" {
+            return self.take_tab();
+        }
+        if self.screen == Screen::Menu && !self.shelf.shows_top && self.type_into_menu(code, text) {
+            return true;
+        }
+        // Behind the panel nothing is meant: a player who still flaps does not mean it either.
+        if self.is_inviting() && (fresh && self.press_invite(code) || self.screen == Screen::Paused) {
+            return true;
+        }
+        if fresh && (self.press_emote(code) || self.take_letter(code)) {
             return true;
         }
         let Some(key) = Key::of(code) else { return false };
@@ -293,39 +303,10 @@ impl Arcade {
 
     /// A key that was asked for.
     fn take_own_key(&mut self, code: &str, fresh: bool) {
-        if fresh && self.keys.answer(code, self.cabinet.about().players_here) {
+        if fresh && self.keys.answer(code, self.cabinet.about()) {
             self.controls.release_all();
             self.shelf.keep("keys", self.keys.kept(), Keeping::Lasting);
         }
-    }
-
-    /// The page lost the keyboard: nothing is held, and a match alone waits.
-    pub fn blur(&mut self) {
-        self.controls.release_all();
-        if self.screen == Screen::Flying && !self.cabinet.life().has_company() && !self.is_watching() {
-            self.pause();
-        }
-    }
-
-    /// Nobody sees the page any more.
-    pub fn hide(&mut self) {
-        self.controls.release_all();
-        if self.screen == Screen::Flying && !self.is_watching() {
-            self.shelf.hidden_in_flight = true;
-            self.pause();
-        }
-    }
-
-    /// The page is seen again.
-    pub fn show(&mut self) {
-        if std::mem::take(&mut self.shelf.hidden_in_flight) && self.screen == Screen::Paused {
-            self.fly_on();
-        }
-    }
-
-    /// The page is closed, or loaded again: says goodbye, so that nobody waits. The seat is kept for a moment.
-    pub fn close(&mut self) {
-        self.cabinet.life_mut().close();
     }
 
     /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of a match it moves the choice.
@@ -336,6 +317,9 @@ impl Arcade {
                 && (!self.is_board_up() || key == Key::Enter && self.is_board_fresh());
             if key == Key::Enter && self.shelf.is_elsewhere {
                 self.take_over();
+            } else if self.is_refused()
+                && self.answer_refusal(if key == Key::Enter { "Enter" } else { "Escape" })
+            {
             } else if !steers || key == Key::Escape {
                 self.take_key(key);
             }
@@ -344,138 +328,12 @@ impl Arcade {
         self.controls.set_added(player, held);
     }
 
-    /// A finger or the mouse came down at a pixel of the screen.
-    pub fn pointer_down(&mut self, finger: i32, x: i32, y: i32, is_touch: bool) {
-        self.touch.used |= is_touch;
-        if self.screen == Screen::Flying && self.is_joining_shown() && self.asks_to_stay_alone(x, y) {
-            self.stay_alone();
-            return;
-        }
-        if let Some(nth) = self.elsewhere().and_then(|notice| notice.key_at(self.view, x, y)) {
-            match nth {
-                0 => self.take_over(),
-                _ => self.take_key(Key::Escape),
-            }
-            return;
-        }
-        if self.standing_still().is_some_and(|still| still.notice().key_at(self.view, x, y).is_some()) {
-            self.take_key(Key::Escape);
-            return;
-        }
-        match self.screen {
-            Screen::Menu => {
-                if let Some(choice) = self.menu.click(x, y) {
-                    self.choose(choice, is_touch);
-                }
-            }
-            _ if self.has_way_out() && Touch::leads_out(self.view, x, y) => self.take_key(Key::Escape),
-            Screen::Paused => self.tap_paused(x, y),
-            Screen::Help => self.take_key(match (y > self.view.height * 7 / 8, x < self.view.width / 2) {
-                (true, _) => Key::Escape,
-                (false, true) => Key::Left,
-                (false, false) => Key::Right,
-            }),
-            Screen::Replay => self.scrub(finger, x, y),
-            Screen::Flying if self.is_board_up() => {
-                if let Some(choice) = self.board.click(x, y) {
-                    self.choose_after(choice);
-                }
-            }
-            Screen::Flying if is_touch && self.is_watching() => self.sit_down(),
-            Screen::Flying if is_touch => self.pointer_move(finger, x, true),
-            Screen::Flying => {}
-        }
-    }
-
-    /// Whether the way out is drawn: for those who have no Esc, where no button leads home.
-    fn has_way_out(&self) -> bool {
-        let shown = match self.screen {
-            Screen::Flying => !self.is_board_up(),
-            Screen::Help | Screen::Replay => true,
-            Screen::Menu | Screen::Paused => false,
-        };
-        shown && self.touch.used
-    }
-
-    /// What is written over a paused match is also where one taps; anywhere else flies on.
-    fn tap_paused(&mut self, x: i32, y: i32) {
-        let notice = self.paused();
-        match notice.key_at(self.view, x, y).map(|nth| notice.keys[nth].0) {
-            Some("Esc") => self.go_home(),
-            Some("M") => self.turn_sound(),
-            Some("H") => self.show_help(),
-            Some("S") => self.save_replay(),
-            Some("X") => self.save_bundle(),
-            Some("C") => self.copy_link(),
-            _ => self.fly_on(),
-        }
-    }
-
-    /// A finger or the mouse moved.
-    pub fn pointer_move(&mut self, finger: i32, x: i32, is_touch: bool) {
-        if self.screen == Screen::Flying && is_touch {
-            self.touch.set(finger, x as f32 / self.view.width as f32);
-        }
-        if self.scrubs == Some(finger)
-            && let Some(tape) = self.cabinet.tape()
-        {
-            tape.jump_to(Scrubber::new(self.view).frame_across(x, tape.position().1));
-        }
-    }
-
-    /// A finger or the mouse's button went up.
-    pub fn pointer_up(&mut self, finger: i32) {
-        self.touch.lift(finger);
-        self.scrubs = self.scrubs.filter(|scrubs| *scrubs != finger);
-    }
-
-    /// Letters for the name or the code. Whether they were taken.
-    fn type_into_menu(&mut self, code: &str, text: &str) -> bool {
-        if code == "KeyW"
-            && let Some(choice) = self.menu.watch()
-        {
-            self.choose(choice, false);
-            return true;
-        }
-        if code == "Backspace" {
-            return self.menu.erase();
-        }
-        let is_letter = text.chars().count() == 1 && !text.chars().any(char::is_control);
-        is_letter && self.menu.type_text(text)
-    }
-
-    /// Text from somewhere else than a keyboard, for what is in focus.
-    pub fn enter_text(&mut self, text: &str) {
-        while self.menu.erase() {}
-        for letter in text.chars().take(24) {
-            self.menu.type_text(letter.encode_utf8(&mut [0; 4]));
-        }
-        if self.menu.focus() == Choice::Code {
-            self.choose(Choice::Code, false);
-        }
-    }
-
-    /// Text from the clipboard: for what is in focus, or a code or a link to a room wherever that is.
-    pub fn paste(&mut self, text: &str) {
-        if self.screen != Screen::Menu {
-            return;
-        }
-        let text = text.trim();
-        // By single characters: looking for words would be the only use of a searcher that pages then have to load.
-        let mut words = text.split(|letter: char| letter != '=' && !letter.is_ascii_alphanumeric());
-        let code = words.find_map(|word| word.strip_prefix("room=")).unwrap_or(text);
-        if let Ok(code) = code.get(..CODE_LENGTH.min(code.len())).unwrap_or_default().parse::<RoomCode>()
-            && self.menu.focus() != Choice::Name
-        {
-            self.menu.write_code(&code.to_string());
-        } else {
-            self.menu.type_text(text);
-        }
-    }
-
     fn take_key(&mut self, key: Key) {
         match (self.screen, key) {
             (_, Key::Overlay) => self.net.detail = self.net.detail.next(),
+            (_, Key::Enter | Key::Escape) if self.is_inviting() => self.close_invite(),
+            (Screen::Menu, Key::Enter | Key::Escape) if self.shelf.shows_top => self.shelf.shows_top = false,
+            (Screen::Menu, _) if self.shelf.shows_top => {}
             (Screen::Menu | Screen::Flying, Key::Escape) if self.shelf.is_elsewhere => {
                 self.shelf.is_elsewhere = false;
             }
@@ -484,6 +342,7 @@ impl Arcade {
                     self.choose(choice, false);
                 }
             }
+            (Screen::Flying, Key::Escape) if self.close_emotes() => {}
             (Screen::Flying, Key::Escape) if self.is_joining() => self.stay_alone(),
             (Screen::Flying, key) if self.is_board_up() => {
                 if let Some(choice) = self.board.press(key) {
@@ -499,7 +358,7 @@ impl Arcade {
             (Screen::Paused | Screen::Flying, Key::Help) => self.show_help(),
             (Screen::Replay, key) => self.wind(key),
             (Screen::Help, Key::Right | Key::Down) => self.turn_page(1),
-            (Screen::Help, Key::Left | Key::Up) => self.turn_page(self.cabinet.about().help_pages),
+            (Screen::Help, Key::Left | Key::Up) => self.turn_page(self.help_pages() - 1),
             (Screen::Help, Key::Enter | Key::Escape | Key::Help) => self.screen = self.behind,
             _ => {}
         }
@@ -515,8 +374,10 @@ impl Arcade {
             "Enter" | "NumpadEnter" if in_match && self.is_watching() && !self.is_board_up() => {
                 self.sit_down();
             }
-            "KeyC" if in_match => self.choose_after(ScoreChoice::CopyLink),
+            "KeyC" if in_match && self.is_board_up() => self.choose_after(ScoreChoice::CopyLink),
+            "KeyC" if in_match => self.invite(),
             "KeyT" if self.shelf.is_elsewhere => self.take_over(),
+            "KeyN" if self.is_out() => self.open_new_room(),
             "KeyK" if self.screen == Screen::Help => self.keys.ask(),
             "KeyO" if matches!(self.screen, Screen::Menu | Screen::Replay) => self.shelf.wants_file = true,
             "KeyL" if self.screen == Screen::Replay => self.link_frame(),
@@ -527,14 +388,10 @@ impl Arcade {
 
     /// Where no button shows whether it is on.
     fn turn_sound(&mut self) {
-        self.muted = !self.muted;
-        self.toasts.push(None, if self.muted { "Sound off." } else { "Sound on." }.to_string(), false);
-    }
-
-    /// The seat another tab has becomes ours.
-    fn take_over(&mut self) {
-        self.shelf.is_elsewhere = false;
-        self.cabinet.life_mut().take_over();
+        self.volume.toggle();
+        let text = if self.muted() { "Sound off." } else { "Sound on." };
+        self.toasts.push(None, text.to_string(), false);
+        self.shelf.keep("volume", Some(self.volume.kept()), Keeping::Lasting);
     }
 
     /// What is in focus in the menu.
@@ -548,11 +405,11 @@ impl Arcade {
             Choice::Play => self.take_off(1, Wish::Find),
             Choice::Cabinet(nth) => self.ask_for(nth),
             Choice::PlayTwo => self.take_off(2, Wish::Find),
-            Choice::Private => self.take_off(1, Wish::Private),
-            Choice::Mode => {
-                self.menu.mode = (self.menu.mode + 1) % self.cabinet.about().modes.len();
-                self.look_around();
+            Choice::Private => {
+                self.take_off(1, Wish::Private);
+                self.inviting.is_wanted = true;
             }
+            Choice::Mode => self.look_around(),
             Choice::Palette => {
                 self.menu.palette = (self.menu.palette + 1) % SEAT.len();
                 self.shelf.keep("palette", Some(self.menu.palette.to_string()), Keeping::Lasting);
@@ -576,7 +433,12 @@ impl Arcade {
             Choice::Name => {}
             Choice::Replay => self.shelf.wants_file = true,
             Choice::Help => self.show_help(),
-            Choice::Sound => self.muted = !self.muted,
+            Choice::Board => self.show_top(),
+            Choice::Fill => self.shelf.fill = true,
+            Choice::Sound => {
+                self.volume.next();
+                self.shelf.keep("volume", Some(self.volume.kept()), Keeping::Lasting);
+            }
         }
     }
 
@@ -621,6 +483,8 @@ impl Arcade {
             return;
         }
         self.shelf.begin_match();
+        self.inviting.close();
+        self.emoting.clear();
         self.controls.release_all();
         self.pressed = [Held::default(); 2];
         self.listen_anew();
@@ -639,6 +503,7 @@ impl Arcade {
 
     /// Nobody has asked to go home: what is said about it stays.
     fn leave_flight(&mut self) {
+        self.inviting.close();
         self.cabinet.life_mut().leave();
         self.shelf.left_room();
         self.cabinet.rewind(Show::Attract);
@@ -646,22 +511,6 @@ impl Arcade {
         self.screen = Screen::Menu;
         self.shelf.is_trial = self.params.is_trial();
         self.look_around();
-    }
-
-    /// Esc while joining: what is on the screen is good enough.
-    fn stay_alone(&mut self) {
-        self.cabinet.life_mut().leave();
-        self.shelf.left_room();
-    }
-
-    fn pause(&mut self) {
-        self.cabinet.life_mut().rest();
-        self.screen = Screen::Paused;
-    }
-
-    fn fly_on(&mut self) {
-        self.cabinet.life_mut().wake();
-        self.screen = Screen::Flying;
     }
 
     fn show_help(&mut self) {
@@ -676,9 +525,13 @@ impl Arcade {
         self.screen = Screen::Help;
     }
 
-    /// The game's pages, and one of the arcade about its address.
+    /// The game's pages, and one of the arcade about its address for those who have a keyboard to write one.
+    fn help_pages(&self) -> usize {
+        self.cabinet.about().help_pages + usize::from(!self.touch.used)
+    }
+
     fn turn_page(&mut self, by: usize) {
-        self.shelf.help_page = (self.shelf.help_page + by) % (self.cabinet.about().help_pages + 1);
+        self.shelf.help_page = (self.shelf.help_page + by) % self.help_pages();
         self.cabinet.rewind(self.shown());
     }
 
@@ -688,13 +541,6 @@ impl Arcade {
 
     fn is_watching(&self) -> bool {
         self.cabinet.life().stage() == RoomStage::Watching
-    }
-
-    /// Whoever looks on takes a seat in the same room.
-    fn sit_down(&mut self) {
-        if let Some(code) = self.room_code().and_then(|code| code.parse().ok()) {
-            self.take_off(1, Wish::Code(code));
-        }
     }
 
     fn is_joining(&self) -> bool {
@@ -725,6 +571,8 @@ impl Arcade {
     /// Time has passed: plays as often as it should, draws, and tells what is to be heard.
     pub fn frame(&mut self, now: Micros, mut hear: impl FnMut(Heard)) {
         self.update(now);
+        self.welcome();
+        self.shelf.rates.note_drawn(now);
         for _ in 0..self.pace.ticks_due(now, 1_000_000) {
             self.cabinet.step(self.shown());
         }
@@ -735,7 +583,7 @@ impl Arcade {
             Screen::Replay => self.cabinet.tape().is_some_and(|tape| tape.running()),
             Screen::Menu | Screen::Paused | Screen::Help => false,
         };
-        let cues: &[_] = if is_heard && !self.muted { &self.scene.cues } else { &[] };
+        let cues: &[_] = if is_heard && !self.muted() { &self.scene.cues } else { &[] };
         self.hearing.listen(self.cabinet.standing().frame, cues, |heard| {
             self.tally.note(&heard);
             hear(heard);
@@ -751,6 +599,7 @@ impl Arcade {
     /// Lets the room do what is due, without a picture: for a page nobody sees.
     pub fn update(&mut self, now: Micros) {
         self.now = now;
+        self.toasts.tick(now);
         let held = self.controls.held(self.players == 2);
         self.board_until = self.is_board_up().then(|| self.board_until.unwrap_or(now + BOARD_READ));
         let steers = self.screen == Screen::Flying && !self.is_board_fresh();
@@ -765,6 +614,7 @@ impl Arcade {
             self.pressed = [Held::default(); 2];
         }
         self.hear_room();
+        self.hear_messages();
         self.sample_net();
         self.report_end();
     }
@@ -778,15 +628,4 @@ impl Arcade {
     pub fn size(&self) -> (u32, u32) {
         (self.view.width as u32, self.view.height as u32)
     }
-}
-
-/// The largest view of the world, with words that can be read: capitals are seven word pixels high, and should have
-/// eleven of the page's.
-pub(crate) fn fit(width: i32, height: i32, ratio: f32, world: (i32, i32)) -> View {
-    let view = View::fit(width, height, world.0, world.1);
-    let readable = (11.0 * ratio / 7.0).ceil() as i32;
-    // On a screen too small for that, rather small words than none.
-    let room = (view.width / 160).max(1);
-    let word_scale = view.word_scale.max(readable.min(room));
-    View::at_scale(view.width, view.height, world.0, world.1, view.scale, word_scale)
 }

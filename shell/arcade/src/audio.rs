@@ -49,6 +49,11 @@ impl Audio {
         let _ = self.context.resume();
     }
 
+    /// 0 to 1 of how loud it can be.
+    pub(crate) fn set_loudness(&self, loudness: f32) {
+        self.master.gain().set_value(MASTER * loudness);
+    }
+
     /// Does what a [`Hearing`](gaggle_scene::Hearing) says. A sound that cannot be made is left out.
     pub(crate) fn hear(&mut self, heard: Heard, recipes: &[Recipe]) {
         match heard {

@@ -37,16 +37,20 @@ pub struct About {
     pub place: &'static str,
     /// What happens to who comes into a match, in a sentence or two; empty if the arcade knows better.
     pub arrival: &'static str,
-    /// Which keys do what, for each player at a keyboard: the first one's, who also has those of the second if alone.
+    /// Which keys do what: for one player, and where two can play at one keyboard, for the first and for the second of them.
     pub keys: &'static [&'static [(&'static str, &'static str)]],
+    /// Which keys of one's own it has use for, and what each does: 0 to 4 for left, right, up, down and the button.
+    pub own_keys: &'static [(usize, &'static str)],
+    /// Up and down mean something: thumbs have four ways to steer.
+    pub has_four_ways: bool,
     /// What the button for thumbs says.
     pub action: &'static str,
     /// What left and right are called where both are the same.
     pub turn: Option<&'static str>,
-    /// How to play, for those who listen.
-    pub spoken_help: &'static str,
     /// Pages of how to play.
     pub help_pages: usize,
+    /// What is written on a page of how to play: its title, and what there is to know.
+    pub help: fn(usize) -> (&'static str, &'static str),
     /// How it sounds: what cues refer to.
     pub recipes: &'static [Recipe],
 }
@@ -144,6 +148,8 @@ pub struct Standing {
     pub over: bool,
     /// It has been over for long enough to show the scores.
     pub board: bool,
+    /// Those who play here are out of it, and others are not.
+    pub out: bool,
     /// In words, for those who listen.
     pub said: String,
 }
@@ -223,11 +229,19 @@ pub trait Cabinet: Any {
         Vec::new()
     }
 
+    /// Where the rider of a seat is on the screen, in pixels of the world; none if it is not to be seen.
+    fn place_of(&self, seat: usize) -> Option<(i32, i32)>;
+
     /// One line about a match that is over, the same for everybody who was in it.
     fn closing_line(&self, number: u64) -> &'static str;
 
     /// The match is over for everybody: tells the lobby how it ended. Whether it was told; asked until it was.
     fn report(&mut self) -> bool;
+
+    /// The points of who plays here, and how far the match is; none where nothing is counted.
+    fn own_score(&self) -> Option<(i64, u32)> {
+        None
+    }
 
     /// The match so far as a file.
     fn replay(&self) -> Option<Vec<u8>> {

@@ -5,7 +5,7 @@ pub mod drake;
 pub mod gander;
 pub mod millpond;
 
-use gaggle::Outside;
+use gaggle::Platform;
 
 use crate::cabinet::{About, Cabinet, Parts};
 
@@ -13,24 +13,24 @@ use crate::cabinet::{About, Cabinet, Parts};
 pub const NAMES: [&str; 3] = [gander::ABOUT.name, drake::ABOUT.name, millpond::ABOUT.name];
 
 /// One game: what it is, and how it is opened.
-pub struct Entry<O> {
+pub struct Entry<P> {
     /// What it is.
     pub about: &'static About,
     /// Switches it on.
-    pub open: fn(Parts<O>) -> Box<dyn Cabinet>,
+    pub open: fn(Parts<P>) -> Box<dyn Cabinet>,
 }
 
 /// Knights on geese.
-pub fn gander<O: Outside + 'static>() -> Entry<O> {
+pub fn gander<P: Platform + 'static>() -> Entry<P> {
     Entry { about: &gander::ABOUT, open: |parts| Box::new(gander::GanderCabinet::open(parts)) }
 }
 
 /// A brawl in a coop.
-pub fn drake<O: Outside + 'static>() -> Entry<O> {
+pub fn drake<P: Platform + 'static>() -> Entry<P> {
     Entry { about: &drake::ABOUT, open: |parts| Box::new(drake::DrakeCabinet::open(parts)) }
 }
 
 /// A pond full of things.
-pub fn millpond<O: Outside + 'static>() -> Entry<O> {
+pub fn millpond<P: Platform + 'static>() -> Entry<P> {
     Entry { about: &millpond::ABOUT, open: |parts| Box::new(millpond::MillpondCabinet::open(parts)) }
 }

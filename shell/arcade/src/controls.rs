@@ -136,23 +136,28 @@ impl Controls {
         self.added[player] = held;
     }
 
-    /// What each of two players holds. Alone, all keys are the first player's.
+    /// Whether Shift is held.
+    pub fn has_shift(&self) -> bool {
+        self.held.iter().any(|code| code == "ShiftLeft" || code == "ShiftRight")
+    }
+
+    /// What each of two players holds: letters are the first one's, arrows the second one's. Alone, all keys are the first player's.
     pub fn held(&mut self, two: bool) -> [Held; 2] {
         let held = |codes: &[&str]| {
             codes.iter().any(|code| self.held.iter().chain(&self.tapped).any(|held| held == code))
         };
         let first = Held {
-            left: held(&["KeyA", "ArrowLeft"]),
-            right: held(&["KeyD", "ArrowRight"]),
-            up: held(&["KeyW", "ArrowUp"]),
-            down: held(&["KeyS", "ArrowDown"]),
+            left: held(&["KeyA"]),
+            right: held(&["KeyD"]),
+            up: held(&["KeyW"]),
+            down: held(&["KeyS"]),
             action: held(&["Space"]),
         };
         let second = Held {
-            left: held(&["KeyJ"]),
-            right: held(&["KeyL"]),
-            up: held(&["KeyI"]),
-            down: held(&["KeyK"]),
+            left: held(&["ArrowLeft"]),
+            right: held(&["ArrowRight"]),
+            up: held(&["ArrowUp"]),
+            down: held(&["ArrowDown"]),
             action: held(&["ShiftRight"]),
         };
         self.tapped.clear();
@@ -206,12 +211,16 @@ mod tests {
     #[test]
     fn two_players_share_one_keyboard_and_one_player_has_all_of_it() {
         let mut controls = Controls::default();
-        controls.press("KeyJ");
+        controls.press("KeyA");
         controls.press("ArrowRight");
         let (left, right) = (Held { left: true, ..Held::default() }, Held { right: true, ..Held::default() });
-        assert_eq!(controls.held(true), [right, left]);
+        assert_eq!(controls.held(true), [left, right]);
+        assert_eq!(controls.held(false), [left.or(right), Held::default()]);
         controls.release("ArrowRight");
         assert_eq!(controls.held(false)[0], left);
-        assert!(!controls.press("KeyJ"), "a key that repeats is not pressed again");
+        assert!(!controls.press("KeyA"), "a key that repeats is not pressed again");
+        controls.press("Space");
+        controls.press("ShiftRight");
+        assert!(controls.held(true).iter().all(|held| held.action), "each has a button");
     }
 }

@@ -28,6 +28,8 @@ pub struct JoiningFacts<'a> {
     pub own_seat: Option<usize>,
     /// Since when, for the goose.
     pub since_ms: u32,
+    /// The screen is touched: the way out is a button without a key.
+    pub touch: bool,
 }
 
 /// After so long one may wonder.
@@ -160,7 +162,13 @@ pub fn draw_joining(scene: &mut Scene, view: View, facts: &JoiningFacts<'_>) {
             y += 12;
         }
     }
-    pen.key("Esc", ALONE, inner.x, card.bottom() - 15, inner.wide);
+    if facts.touch {
+        let button = Rect::new(inner.x, card.bottom() - 19, inner.wide, 16);
+        pen.panel(button, palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
+        pen.text(ALONE, button.middle().0, button.y + 5, inner.wide - 8, palette::TEXT).centred();
+    } else {
+        pen.key("Esc", ALONE, inner.x, card.bottom() - 15, inner.wide);
+    }
 }
 
 /// Whether a click or a tap at a pixel of the screen asks to play alone instead.
@@ -336,6 +344,7 @@ mod tests {
                             seats: &seats[..linked.len().clamp(4, 7)],
                             own_seat,
                             since_ms: 6_000,
+                            touch: linked.len() % 2 == 1,
                         };
                         let mut scene = Scene::default();
                         draw_joining(&mut scene, view, &facts);

@@ -11,6 +11,8 @@ mod busy;
 pub mod cabinet;
 pub mod cabinets;
 mod controls;
+mod emotes;
+mod invite_panel;
 mod joining_panel;
 mod key_hints;
 mod menu;
@@ -20,10 +22,12 @@ mod own_keys;
 mod params;
 mod pen;
 mod pictures;
+mod room_line;
 mod score_board;
 mod scrubber;
 mod toasts;
 mod touch;
+mod volume;
 mod words;
 
 #[cfg(target_arch = "wasm32")]
@@ -34,6 +38,7 @@ pub mod page;
 pub use arcade::{Arcade, Download, Keep, Keeping, Opening, Screen};
 pub use busy::Busy;
 pub use controls::{Controls, Held, Key};
+pub use invite_panel::{Invite, InviteChoice};
 pub use joining_panel::{JoiningFacts, draw_joining, joining_alone_at};
 pub use menu::{CODE_LENGTH, CODE_LETTERS, Choice, Menu, MenuFacts, NAME_LENGTH, RoomLine, keep_places};
 pub use net_panel::{LinkFacts, NetDetail, NetFacts, NetPanel};
@@ -44,3 +49,4 @@ pub use score_board::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts
 pub use scrubber::{ScrubFacts, Scrubber};
 pub use toasts::{Spot, Toasts};
 pub use touch::Touch;
+pub use volume::Volume;

@@ -7,6 +7,8 @@ mod rooms;
 mod row;
 mod screens;
 mod spoken;
+#[cfg(test)]
+mod tests;
 
 use gaggle_scene::{Album, Canvas, Scene, View};
 
@@ -14,6 +16,7 @@ use crate::Key;
 use crate::cabinet::About;
 use crate::pen::Rect;
 use crate::pictures;
+use crate::volume::Volume;
 use layout::Layout;
 use row::Row;
 
@@ -46,7 +49,11 @@ pub enum Choice {
     Replay,
     /// How to play.
     Help,
-    /// Sound on or off.
+    /// The leaderboard.
+    Board,
+    /// Fills the screen with the page, or stops doing so.
+    Fill,
+    /// Another loudness.
     Sound,
 }
 
@@ -61,8 +68,8 @@ pub struct MenuFacts<'a> {
     pub rooms: &'a [RoomLine],
     /// Whether the lobby answers; none while that is not known yet.
     pub online: Option<bool>,
-    /// Sound is off.
-    pub muted: bool,
+    /// How loud it is.
+    pub volume: Volume,
 }
 
 /// The letters of room codes: no vowels, so that no code spells anything.
@@ -77,6 +84,7 @@ pub const NAME_LENGTH: usize = 24;
 pub struct Menu {
     view: View,
     layout: Layout,
+    can_fill: bool,
     focus: Choice,
     /// Which of its modes the cabinet is set to.
     pub mode: usize,
@@ -96,17 +104,22 @@ pub struct Menu {
     pub beat: u32,
     album: Album,
     row: Row,
+    /// The screen is touched: there may be no keyboard.
+    touch: bool,
+    /// What the mouse is over, if a click there does something.
+    hovered: Option<Rect>,
 }
 
 impl Menu {
     /// A menu for a screen, with one of the games on.
     pub fn new(view: View, game: &'static About, games: &'static [&'static str]) -> Menu {
-        let layout = Layout::of(view);
+        let layout = Layout::of(view, game.players_here > 1);
         let mut album = pictures::album().clone();
         let row = Row::bake(&mut album, view, &layout, games, game.name);
         Menu {
             view,
             layout,
+            can_fill: true,
             focus: Choice::Play,
             mode: 0,
             palette: 0,
@@ -119,6 +132,8 @@ impl Menu {
             beat: 0,
             album,
             row,
+            touch: false,
+            hovered: None,
         }
     }
 
@@ -129,7 +144,27 @@ impl Menu {
 
     /// The same menu on another screen.
     pub fn resize(&mut self, view: View) {
-        (self.view, self.layout) = (view, Layout::of(view));
+        self.view = view;
+        self.arrange();
+    }
+
+    /// The screen is touched, or has a keyboard: two cannot play at a keyboard that is not there.
+    pub fn set_touch(&mut self, touch: bool) {
+        if self.touch != touch {
+            self.touch = touch;
+            self.arrange();
+        }
+    }
+
+    fn arrange(&mut self) {
+        self.layout = Layout::of(self.view, self.offers(Choice::PlayTwo));
+        if !self.can_fill {
+            self.layout.drop_fill();
+        }
+        self.hovered = None;
+        if !self.offers(self.focus) {
+            self.focus = Choice::Play;
+        }
         self.bake();
         self.scroll();
     }
@@ -137,6 +172,12 @@ impl Menu {
     fn bake(&mut self) {
         self.album = pictures::album().clone();
         self.row = Row::bake(&mut self.album, self.view, &self.layout, self.games, self.game.name);
+    }
+
+    /// Whether the page can fill the screen: some phones let none.
+    pub fn set_can_fill(&mut self, can_fill: bool) {
+        self.can_fill = can_fill;
+        self.resize(self.view);
     }
 
     /// What is in focus.
@@ -200,13 +241,65 @@ impl Menu {
                 return if self.layout.eye(row).contains(x, y) { self.watch() } else { self.take() };
             }
         }
-        let (choice, _) = self.standing_places().find(|(_, place)| place.contains(x, y))?;
+        let Some((choice, place)) = self.standing_places().find(|(_, place)| place.contains(x, y)) else {
+            // The cabinet that is on is where one plays.
+            return self.row.lit.filter(|lit| lit.contains(x, y)).map(|_| {
+                self.focus = Choice::Play;
+                Choice::Play
+            });
+        };
         self.focus = choice;
         match choice {
             // A tap begins to write; the name as it is may be kept at once.
             Choice::Name => Some(choice),
+            Choice::Mode => {
+                let modes = self.game.modes.len() as i32;
+                self.mode = ((x - place.x) * modes / place.wide.max(1)).clamp(0, modes - 1) as usize;
+                Some(choice)
+            }
             _ => self.take(),
         }
+    }
+
+    /// The mouse is over a pixel of the screen. Whether a click there does something: then it is framed.
+    pub fn hover(&mut self, x: i32, y: i32) -> bool {
+        let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
+        let pager = (self.rooms.len() > self.layout.rooms_seen).then(|| self.layout.pager());
+        let eyes = (0..self.seen()).map(|row| self.layout.eye(row));
+        let places = self.places().into_iter().map(|(_, place)| place);
+        let all = pager.into_iter().chain(eyes).chain(places).chain(self.row.lit);
+        self.hovered = all.into_iter().find(|place| place.contains(x, y));
+        self.hovered.is_some()
+    }
+
+    /// Tab, forwards or back through everything there is. False after the last one: then the focus leaves the page.
+    pub fn tab(&mut self, back: bool) -> bool {
+        let rank = |choice: &Choice| match choice {
+            Choice::Play => 0,
+            Choice::Mode => 1,
+            Choice::PlayTwo => 2,
+            Choice::Private => 3,
+            Choice::Cabinet(_) => 4,
+            Choice::Palette => 5,
+            Choice::Name => 6,
+            Choice::Room(_) | Choice::Watch(_) => 7,
+            Choice::Code => 8,
+            Choice::Help => 9,
+            Choice::Replay => 10,
+            Choice::Board => 11,
+            Choice::Fill => 12,
+            Choice::Sound => 13,
+        };
+        let rooms = if self.layout.rooms_seen > 0 { self.rooms.len() } else { 0 };
+        let mut all: Vec<Choice> = self.standing_places().map(|(choice, _)| choice).collect();
+        all.extend((0..rooms).map(Choice::Room));
+        gaggle::kit::sort_few(&mut all, rank);
+        let here = all.iter().position(|choice| *choice == self.focus).unwrap_or(0);
+        let next = if back { here.checked_sub(1) } else { Some(here + 1) };
+        let next = next.and_then(|next| all.get(next)).copied();
+        self.focus = next.unwrap_or(Choice::Play);
+        self.scroll();
+        next.is_some()
     }
 
     /// The letter W: watches the room in focus.
@@ -245,6 +338,15 @@ impl Menu {
             _ => return false,
         };
         true
+    }
+
+    /// Empties the field that is written into.
+    pub fn clear_field(&mut self) {
+        match self.focus {
+            Choice::Name => self.name.clear(),
+            Choice::Code => self.code.clear(),
+            _ => {}
+        }
     }
 
     /// The letters of the code so far.
@@ -290,6 +392,10 @@ impl Menu {
             Choice::Name => {
                 self.focus = Choice::Play;
                 Some(Choice::Name)
+            }
+            Choice::Mode => {
+                self.mode = (self.mode + 1) % self.game.modes.len();
+                Some(Choice::Mode)
             }
             choice => Some(choice),
         }
@@ -366,8 +472,10 @@ impl Menu {
     /// Whether the game that is on has such a thing.
     fn offers(&self, choice: Choice) -> bool {
         match choice {
-            Choice::PlayTwo => self.game.players_here > 1,
+            Choice::PlayTwo => self.game.players_here > 1 && !self.touch,
             Choice::Replay => self.game.has_replays,
+            Choice::Board => self.layout.board.wide > 0,
+            Choice::Fill => self.layout.fill.wide > 0,
             _ => true,
         }
     }
@@ -386,238 +494,5 @@ fn distance(from: Rect, to: Rect, (right, down): (i32, i32)) -> (i32, i32) {
     } else {
         let beside = gap(from.x, from.right(), to.x, to.right());
         ((to_y - from_y) * down, beside)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cabinets::{NAMES, drake, gander};
-    use crate::pen::tests::{assert_inside, views};
-
-    fn rooms(count: usize) -> Vec<RoomLine> {
-        let line = |nth: usize| RoomLine {
-            code: "BCDFGHJKLMNPQRST"[nth..nth + 6].to_string(),
-            mode: "versus, wave 12".to_string(),
-            players: nth as u8,
-            seats: 4,
-            watchers: nth as u8 * 3,
-            open: nth % 3 != 2,
-        };
-        (0..count).map(line).collect()
-    }
-
-    /// What arrows lead to, from the beginning on.
-    fn reached(menu: &mut Menu) -> Vec<Choice> {
-        let mut seen = vec![];
-        let mut open = vec![Choice::Play];
-        while let Some(choice) = open.pop() {
-            if seen.contains(&choice) {
-                continue;
-            }
-            seen.push(choice);
-            for key in [Key::Left, Key::Right, Key::Up, Key::Down] {
-                menu.focus = choice;
-                menu.scroll();
-                menu.press(key);
-                open.push(menu.focus());
-            }
-        }
-        seen
-    }
-
-    /// A menu with one game only.
-    fn menu(view: View) -> Menu {
-        Menu::new(view, &gander::ABOUT, &NAMES[..1])
-    }
-
-    #[test]
-    fn what_a_game_does_not_have_cannot_be_chosen() {
-        for view in views() {
-            let mut menu = Menu::new(view, &drake::ABOUT, &NAMES);
-            let layout = menu.layout.clone();
-            let hidden = [Choice::PlayTwo, Choice::Replay];
-            assert!(reached(&mut menu).iter().all(|choice| !hidden.contains(choice)));
-            for place in [layout.play_two, layout.replay] {
-                let (x, y) = place.middle();
-                let chosen = menu.click(x * view.word_scale, y * view.word_scale);
-                assert!(chosen.is_none_or(|choice| !hidden.contains(&choice)), "{chosen:?}");
-            }
-            menu.game = &gander::ABOUT;
-            assert!(hidden.iter().all(|choice| reached(&mut menu).contains(choice)));
-        }
-    }
-
-    #[test]
-    fn every_place_is_reached_by_arrows_alone() {
-        for view in views() {
-            for count in [0, 1, 3, 9] {
-                let mut menu = Menu::new(view, &gander::ABOUT, &NAMES);
-                menu.set_rooms(&rooms(count));
-                let seen = reached(&mut menu);
-                let rooms = if menu.layout.rooms_seen == 0 { 0 } else { count };
-                let (wide, tall) = (view.word_width(), view.word_height());
-                let cabinets = menu.row.places.len();
-                assert_eq!(seen.len(), 10 + cabinets + rooms, "{wide}×{tall} with {count} rooms: {seen:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_place_is_on_the_screen_alone_and_answers_a_click() {
-        for view in views() {
-            let mut menu = menu(view);
-            menu.set_rooms(&rooms(3));
-            menu.type_text("never taken while Play is in focus");
-            menu.focus = Choice::Code;
-            menu.type_text("bcd fgh");
-            let places = menu.places();
-            for (nth, (choice, place)) in places.iter().enumerate() {
-                assert!(place.wide >= 20 && place.tall >= 8, "{choice:?} is {place:?}");
-                assert!(place.within(view) == *place, "{choice:?} lies outside");
-                for (other, apart) in &places[..nth] {
-                    let meet = place.x < apart.right() && apart.x < place.right();
-                    let meet = meet && place.y < apart.bottom() && apart.y < place.bottom();
-                    assert!(!meet, "{choice:?} {place:?} over {other:?} {apart:?}");
-                }
-                let (x, y) = (place.x + 3, place.y + place.tall / 2);
-                let expected = if *choice == Choice::Room(2) { Choice::Watch(2) } else { *choice };
-                assert_eq!(menu.click(x * view.word_scale, y * view.word_scale), Some(expected));
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_is_drawn_outside_of_the_screen() {
-        let long = "a name that goes on and on until nobody listens any more";
-        let absurd = RoomLine {
-            code: "W".repeat(500),
-            mode: long.repeat(20),
-            players: 255,
-            seats: 255,
-            watchers: 255,
-            open: false,
-        };
-        for view in views() {
-            for online in [None, Some(false), Some(true)] {
-                for count in [0, 1, 9] {
-                    let mut lines = rooms(count);
-                    lines.extend((count > 0).then(|| absurd.clone()));
-                    let mut menu = menu(view);
-                    menu.set_rooms(&lines);
-                    let facts =
-                        MenuFacts { name: long, best: Some(u32::MAX), rooms: &lines, online, muted: true };
-                    for (choice, _) in menu.places() {
-                        menu.focus = choice;
-                        menu.type_text(long);
-                        let mut scene = Scene::default();
-                        menu.draw(&mut scene, &facts);
-                        assert!(scene.words.len() > 20);
-                        assert_inside(&scene, menu.album(), view, "menu");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn screens_of_any_size_have_a_menu() {
-        for (width, height) in [(1, 1), (3, 900), (900, 3), (64, 64), (200, 2000), (5000, 200)] {
-            let mut menu = menu(View::fit(width, height, 384, 216));
-            menu.set_rooms(&rooms(9));
-            menu.draw(&mut Scene::default(), &MenuFacts { rooms: &rooms(9), ..MenuFacts::default() });
-            menu.press(Key::Down);
-            menu.click(width / 2, height / 2);
-        }
-    }
-
-    #[test]
-    fn a_cabinet_that_is_off_is_switched_on_by_arrows_or_a_click() {
-        for view in views() {
-            let mut menu = Menu::new(view, &gander::ABOUT, &NAMES);
-            let off = menu.places().into_iter().find(|(choice, _)| *choice == Choice::Cabinet(1));
-            let Some((_, place)) = off else {
-                assert!(menu.layout.cabinets.is_none() && menu.layout.strip.is_none(), "there is room");
-                continue;
-            };
-            let (x, y) = place.middle();
-            let chosen = menu.click(x * view.word_scale, y * view.word_scale);
-            assert_eq!(chosen, Some(Choice::Cabinet(1)));
-            let mut menu = Menu::new(view, &drake::ABOUT, &NAMES);
-            // Where there is room for one cabinet only, each makes way for the next.
-            let is_other = |choice: &Choice| matches!(choice, Choice::Cabinet(0 | 2));
-            assert!(reached(&mut menu).iter().any(is_other), "arrows lead away from drake");
-            let mut scene = Scene::default();
-            menu.draw(&mut scene, &MenuFacts::default());
-            assert_inside(&scene, menu.album(), view, "menu with all games");
-        }
-    }
-
-    #[test]
-    fn a_code_is_six_letters_and_then_enter_joins() {
-        let mut menu = menu(views()[0]);
-        assert!(!menu.type_text("B"), "nobody asked for letters");
-        menu.focus = Choice::Code;
-        assert!(menu.wants_text());
-        for letter in ["b", "A", "1", "c", " ", "d", "f", "g"] {
-            assert!(menu.type_text(letter));
-            assert_eq!(menu.press(Key::Enter), None, "{}", menu.code());
-        }
-        assert!(menu.type_text("hjk"));
-        assert_eq!(menu.code(), "BCDFGH");
-        assert_eq!(menu.press(Key::Enter), Some(Choice::Code));
-        assert!(menu.erase());
-        assert_eq!(menu.press(Key::Enter), None);
-        assert_eq!(menu.code(), "BCDFG");
-    }
-
-    #[test]
-    fn a_name_takes_any_letter_but_not_any_number_of_them() {
-        let mut menu = menu(views()[0]);
-        menu.set_name("Wren\u{7}");
-        menu.focus = Choice::Name;
-        assert!(menu.type_text(" 雁\n"));
-        assert_eq!(menu.name(), "Wren 雁");
-        assert!(menu.erase());
-        menu.type_text(&"x".repeat(1_000));
-        assert_eq!(menu.name().chars().count(), NAME_LENGTH);
-        assert_eq!((menu.press(Key::Enter), menu.focus()), (Some(Choice::Name), Choice::Play));
-    }
-
-    #[test]
-    fn the_focus_stays_with_its_room_when_others_vanish() {
-        let mut menu = menu(views()[0]);
-        let mut lines = rooms(9);
-        menu.set_rooms(&lines);
-        menu.focus = Choice::Room(7);
-        menu.scroll();
-        assert!(menu.first > 0 && menu.places().iter().any(|(choice, _)| *choice == menu.focus));
-        lines.drain(0..4);
-        menu.set_rooms(&lines);
-        assert_eq!(menu.press(Key::Enter), Some(Choice::Room(3)));
-        assert_eq!(menu.watch(), Some(Choice::Watch(3)));
-        menu.set_rooms(&[]);
-        assert_eq!((menu.focus(), menu.watch()), (Choice::Play, None));
-    }
-
-    #[test]
-    fn all_rooms_can_be_turned_to_with_one_finger() {
-        for view in views() {
-            let mut menu = menu(view);
-            menu.set_rooms(&rooms(9));
-            if menu.layout.rooms_seen == 0 {
-                continue;
-            }
-            let pager = menu.layout.pager();
-            let mut seen = vec![];
-            for _ in 0..9 {
-                seen.extend((0..menu.seen()).map(|row| menu.first + row));
-                let (x, y) = (pager.x + pager.wide / 2, pager.y + pager.tall / 2);
-                assert_eq!(menu.click(x * view.word_scale, y * view.word_scale), None);
-            }
-            seen.sort_unstable();
-            seen.dedup();
-            assert_eq!(seen, (0..9).collect::<Vec<_>>());
-        }
     }
 }

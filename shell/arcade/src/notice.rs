@@ -19,6 +19,10 @@ pub struct Notice<'a> {
     pub warn: bool,
     /// How much of what is behind turns to ink, in hundredths.
     pub shade_percent: u8,
+    /// The screen is touched: buttons for fingers in the place of keys.
+    pub touch: bool,
+    /// At the upper edge, so that the picture can be followed.
+    pub is_high: bool,
 }
 
 impl Notice<'_> {
@@ -40,8 +44,8 @@ impl Notice<'_> {
         let plan = Plan::of(self, view);
         let (x, y) = (x.div_euclid(view.word_scale), y.div_euclid(view.word_scale));
         (0..self.keys.len()).find(|nth| {
-            let top = plan.keys_top() + KEY_STEP * *nth as i32 - 4;
-            plan.fits(top + 7) && Rect::new(plan.card.x, top, plan.card.wide, KEY_STEP).contains(x, y)
+            let top = plan.key_y(*nth as i32) - 4;
+            plan.fits(top + 7) && Rect::new(plan.card.x, top, plan.card.wide, plan.key_step).contains(x, y)
         })
     }
 
@@ -68,8 +72,22 @@ impl Notice<'_> {
             y += plan.step;
         }
         for (nth, (key, meaning)) in (0..).zip(self.keys) {
-            let y = plan.keys_top() + KEY_STEP * nth;
-            if plan.fits(y + 3) {
+            let y = plan.key_y(nth);
+            if !plan.fits(y + 3) {
+                continue;
+            }
+            if self.touch {
+                let button = Rect::new(x - 4, y - 4, plan.wide + 8, plan.key_step - 3);
+                pen.panel(button, palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
+                pen.text(
+                    meaning,
+                    x + plan.wide / 2,
+                    y - 4 + (plan.key_step - 10) / 2,
+                    plan.wide,
+                    palette::TEXT,
+                )
+                .centred();
+            } else {
                 pen.key(key, meaning, x, y, plan.wide);
             }
         }
@@ -78,8 +96,10 @@ impl Notice<'_> {
 
 /// Columns for the mark of a seat.
 const MARK: i32 = 16;
-/// Rows for a key.
+/// Rows for a key, where there are many keys and little room, and for a finger.
 const KEY_STEP: i32 = 16;
+const KEY_STEP_MIN: i32 = 13;
+const FINGER_STEP: i32 = 23;
 
 /// Where everything is.
 struct Plan {
@@ -89,6 +109,7 @@ struct Plan {
     y: i32,
     wide: i32,
     step: i32,
+    key_step: i32,
     heading: Vec<String>,
     lines: Vec<String>,
 }
@@ -108,16 +129,25 @@ impl Plan {
         let key_wide = |key: &(&str, &str)| font::width(key.0, false, 0) + 12 + font::width(key.1, false, 0);
         let keys = notice.keys.iter().map(key_wide).max().unwrap_or(0);
         let wide = widest(&lines, false).max(widest(&heading, true)).max(keys).max(120).min(room);
-        let rows = (lines.len() + heading.len()) as i32 * step + notice.keys.len() as i32 * KEY_STEP;
+        let rows = (lines.len() + heading.len()) as i32 * step;
+        let (count, room_below) = (notice.keys.len() as i32, height - 2 - rows - 2 * margin);
+        let key_step = match notice.touch {
+            true => FINGER_STEP,
+            false => KEY_STEP,
+        };
+        let key_step = (room_below / count.max(1)).clamp(KEY_STEP_MIN, key_step);
+        let rows = rows + count * key_step;
         let (card_wide, tall) = (wide + 2 * margin + mark, (rows + 2 * margin - 2).min(height - 4));
         // A little below the middle: one's own goose is more often above it.
-        let top = ((height - tall) * 58 / 100).max(2);
+        let free = height - tall;
+        let top = if notice.is_high { free.min(18) } else { free * 58 / 100 }.max(2);
         let card = Rect::new((width - card_wide) / 2, top, card_wide, tall);
-        Plan { card, x: card.x + margin + mark, y: card.y + margin, wide, step, heading, lines }
+        Plan { card, x: card.x + margin + mark, y: card.y + margin, wide, step, key_step, heading, lines }
     }
 
-    fn keys_top(&self) -> i32 {
-        self.y + (self.heading.len() + self.lines.len()) as i32 * self.step + 3
+    /// Where a key is written, counted from the first.
+    fn key_y(&self, nth: i32) -> i32 {
+        self.y + (self.heading.len() + self.lines.len()) as i32 * self.step + 3 + self.key_step * nth
     }
 
     /// Whether a line at this height is still on the card.
@@ -148,18 +178,32 @@ mod tests {
                 keys: &[("Esc", "let go and play alone")],
                 warn: true,
                 shade_percent: 55,
+                touch: false,
+                is_high: true,
             },
             Notice { heading: &long, lines: &many, keys: &[("Enter", many[0]); 3], ..Notice::default() },
             Notice::default(),
         ];
         for view in views() {
-            for notice in &notices {
+            for (notice, touch) in notices.iter().flat_map(|notice| [(notice, false), (notice, true)]) {
                 let mut scene = Scene::default();
-                notice.draw(&mut scene, view);
+                Notice { touch, ..*notice }.draw(&mut scene, view);
                 assert_inside(&scene, crate::album(), view, "notice");
             }
         }
         let view = views()[0];
+        let written = |touch: bool| {
+            let mut scene = Scene::default();
+            Notice { touch, ..notices[0] }.draw(&mut scene, view);
+            let texts = scene.words.iter().filter_map(|item| match item {
+                gaggle_scene::Item::Text { words, .. } => Some(scene.text_of(*words).to_string()),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>()
+        };
+        let says = |touch: bool, words: &str| written(touch).iter().any(|text| text == words);
+        assert!(says(false, "Esc") && says(false, "let go and play alone"));
+        assert!(!says(true, "Esc") && says(true, "let go and play alone"), "a finger has no Esc");
         let tapped = (0..view.height).filter_map(|y| notices[0].key_at(view, view.width / 2, y)).count();
         assert_eq!(tapped as i32, KEY_STEP * view.word_scale, "the key has a row of its own");
         assert_eq!(

@@ -1,10 +1,12 @@
 //! The arcade in a page: canvas, keyboard, gamepads, fingers, loudspeaker. Decides nothing.
 
+mod way_back;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gaggle::{Micros, Online, OnlineConfig};
-use gaggle_browser::LobbySocket;
+use gaggle::{Micros, OnlineConfig};
+use gaggle_browser::PagePlatform;
 use gaggle_scene::Heard;
 use wasm_bindgen::Clamped;
 use wasm_bindgen::prelude::*;
@@ -15,7 +17,8 @@ use web_sys::{
 
 use crate::audio::Audio;
 use crate::cabinets::Entry;
-use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen};
+use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume};
+use way_back::WayBack;
 
 /// How often the page is looked after while nobody sees it.
 const HIDDEN_EVERY_MS: i32 = 250;
@@ -25,7 +28,7 @@ const REPLAY_BYTES_MAX: f64 = 64e6;
 const FACTS_EVERY: Micros = Micros::from_millis(100);
 
 /// The world outside of a page.
-pub type Outdoors = Online<LobbySocket>;
+pub type Outdoors = PagePlatform;
 
 thread_local! {
     /// The game this module has, from the moment it is loaded.
@@ -47,9 +50,16 @@ struct Page {
     frames: u32,
     busy: Busy,
     facts_at: Micros,
-    /// Called with the name of a cabinet that is to be on in the place of this one.
-    switch: js_sys::Function,
+    /// Called with what only the page's own script does, and what with: see `page/page.js`.
+    host: js_sys::Function,
+    /// What the page's script knows to be on the screen.
+    shown: &'static str,
+    /// As loud as the loudspeaker is.
+    volume: Volume,
     listeners: Vec<Listener>,
+    way_back: WayBack,
+    /// What is done when something arrives while the page is hidden.
+    look: Rc<dyn Fn()>,
     /// What comes again and again by itself.
     _timer: Option<Timer>,
 }
@@ -79,37 +89,48 @@ pub fn miss(name: &str) {
     });
 }
 
-/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet is `first`.
+/// The page's script can hand links to the system's share sheet.
+const CAN_SHARE: u32 = 1;
+/// It can fill the screen.
+const CAN_FILL: u32 = 2;
+
+/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet is `first`. `able` says what
+/// the script can do, a bit each.
 ///
 /// # Errors
 /// If the page has no canvas with the name `arcade`.
 #[wasm_bindgen]
-pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
+pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValue> {
     let window = web_sys::window().ok_or("no window")?;
     let document = window.document().ok_or("no document")?;
     let canvas: HtmlCanvasElement =
         document.get_element_by_id("arcade").ok_or("the page has no canvas `arcade`")?.dyn_into()?;
     let context: CanvasRenderingContext2d =
         canvas.get_context("2d")?.ok_or("this browser has no canvas")?.dyn_into()?;
-    let calm = window
-        .match_media("(prefers-reduced-motion: reduce)")
-        .ok()
-        .flatten()
-        .is_some_and(|query| query.matches());
+    let calm = matches(&window, "(prefers-reduced-motion: reduce)");
     let now = gaggle_browser::now();
     let address = window.location();
     let mut params = Params::parse(&address.search().unwrap_or_default());
     if !first {
         (params.game, params.room, params.watch, params.frame) = (None, None, None, None);
         params.complaints.clear();
+        // The cabinet before was asked for a room in which this one is played.
+        let goto = Params::parse(&kept(&window, "goto", Keeping::Tab).unwrap_or_default());
+        (params.room, params.watch) = (goto.room, goto.watch);
     }
-    let ways = OnlineConfig { only: params.path, conditions: params.conditions };
+    keep(&window, "goto", None, Keeping::Tab);
+    let follows = !first || kept(&window, "left", Keeping::Tab).is_some();
+    keep(&window, "left", None, Keeping::Tab);
+    let ways = OnlineConfig { only_path: params.path, conditions: params.conditions };
     let outside = gaggle_browser::online_with(ways);
     let return_to = kept(&window, "room", Keeping::Tab);
     let opening = Opening {
         seed: gaggle_browser::random_seed(),
         calm,
-        muted: kept(&window, "muted", Keeping::Lasting).as_deref() == Some("yes"),
+        volume: kept(&window, "volume", Keeping::Lasting),
+        address: base_of(&address),
+        can_share: able & CAN_SHARE != 0,
+        can_fill: able & CAN_FILL != 0,
         params,
         key: kept(&window, "key", Keeping::Lasting),
         seat: Some(own_seat(&window)),
@@ -117,11 +138,15 @@ pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
         palette: kept(&window, "palette", Keeping::Lasting),
         keys: kept(&window, "keys", Keeping::Lasting),
         return_to: return_to.filter(|_| first),
+        touch: matches(&window, "(pointer: coarse)"),
+        follows,
     };
     let arcade = GAME.with_borrow(|game| {
         let game = game.as_ref().ok_or("this module has no game")?;
         Ok::<_, JsValue>(Arcade::new(now, opening, game, outside))
     })?;
+    canvas.set_attribute("aria-label", &arcade.label())?;
+    let way_back = WayBack::new(&window, !first);
     let page = Page {
         arcade,
         window,
@@ -134,8 +159,12 @@ pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
         frames: 0,
         busy: Busy::default(),
         facts_at: now,
-        switch,
+        host,
+        shown: "",
+        volume: Volume::default(),
         listeners: Vec::new(),
+        way_back,
+        look: Rc::new(|| {}),
         _timer: None,
     };
     let page = Rc::new(RefCell::new(page));
@@ -143,9 +172,16 @@ pub fn open(switch: js_sys::Function, first: bool) -> Result<(), JsValue> {
     page.borrow_mut().say_what_is_missing();
     listen(&page)?;
     look_after(&page)?;
+    // A page may be opened behind another.
+    page.borrow_mut().note_visibility();
     run(&page)?;
     SHOWN.set(Some(page));
     Ok(())
+}
+
+/// The page's address without what it asks for.
+fn base_of(address: &web_sys::Location) -> String {
+    address.origin().unwrap_or_default() + &address.pathname().unwrap_or_default()
 }
 
 /// Where things are remembered; browsers may refuse.
@@ -182,7 +218,7 @@ fn own_seat(window: &Window) -> String {
 /// Frames stop while nobody sees the page; the room goes on.
 fn look_after(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let weak = Rc::downgrade(page);
-    let closure = Closure::<dyn FnMut()>::new(move || {
+    let look: Rc<dyn Fn()> = Rc::new(move || {
         if let Some(page) = weak.upgrade()
             && let Ok(mut page) = page.try_borrow_mut()
             && page.document.hidden()
@@ -191,7 +227,10 @@ fn look_after(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
             page.tell();
         }
     });
+    let timed = Rc::clone(&look);
+    let closure = Closure::<dyn FnMut()>::new(move || timed());
     let mut page = page.borrow_mut();
+    page.look = look;
     let callback = closure.as_ref().unchecked_ref();
     let number =
         page.window.set_interval_with_callback_and_timeout_and_arguments_0(callback, HIDDEN_EVERY_MS)?;
@@ -226,8 +265,14 @@ impl Page {
     fn frame(&mut self) -> Result<(), JsValue> {
         let began = gaggle_browser::now();
         self.read_gamepads();
-        let Page { arcade, audio, .. } = self;
+        let Page { arcade, audio, volume, .. } = self;
         let recipes = arcade.recipes();
+        if let Some(audio) = audio
+            && *volume != arcade.volume()
+        {
+            *volume = arcade.volume();
+            audio.set_loudness(volume.loudness());
+        }
         arcade.frame(gaggle_browser::now(), |heard: Heard| {
             if let Some(audio) = audio {
                 audio.hear(heard, recipes);
@@ -240,8 +285,28 @@ impl Page {
         self.say();
         self.tell();
         self.oblige();
+        self.show_screen();
         self.busy.note(gaggle_browser::now().since(began));
         Ok(())
+    }
+
+    /// The page is shown, or hidden: then timers come late, but not what arrives.
+    fn note_visibility(&mut self) {
+        let hidden = self.document.hidden();
+        gaggle_browser::on_arrival(hidden.then(|| Rc::clone(&self.look)));
+        if hidden {
+            self.arcade.hide();
+        } else {
+            self.arcade.show();
+        }
+    }
+
+    /// The player went back, or on again.
+    fn stepped(&mut self, state: &JsValue) {
+        if self.way_back.stepped(state) {
+            self.arcade.go_back();
+        }
+        self.oblige();
     }
 
     /// Does what the arcade asks of a page: remember, copy, put a question.
@@ -249,19 +314,14 @@ impl Page {
         while let Some(wish) = self.arcade.next_keep() {
             keep(&self.window, wish.name, wish.value.as_deref(), wish.keeping);
         }
-        let address = self.window.location();
-        let path = address.pathname().unwrap_or_default();
         if let Some(query) = self.arcade.take_copy() {
-            let origin = address.origin().unwrap_or_default();
-            self.copy(format!("{origin}{path}?{query}"));
+            self.copy(base_of(&self.window.location()) + "?" + &query);
         }
-        if let Some(to) = self.arcade.take_address()
-            && let Ok(history) = self.window.history()
-        {
-            let query = Params::moved(&address.search().unwrap_or_default(), to.as_deref());
-            let mark = if query.is_empty() { "" } else { "?" };
-            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("{path}{mark}{query}")));
+        if let Some(place) = self.arcade.take_address() {
+            self.way_back.set_place(place);
         }
+        let in_match = self.arcade.screen() != Screen::Menu;
+        self.way_back.follow(gaggle_browser::now(), in_match, self.arcade.cabinet().about().name);
         if self.arcade.take_wants_file()
             && let Some(input) = self.document.get_element_by_id("file")
             && let Ok(input) = input.dyn_into::<HtmlInputElement>()
@@ -277,7 +337,35 @@ impl Page {
             self.arcade.enter_text(&answer);
         }
         if let Some(name) = self.arcade.take_wanted() {
-            let _ = self.switch.call1(&JsValue::NULL, &name.into());
+            self.ask("switch", name);
+        }
+    }
+
+    /// Has the page's script do something.
+    fn ask(&self, what: &str, with: &str) {
+        let _ = self.host.call2(&JsValue::NULL, &what.into(), &with.into());
+    }
+
+    /// Does what browsers do only for a player who has just pressed a key or lifted a finger.
+    fn oblige_pressed(&mut self) {
+        self.oblige();
+        if let Some(link) = self.arcade.take_share() {
+            self.ask("share", &link);
+        }
+        if self.arcade.take_fill() {
+            self.ask("fullscreen", "");
+        }
+    }
+
+    /// Tells the page's script what is on the screen: it keeps a phone awake during a match, and lets fingers zoom elsewhere.
+    fn show_screen(&mut self) {
+        let shown = match self.arcade.screen() {
+            Screen::Flying | Screen::Replay => "match",
+            Screen::Menu | Screen::Paused | Screen::Help => "rest",
+        };
+        if shown != self.shown {
+            self.shown = shown;
+            let _ = self.canvas.set_attribute("data-screen", shown);
         }
     }
 
@@ -348,6 +436,9 @@ impl Page {
         let (wide, high) = (css(self.window.inner_width()), css(self.window.inner_height()));
         // On larger screens than that larger pixels, as wide as they are high.
         let ratio = self.window.device_pixel_ratio().clamp(0.5, 4.0).min(3_840.0 / wide.max(high).max(1.0));
+        let sharp = ratio;
+        let ratio = widen(ratio, wide * ratio, high * ratio, self.arcade.cabinet().about().world);
+        let _ = self.canvas.toggle_attribute_with_force("data-soft", ratio > sharp);
         let size = |css: f64| (css * ratio).round().max(1.0) as i32;
         let (width, height) = (size(wide), size(high));
         self.arcade.resize(width, height, ratio as f32);
@@ -360,8 +451,10 @@ impl Page {
     fn say(&mut self) {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
         let (notice, board) = (self.arcade.notice_words(), self.arcade.board_words());
+        let panel = self.arcade.invite_words().or_else(|| self.arcade.top_words());
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
+            _ if panel.is_some() => panel.unwrap_or_default(),
             Screen::Menu => format!("Menu. {}", notice.unwrap_or(menu)),
             Screen::Flying => notice.or(joining).or(board).unwrap_or_else(|| cabinet.standing().said),
             Screen::Paused => format!("Paused. {}", cabinet.standing().said),
@@ -370,7 +463,8 @@ impl Page {
             }
             Screen::Help => format!("How to play. {}", self.arcade.help_words()),
         };
-        if let Some(toast) = self.arcade.toast() {
+        // All of them: of two that come at once the older would never be heard.
+        for toast in self.arcade.toasts() {
             said.push(' ');
             said.push_str(toast);
         }
@@ -404,11 +498,6 @@ impl Page {
         if !gaggle_browser::has_direct_way() {
             self.arcade.note("No direct links in this browser. Using the slower road.");
         }
-    }
-
-    fn keep_choices(&self) {
-        let muted = if self.arcade.muted() { "yes" } else { "no" };
-        keep(&self.window, "muted", Some(muted), Keeping::Lasting);
     }
 
     /// The first gamepad is the first player's.
@@ -461,8 +550,7 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         {
             event.prevent_default();
         }
-        page.keep_choices();
-        page.oblige();
+        page.oblige_pressed();
     })?;
     on(&window, "paste", page, |page, event: ClipboardEvent| {
         let text = event.clipboard_data().and_then(|data| data.get_data("text").ok());
@@ -470,15 +558,21 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     })?;
     on(&window, "keyup", page, |page, event: KeyboardEvent| page.arcade.key_up(&event.code()))?;
     on(&window, "blur", page, |page, _: Event| page.arcade.blur())?;
-    on(&window, "pagehide", page, |page, _: Event| page.arcade.close())?;
-    let document = page.borrow().document.clone();
-    on(&document, "visibilitychange", page, |page, _: Event| {
-        if page.document.hidden() {
-            page.arcade.hide();
-        } else {
-            page.arcade.show();
+    on(&window, "pagehide", page, |page, _: Event| {
+        page.arcade.close();
+        keep(&page.window, "left", Some("yes"), Keeping::Tab);
+    })?;
+    on(&window, "pageshow", page, |page, event: Event| {
+        // Kept whole while the player was elsewhere: it has no seat and no links any more.
+        if js_sys::Reflect::get(&event, &"persisted".into()).is_ok_and(|persisted| persisted.is_truthy()) {
+            let _ = page.window.location().reload();
         }
     })?;
+    on(&window, "popstate", page, |page, event: Event| {
+        page.stepped(&js_sys::Reflect::get(&event, &"state".into()).unwrap_or(JsValue::NULL));
+    })?;
+    let document = page.borrow().document.clone();
+    on(&document, "visibilitychange", page, |page, _: Event| page.note_visibility())?;
     on(&window, "dragover", page, |_, event: web_sys::DragEvent| event.prevent_default())?;
     on_file(page)?;
     on(&window, "resize", page, |page, _: Event| page.fit())?;
@@ -487,18 +581,19 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         let (x, y) = page.pixel(&event);
         let is_touch = event.pointer_type() != "mouse";
         page.arcade.pointer_down(event.pointer_id(), x, y, is_touch);
-        page.keep_choices();
         // Some things a browser does only while somebody presses.
         page.oblige();
         event.prevent_default();
     })?;
     on(&window, "pointermove", page, |page, event: PointerEvent| {
-        let (x, _) = page.pixel(&event);
-        page.arcade.pointer_move(event.pointer_id(), x, event.pointer_type() != "mouse");
+        let (x, y) = page.pixel(&event);
+        page.arcade.pointer_move(event.pointer_id(), x, y, event.pointer_type() != "mouse");
+        page.canvas.set_class_name(if page.arcade.points() { "hot" } else { "" });
     })?;
     on(&window, "pointerup", page, |page, event: PointerEvent| {
         page.wake_audio();
         page.arcade.pointer_up(event.pointer_id());
+        page.oblige_pressed();
     })?;
     on(&window, "pointercancel", page, |page, event: PointerEvent| page.arcade.pointer_up(event.pointer_id()))
 }
@@ -519,6 +614,19 @@ fn on_file(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         // The same file may be chosen again.
         input.set_value("");
     })
+}
+
+/// A little more pixels than the screen has, if the world is much larger then: it is drawn in whole
+/// steps, and many phones are some pixels too narrow for the second or the third.
+fn widen(ratio: f64, width: f64, height: f64, world: (i32, i32)) -> f64 {
+    let scale = (width / f64::from(world.0)).min(height / f64::from(world.1));
+    let more = scale.ceil() / scale.max(0.1);
+    if (1.0..3.0).contains(&scale) && more < 1.07 { ratio * more } else { ratio }
+}
+
+/// What a style sheet may ask of the screen.
+fn matches(window: &Window, query: &str) -> bool {
+    window.match_media(query).ok().flatten().is_some_and(|query| query.matches())
 }
 
 /// Listens for as long as the page is on.

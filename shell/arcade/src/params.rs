@@ -91,12 +91,18 @@ impl Params {
         params
     }
 
-    /// The part of an address after the question mark for whoever is in another room now, or in none: the rest of it stays.
-    pub fn moved(query: &str, to: Option<&str>) -> String {
+    /// The part of an address after the question mark for a player who is in another room now, or in
+    /// none, and plays another game if one is given: the rest of it stays.
+    pub fn moved(query: &str, game: Option<&str>, to: Option<&str>) -> String {
         let mut moved = String::new();
+        if let Some(game) = game {
+            moved.push_str("game=");
+            moved.push_str(game);
+        }
         for pair in query.trim_start_matches('?').split('&').chain(to) {
             let is_place = ["room=", "watch=", "frame="].iter().any(|name| pair.starts_with(name));
-            if pair.is_empty() || is_place && Some(pair) != to {
+            let is_other_game = game.is_some() && pair.starts_with("game=");
+            if pair.is_empty() || is_place && Some(pair) != to || is_other_game {
                 continue;
             }
             if !moved.is_empty() {
@@ -175,9 +181,11 @@ mod tests {
     #[test]
     fn the_address_says_where_one_is() {
         let asked = "?latency=100&watch=BCDFGH&seed=7";
-        assert_eq!(Params::moved(asked, Some("room=JKLMNP")), "latency=100&seed=7&room=JKLMNP");
-        assert_eq!(Params::moved(asked, None), "latency=100&seed=7");
-        assert_eq!(Params::moved("?room=BCDFGH", None), "");
+        assert_eq!(Params::moved(asked, None, Some("room=JKLMNP")), "latency=100&seed=7&room=JKLMNP");
+        assert_eq!(Params::moved(asked, None, None), "latency=100&seed=7");
+        assert_eq!(Params::moved("?room=BCDFGH", None, None), "");
+        let other = Params::moved("?seed=7&game=gander&room=BCDFGH", Some("drake"), Some("room=JKLMNP"));
+        assert_eq!(other, "game=drake&seed=7&room=JKLMNP");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Drawing in word pixels: the few shapes all panels are made of, and words that stay where they are put.
 
-use std::borrow::Cow;
-
 use gaggle_scene::{Color, ImageId, Item, Scene, TextHandle, View, font, palette};
 
 use crate::pictures::{self, pictures};
+
+pub(crate) use gaggle_scene::{fitted, wrapped};
 
 /// What everything is written on: `ink` on the way to the night.
 const CARD: Color = Color::hex(0x0a0e1e);
@@ -219,50 +219,6 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// As much of a text as fits.
-pub(crate) fn fitted(text: &str, wide: i32, bold: bool) -> Cow<'_, str> {
-    // No column of ours is that long, and a hostile name is not measured to its end.
-    let text = match text.char_indices().nth(240) {
-        Some((end, _)) => text.get(..end).unwrap_or_default(),
-        None => text,
-    };
-    if font::width(text, bold, 0) <= wide {
-        return Cow::Borrowed(text);
-    }
-    let mut kept = String::new();
-    for letter in text.chars() {
-        kept.push(letter);
-        kept.push('…');
-        let fits = font::width(&kept, bold, 0) <= wide;
-        kept.pop();
-        if !fits {
-            kept.pop();
-            break;
-        }
-    }
-    if font::width("…", bold, 0) <= wide {
-        kept.truncate(kept.trim_end().len());
-        kept.push('…');
-    }
-    Cow::Owned(kept)
-}
-
-/// A text in lines of at most this width; the last of `lines` is cut if it must be.
-pub(crate) fn wrapped(text: &str, wide: i32, lines: usize) -> Vec<String> {
-    let mut done: Vec<String> = Vec::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        let longer = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
-        if line.is_empty() || font::width(&longer, false, 0) <= wide || done.len() + 1 >= lines {
-            line = longer;
-        } else {
-            done.push(std::mem::replace(&mut line, word.to_string()));
-        }
-    }
-    done.push(line);
-    done.iter().map(|line| fitted(line, wide, false).into_owned()).collect()
-}
-
 /// A number with a thin gap between thousands.
 pub(crate) fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
@@ -347,28 +303,6 @@ pub(crate) mod tests {
             };
             assert!(inside, "{what} on {wide}×{tall}: {item:?} {text:?}");
         }
-    }
-
-    #[test]
-    fn text_of_any_length_is_cut_to_its_column() {
-        for text in ["", "Wren", "Sister Agnes of the Lower Sedge", &"W".repeat(100_000), "雁雁雁雁雁雁"]
-        {
-            for wide in [-5, 0, 3, 9, 40, 200] {
-                for bold in [false, true] {
-                    let kept = fitted(text, wide, bold);
-                    assert!(font::width(&kept, bold, 0) <= wide.max(0), "{kept:?} in {wide}");
-                }
-            }
-        }
-        assert_eq!(fitted("Wren", 200, false), "Wren");
-        assert_eq!(fitted("Ottilie of Sedge", 50, false), "Ottilie o…");
-    }
-
-    #[test]
-    fn lines_break_between_words() {
-        let lines = wrapped("Ottilie went quiet. Her goose glides on.", 110, 3);
-        assert_eq!(lines, ["Ottilie went quiet.", "Her goose glides on."]);
-        assert_eq!(wrapped("Ottilie went quiet. Her goose", 60, 1).len(), 1);
     }
 
     #[test]

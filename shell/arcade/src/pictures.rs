@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use gaggle_scene::{Album, Bitmap, Color, ImageId, emblem, lettering, palette};
 use gander::stage::Figures;
 
+use crate::emotes;
+
 /// What panels draw with.
 #[derive(Debug)]
 pub(crate) struct Pictures {
@@ -28,6 +30,12 @@ pub(crate) struct Pictures {
     pub(crate) tick: ImageId,
     /// What flaps.
     pub(crate) wing: ImageId,
+    /// The leaderboard.
+    pub(crate) cup: ImageId,
+    /// Filling the screen.
+    pub(crate) corners: ImageId,
+    /// Quick emotes.
+    pub(crate) emotes: [ImageId; emotes::COUNT],
     /// A speaker that is on, and one that is off.
     pub(crate) speaker: [ImageId; 2],
 }
@@ -66,7 +74,9 @@ pub(crate) fn pictures() -> &'static Pictures {
         let mut sign = |rows: &[&str]| album.add(stamped(rows));
         let (eye, nest, tick) = (sign(EYE), sign(NEST), sign(TICK));
         let wing = sign(WING);
+        let (cup, corners) = (sign(CUP), sign(CORNERS));
         let speaker = [sign(SPEAKER_ON), sign(SPEAKER_OFF)];
+        let emotes = emotes::PICTURES.map(|rows| album.add(doubled(&stamped(rows))));
         Pictures {
             album,
             figures,
@@ -79,6 +89,9 @@ pub(crate) fn pictures() -> &'static Pictures {
             nest,
             tick,
             wing,
+            cup,
+            corners,
+            emotes,
             speaker,
         }
     });
@@ -137,6 +150,32 @@ const WING: &[&str] = &[
 ];
 
 #[rustfmt::skip]
+const CUP: &[&str] = &[
+    "mmmmmmmmm",
+    "m.mmmmm.m",
+    "m.mmmmm.m",
+    ".mmmmmmm.",
+    "...mmm...",
+    "....s....",
+    "....s....",
+    "...sss...",
+    "..sssss..",
+];
+
+#[rustfmt::skip]
+const CORNERS: &[&str] = &[
+    "ttt...ttt",
+    "t.......t",
+    "t.......t",
+    ".........",
+    ".........",
+    ".........",
+    "t.......t",
+    "t.......t",
+    "ttt...ttt",
+];
+
+#[rustfmt::skip]
 const SPEAKER_ON: &[&str] = &[
     "...t.....t.",
     "..tt..t...t",
@@ -165,9 +204,26 @@ fn stamped(rows: &[&str]) -> Bitmap {
     bitmap
 }
 
+/// Twice as large.
+fn doubled(small: &Bitmap) -> Bitmap {
+    let mut out = Bitmap::new(2 * small.width(), 2 * small.height());
+    for y in 0..out.height() {
+        for x in 0..out.width() {
+            if let Some(color) = small.get(x / 2, y / 2) {
+                out.set(x, y, color);
+            }
+        }
+    }
+    out
+}
+
 fn color(letter: char) -> Color {
     match letter {
         'd' => palette::DIM,
+        'k' => palette::INK,
+        'r' => Color::hex(0xe8_50_4a),
+        'u' => palette::SEAT[0],
+        'y' => palette::FIRE[5],
         't' => palette::TEXT,
         'w' => Color::hex(0xdbe3ee),
         'x' => Color::hex(0xa3b0cb),

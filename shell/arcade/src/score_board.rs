@@ -84,6 +84,16 @@ pub struct ScoreFacts<'a> {
     pub board_note: &'a str,
 }
 
+/// Draws the leaderboard alone, in the middle of a screen.
+pub(crate) fn draw_leaderboard(scene: &mut Scene, view: View, facts: &ScoreFacts<'_>) {
+    let (wide, tall) = (view.word_width(), view.word_height());
+    let lines = facts.board.map_or(0, <[BoardLine]>::len) as i32;
+    let place_wide = (wide - 8).min(260);
+    let place_tall = (43 + 19 * lines).clamp(50, (tall - 8).max(50)).min(tall);
+    let place = Rect::new((wide - place_wide) / 2, (tall - place_tall) / 2, place_wide, place_tall);
+    picture::leaderboard_alone(scene, view, place, facts);
+}
+
 /// Places of everything, in word pixels.
 #[derive(Debug, Clone, Copy, Default)]
 struct Layout {
@@ -102,12 +112,14 @@ pub struct ScoreBoard {
     view: View,
     layout: Layout,
     focus: usize,
+    /// The screen is touched: buttons name no keys.
+    pub touch: bool,
 }
 
 impl ScoreBoard {
     /// For a screen.
     pub fn new(view: View) -> ScoreBoard {
-        ScoreBoard { view, layout: Layout::of(view), focus: 0 }
+        ScoreBoard { view, layout: Layout::of(view), focus: 0, touch: false }
     }
 
     /// The same on another screen.
@@ -145,9 +157,18 @@ impl ScoreBoard {
 
     /// A click or a tap at a pixel of the screen.
     pub fn click(&mut self, x: i32, y: i32) -> Option<ScoreChoice> {
-        let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
-        self.focus = self.layout.buttons.iter().position(|button| button.contains(x, y))?;
+        self.focus = self.button_at(x, y)?;
         Some(self.focus())
+    }
+
+    /// Whether a click there would choose something.
+    pub fn is_button_at(&self, x: i32, y: i32) -> bool {
+        self.button_at(x, y).is_some()
+    }
+
+    fn button_at(&self, x: i32, y: i32) -> Option<usize> {
+        let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
+        self.layout.buttons.iter().position(|button| button.contains(x, y))
     }
 
     /// Draws it over the geese that stand about.

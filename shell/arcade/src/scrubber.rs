@@ -114,6 +114,11 @@ impl Scrubber {
             .outlined(palette::INK);
     }
 
+    /// Whether a click at a pixel of the screen means the bar or its button.
+    pub fn answers(&self, x: i32, y: i32) -> bool {
+        self.plays(x, y) || self.frame_at(x, y, 1).is_some()
+    }
+
     fn words(&self, x: i32, y: i32) -> (i32, i32) {
         (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale))
     }

@@ -29,7 +29,7 @@ fn parting_words(reason: LeaveReason) -> &'static str {
 }
 
 /// What the lobby says, as a sentence.
-fn sentence(words: &str) -> String {
+pub(crate) fn sentence(words: &str) -> String {
     let mut text = format!("{}.", words.trim_end_matches('.'));
     // Its words are ours: no letter of theirs needs the tables of all the world's.
     if let Some(first) = text.get_mut(..1) {
@@ -66,6 +66,11 @@ pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool, are_two:
         Event::Unseated { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
         Event::JoinFailed if are_two => warning("No two seats there. You have a room of your own now."),
         Event::JoinFailed => warning("Could not reach them. You fly alone."),
+        Event::Rejected { name, reason, .. } if reason.is_other_build() => {
+            warning(format!("{name} has another version. Reload to play together."))
+        }
+        Event::Rejected { name, .. } => warning(format!("The line to {name} broke.")),
+        Event::LineTooSlow { name, .. } => warning(format!("The line to {name} is too slow for this.")),
         Event::Refused(refusal) => warning(sentence(&refusal.text)),
         _ => None,
     }

@@ -33,6 +33,8 @@ struct Visit {
     query: String,
     /// Players at the keyboard.
     players: usize,
+    /// They want to play with friends.
+    with_friends: bool,
     /// The colour they like, as it was kept.
     palette: Option<String>,
     /// The room as it was kept before the page was loaded again.
@@ -75,6 +77,7 @@ impl Resident for Guest {
             glances: 1,
             query: String::new(),
             players: 1,
+            with_friends: false,
             palette: None,
             return_to: None,
         }
@@ -84,11 +87,19 @@ impl Resident for Guest {
         let params = Params::parse(&visit.query);
         let (key, return_to) = (Some(visit.key.clone()), visit.return_to.clone());
         let palette = visit.palette.clone();
-        let opening = Opening { seed, key, params, palette, return_to, ..Opening::default() };
+        let address = "https://play.example.org/".to_string();
+        let can_share = true;
+        let opening =
+            Opening { seed, key, params, palette, return_to, address, can_share, ..Opening::default() };
         let mut arcade = Arcade::new(now, opening, &cabinets::gander(), doorstep);
         arcade.resize(visit.window.0, visit.window.1, 1.0);
         if arcade.screen() == Screen::Menu {
-            arcade.choose(if visit.players == 2 { Choice::PlayTwo } else { Choice::Play }, false);
+            let choice = match visit.players {
+                2 => Choice::PlayTwo,
+                _ if visit.with_friends => Choice::Private,
+                _ => Choice::Play,
+            };
+            arcade.choose(choice, false);
         }
         Guest { arcade, visit, shown: 0, heard: BTreeSet::new() }
     }
@@ -279,6 +290,10 @@ fn two_at_one_keyboard_come_back_as_two() {
     town.open(1);
     town.run_until("a third", 5_000, |town| town.is_together(1));
     let own = town.room(1).arcade.own();
+    // Everybody has a name, and the same one on every screen.
+    let names = town.room(0).arcade.names();
+    assert!(names[..3].iter().all(|name| !name.is_empty()) && names[0] != names[1], "{names:?}");
+    assert_eq!(town.room(1).arcade.names(), names);
     let mut kept = None;
     while let Some(keep) = town.room(0).arcade.next_keep() {
         kept = if keep.name == "room" { keep.value } else { kept };
@@ -290,6 +305,9 @@ fn two_at_one_keyboard_come_back_as_two() {
     town.run_until("they are back", 10_000, |town| town.is_together(0));
     assert_eq!(town.room(0).arcade.own(), [true, true, false, false], "{}", town.describe());
     assert_eq!(town.room(1).arcade.own(), own);
+    for house in [0, 1] {
+        assert_eq!(town.room(house).arcade.names(), names, "names are kept");
+    }
 }
 
 /// What a seat of the match has, as a house sees it: points, geese, falls.
@@ -388,4 +406,86 @@ fn no_sound_of_what_happened_is_swallowed_however_often_it_is_simulated_again() 
         let missing: Vec<_> = all.difference(&guest.heard).collect();
         assert!(missing.is_empty(), "at {house}, of {} sounds these were not heard: {missing:?}", all.len());
     }
+}
+
+#[test]
+fn private_room_shows_invitation_until_friend_comes() {
+    let mut town: Town<Guest> = Town::of(2);
+    town.open_with(0, Visit { with_friends: true, ..Guest::settings(0) });
+    town.run_until("the panel opens", 5_000, |town| town.room(0).arcade.invite_words().is_some());
+    let code = room_code(town.room(0));
+    let press = |arcade: &mut Arcade, code: &str| {
+        arcade.key_down(code, "");
+        arcade.key_up(code);
+    };
+    let host = town.room(0);
+    let spelled: String = code.chars().flat_map(|letter| [' ', letter]).collect();
+    let words = host.arcade.invite_words().expect("it is open");
+    assert!(words.contains(&spelled) && words.contains(&format!("play.example.org/?room={code}")), "{words}");
+    assert_eq!(host.arcade.screen(), Screen::Paused, "no goose is lost meanwhile");
+    press(&mut host.arcade, "KeyS");
+    let link = host.arcade.take_share().expect("the share sheet has the link");
+    assert_eq!(link, format!("https://play.example.org/?room={code}"));
+    press(&mut host.arcade, "KeyC");
+    assert_eq!(host.arcade.take_copy(), Some(format!("room={code}")));
+    town.run_ms(3_000);
+    assert!(town.room(0).arcade.invite_words().is_some(), "it waits for a friend");
+
+    town.open_with(1, Visit { query: format!("?room={code}"), ..Guest::settings(1) });
+    town.run_until("both play", 10_000, |town| {
+        (0..2).all(|house| facts(town.room(house)).contains("\"here\":[true, true"))
+    });
+    let host = town.room(0);
+    assert_eq!((host.arcade.invite_words(), host.arcade.screen()), (None, Screen::Flying));
+    // In company the match goes on behind the panel.
+    press(&mut host.arcade, "KeyC");
+    assert!(host.arcade.invite_words().is_some() && host.arcade.screen() == Screen::Flying);
+    press(&mut host.arcade, "Escape");
+    assert!(host.arcade.invite_words().is_none() && host.arcade.screen() == Screen::Flying);
+}
+
+#[test]
+fn games_are_said_to_agree_only_after_comparison() {
+    let mut town = guests(&[(320, 200), (320, 200)], 1);
+    let agree = |town: &mut Town<Guest>, house: usize| {
+        let facts = facts(town.room(house));
+        let (_, rest) = facts.split_once("\"agree\":").expect("it is told");
+        rest.split(',').next().unwrap_or_default().to_string()
+    };
+    assert_eq!(agree(&mut town, 1), "null", "a peer that came in a moment ago compared nothing");
+    town.run_until("hashes were compared", 5_000, |town| (0..2).all(|house| agree(town, house) == "true"));
+    town.room(1).arcade.close();
+    town.run_until("one is alone", 10_000, |town| agree(town, 0) == "null");
+}
+
+#[test]
+fn emote_is_seen_by_others_unless_muted() {
+    let mut town = guests(&[(640, 360), (640, 360), (640, 360)], 1);
+    let press = |town: &mut Town<Guest>, house: usize, code: &str| {
+        town.room(house).arcade.key_down(code, "");
+        town.room(house).arcade.key_up(code);
+    };
+    let shown = |town: &mut Town<Guest>| {
+        [0, 1, 2].map(|house| {
+            let facts = facts(town.room(house));
+            let (_, rest) = facts.split_once("\"emotes\":").expect("it is told");
+            rest.split(',').next().unwrap_or_default().to_string()
+        })
+    };
+    press(&mut town, 0, "Digit5");
+    press(&mut town, 0, "Digit6");
+    town.run_ms(500);
+    assert_eq!(shown(&mut town), ["1", "1", "1"], "one at a time, and everywhere");
+    town.run_ms(3_000);
+    assert_eq!(shown(&mut town), ["0", "0", "0"]);
+    // The list of the others opens with E; a digit mutes.
+    press(&mut town, 1, "KeyE");
+    for digit in ["Digit1", "Digit2"] {
+        press(&mut town, 1, digit);
+    }
+    press(&mut town, 1, "Escape");
+    assert_eq!(town.room(1).arcade.screen(), Screen::Flying, "Esc closes the list only");
+    press(&mut town, 0, "Digit5");
+    town.run_ms(500);
+    assert_eq!(shown(&mut town), ["1", "0", "1"]);
 }

@@ -1,5 +1,6 @@
 //! Paints every panel over a match, on screens of several sizes, into PNG files under the target folder: to be looked
-//! at. What a program can tell about them it tells: that they can be seen.
+//! at. What a program can tell about them it tells: that all of it is on the screen, that each text is painted where it is written,
+//! and that it says what it is there for.
 
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::float_arithmetic)]
@@ -10,12 +11,12 @@ use std::path::Path;
 
 use arcade::cabinets::NAMES;
 use arcade::{
-    BoardLine, Choice, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel, Notice,
-    PlayerLine, RoomLine, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Spot, Toasts, Touch, album,
-    draw_joining,
+    BoardLine, Choice, Invite, JoiningFacts, Key, LinkFacts, Menu, MenuFacts, NetDetail, NetFacts, NetPanel,
+    Notice, PlayerLine, RoomLine, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Spot, Toasts, Touch, Volume,
+    album, draw_joining,
 };
 use gaggle::Micros;
-use gaggle_scene::{Album, Canvas, Scene, View};
+use gaggle_scene::{Album, Align, Bitmap, Canvas, Item, Scene, View, font, palette};
 use gander::arena::{HEIGHT, WIDTH};
 use gander::bots::{Bot, Strength};
 use gander::stage::{Audience, Stage};
@@ -47,8 +48,51 @@ fn game() -> Gander {
     game
 }
 
-/// Paints a panel over the match on every screen, with the album it returns or that of all panels.
-fn paint(name: &str, bare: bool, draw: impl Fn(View, &mut Scene) -> Option<Album>) {
+/// Where a text of a panel is, in word pixels, and what it says.
+fn texts(scene: &Scene) -> Vec<((i32, i32, i32, i32), String)> {
+    let mut found = vec![];
+    for item in &scene.words {
+        let Item::Text { words, x, y, align, bold, track, size, .. } = *item else { continue };
+        let text = scene.text_of(words).to_string();
+        let wide = font::width(&text, bold, i32::from(track)) * i32::from(size);
+        let left = match align {
+            Align::Left => 0,
+            Align::Centre => wide / 2,
+            Align::Right => wide,
+        };
+        found.push(((x as i32 - left, y as i32, wide, font::CAP_ROWS * i32::from(size)), text));
+    }
+    found
+}
+
+/// Whether anything in a place of a picture is another colour than before.
+fn differs(view: View, place: (i32, i32, i32, i32), now: &[u32], before: &[u32]) -> bool {
+    let scale = view.word_scale;
+    let (left, top, right, bottom) =
+        (place.0 * scale, place.1 * scale, (place.0 + place.2) * scale, (place.1 + place.3) * scale);
+    (top..bottom).flat_map(|y| (left..right).map(move |x| y * view.width + x)).any(|nth| {
+        let nth = nth as usize;
+        now.get(nth) != before.get(nth)
+    })
+}
+
+/// Panics unless all that is written is on the screen and painted there, and `said` is part of it.
+fn assert_written(what: &str, view: View, over: &Scene, said: &[&str], now: &[u32], before: &[u32]) {
+    let texts = texts(over);
+    for (place, text) in &texts {
+        let (x, y, wide, tall) = *place;
+        let inside = x >= 0 && y >= 0 && x + wide <= view.word_width() && y + tall <= view.word_height();
+        assert!(inside, "{what}: {text:?} at {place:?}");
+        assert!(text.trim().is_empty() || differs(view, *place, now, before), "{what}: {text:?} is not seen");
+    }
+    let all: String = texts.iter().map(|(_, text)| format!("{text} ")).collect();
+    for words in said {
+        assert!(all.contains(words), "{what} does not say {words:?}: {all}");
+    }
+}
+
+/// Paints a panel over the match on every screen, with the album it returns or that of all panels. It says all of `said`.
+fn paint(name: &str, bare: bool, said: &[&str], draw: impl Fn(View, &mut Scene) -> Option<Album>) {
     let game = game();
     for screen in SCREENS {
         let view = view(screen);
@@ -65,8 +109,8 @@ fn paint(name: &str, bare: bool, draw: impl Fn(View, &mut Scene) -> Option<Album
         let mut over = Scene::default();
         let own_album = draw(view, &mut over);
         canvas.paint(&over, own_album.as_ref().unwrap_or(album()));
-        let changed = canvas.pixels().iter().zip(&before).filter(|(now, then)| now != then).count();
-        assert!(changed > 200, "{name} cannot be seen on {}", screen.0);
+        let what = format!("{name} on {}", screen.0);
+        assert_written(&what, view, &over, said, &canvas.pixels(), &before);
         write(&format!("{name}-{}.png", screen.0), view, &canvas);
     }
 }
@@ -88,6 +132,16 @@ fn room(code: &str, mode: &str, players: u8, watchers: u8, open: bool) -> RoomLi
 }
 
 #[test]
+#[should_panic(expected = "is not seen")]
+fn panel_that_is_not_painted_is_noticed() {
+    let view = view(SCREENS[0]);
+    let pixels = Canvas::new(view).pixels();
+    let mut over = Scene::default();
+    over.word("PLAY", 20.0, 20.0, palette::TEXT);
+    assert_written("nothing", view, &over, &[], &pixels, &pixels);
+}
+
+#[test]
 fn menu() {
     let rooms = [
         room("HNKCDS", "team", 2, 0, true),
@@ -96,15 +150,20 @@ fn menu() {
         room("SDGHGY", "versus", 4, 1, false),
         room("KKLPRT", "team", 1, 0, true),
     ];
-    let facts =
-        MenuFacts { name: "Wren", best: Some(57_250), rooms: &rooms, online: Some(true), muted: false };
-    paint("menu", true, |view, scene| {
+    let facts = MenuFacts {
+        name: "Wren",
+        best: Some(57_250),
+        rooms: &rooms,
+        online: Some(true),
+        volume: Volume::default(),
+    };
+    paint("menu", true, &["PLAY", "Team", "Versus", "HNKCDS", "Wren"], |view, scene| {
         let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
         menu.set_rooms(&rooms);
         menu.draw(scene, &facts);
         Some(menu.album().clone())
     });
-    paint("menu-code", true, |view, scene| {
+    paint("menu-code", true, &["PLAY", "B G W"], |view, scene| {
         let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
         // Whatever one is looking for, a walk over the whole screen finds it.
         let (wide, tall) = (view.width as usize, view.height as usize);
@@ -113,10 +172,10 @@ fn menu() {
             menu.focus() == Choice::Code
         });
         menu.type_text("BGW");
-        menu.draw(scene, &MenuFacts { rooms: &[], muted: true, ..facts });
+        menu.draw(scene, &MenuFacts { rooms: &[], volume: Volume::read("0"), ..facts });
         Some(menu.album().clone())
     });
-    paint("menu-out", true, |view, scene| {
+    paint("menu-out", true, &["PLAY", "lobby is out", "your name"], |view, scene| {
         let mut menu = Menu::new(view, &arcade::cabinets::gander::ABOUT, &NAMES);
         menu.press(Key::Right);
         menu.draw(scene, &MenuFacts { name: "", best: None, rooms: &[], online: Some(false), ..facts });
@@ -160,6 +219,7 @@ fn net_panel() {
             bytes_out_per_second: 1_400,
             packets_per_second: 93,
             agree: Some(true),
+            pictures_per_second: 60,
             shared: Vec::new(),
         };
         let depth = match chance(20) {
@@ -169,10 +229,13 @@ fn net_panel() {
         };
         panel.sample(&facts, depth);
     }
-    for (name, detail, left) in [("net-line", NetDetail::Line, false), ("net-panel", NetDetail::Panel, false)]
+    let line: &[&str] = &["ms"];
+    let whole: &[&str] = &["Net", "F3 closes", "Hob", "direct", "Ottilie", "relay", "all agree"];
+    for (name, detail, left, said) in
+        [("net-line", NetDetail::Line, false, line), ("net-panel", NetDetail::Panel, false, whole)]
     {
         panel.detail = detail;
-        paint(name, false, |view, scene| {
+        paint(name, false, said, |view, scene| {
             panel.draw(scene, view, left);
             None
         });
@@ -182,21 +245,27 @@ fn net_panel() {
 #[test]
 fn joining() {
     let linked_to = ["Wren", "Hob", "Ottilie"].map(str::to_string);
-    paint("joining", false, |view, scene| {
-        let facts = JoiningFacts {
-            code: "FNWKBX",
-            percent: 61,
-            linked_to: &linked_to,
-            slowest_ms: Some(121),
-            place: "the fen",
-            arrival: "",
-            seats: &[Some("Wren"), Some("Hob"), Some("Ottilie"), None],
-            own_seat: Some(3),
-            since_ms: 900,
-        };
-        draw_joining(scene, view, &facts);
-        None
-    });
+    paint(
+        "joining",
+        false,
+        &["FNWKBX", "Found the room", "Copying the fen", "61%", "your seat", "play alone instead"],
+        |view, scene| {
+            let facts = JoiningFacts {
+                code: "FNWKBX",
+                percent: 61,
+                linked_to: &linked_to,
+                slowest_ms: Some(121),
+                place: "the fen",
+                arrival: "",
+                seats: &[Some("Wren"), Some("Hob"), Some("Ottilie"), None],
+                own_seat: Some(3),
+                since_ms: 900,
+                touch: false,
+            };
+            draw_joining(scene, view, &facts);
+            None
+        },
+    );
 }
 
 #[test]
@@ -236,16 +305,16 @@ fn score_board() {
     let waves: Vec<(u32, u16)> = (0..11).map(|nth| (nth * 4_500 + nth % 3 * 300, nth as u16 + 1)).collect();
     let falls: Vec<(u32, usize)> = (1..14).map(|nth| (nth * 3_700, nth as usize * 7)).collect();
     let scrub = ScrubFacts { frame: 33_120, frames: 51_600, playing: false, waves: &waves, falls: &falls };
-    paint("replay", false, |view, scene| {
+    paint("replay", false, &["wave"], |view, scene| {
         Scrubber::new(view).draw(scene, &scrub);
         None
     });
-    paint("score-board", true, |view, scene| {
+    paint("score-board", true, &["Team", "Ottilie", "Fly again", "Menu"], |view, scene| {
         ScoreBoard::new(view).draw(scene, &facts);
         None
     });
     let out = ScoreFacts { players: &players[..1], board: None, board_note: "The lobby is out.", ..facts };
-    paint("score-board-out", true, |view, scene| {
+    paint("score-board-out", true, &["Wren", "Fly again", "Menu"], |view, scene| {
         ScoreBoard::new(view).draw(scene, &out);
         None
     });
@@ -253,26 +322,32 @@ fn score_board() {
 
 #[test]
 fn notices() {
-    paint("interrupted", false, |view, scene| {
-        let notice = Notice {
-            seat: Some(0),
-            heading: "Lost touch. Holding your seat for 21 s.",
-            lines: &["Trying the relay. Second try."],
-            keys: &[("Esc", "let go and play alone")],
-            warn: true,
-            shade_percent: 55,
-        };
-        notice.draw(scene, view);
-        None
-    });
+    paint(
+        "interrupted",
+        false,
+        &["Lost touch.", "Trying the relay.", "Esc", "let go and play alone"],
+        |view, scene| {
+            let notice = Notice {
+                seat: Some(0),
+                heading: "Lost touch. Holding your seat for 21 s.",
+                lines: &["Trying the relay. Second try."],
+                keys: &[("Esc", "let go and play alone")],
+                warn: true,
+                shade_percent: 55,
+                touch: false,
+                is_high: false,
+            };
+            notice.draw(scene, view);
+            None
+        },
+    );
 }
 
 #[test]
 fn thumbs() {
-    paint("thumbs", false, |view, scene| {
-        let mut touch = Touch::default();
-        touch.fit(view);
-        touch.set(1, 0.02);
+    paint("thumbs", false, &["FLAP"], |view, scene| {
+        let mut touch = Touch::new(view, false);
+        touch.set(1, 20, view.height - 60);
         touch.draw(scene, view, "FLAP", None);
         None
     });
@@ -283,8 +358,116 @@ fn toasts() {
     let mut toasts = Toasts::default();
     toasts.push(Some(2), "Ottilie went quiet. Her goose glides on.".to_string(), true);
     toasts.tick(Micros::ZERO);
-    paint("toast", false, |view, scene| {
+    paint("toast", false, &["Ottilie went quiet."], |view, scene| {
         toasts.draw(scene, view, None, Spot::Flight);
         None
     });
+}
+
+#[test]
+fn invite() {
+    paint("invite", false, &["HNKCDS", "Invite friends", "Copy", "Play"], |view, scene| {
+        let (code, link) =
+            ("HNKCDS".to_string(), "https://play.example.org/?game=millpond&room=HNKCDS".to_string());
+        Invite::new(code, link, view.height > view.width).draw(scene, view, view.height > view.width);
+        None
+    });
+}
+
+/// A goose in the night, in art pixels.
+fn icon() -> Bitmap {
+    const ACROSS: i32 = 48;
+    let mut album = Album::default();
+    let figures = gander::stage::Figures::bake(&mut album);
+    let mut out = Bitmap::new(ACROSS, ACROSS);
+    for y in 0..ACROSS {
+        for x in 0..ACROSS {
+            let (right, down) = (2 * x - ACROSS + 1, 2 * y - ACROSS + 1);
+            let in_moon = right * right + down * down < 38 * 38;
+            out.set(x, y, if in_moon { palette::NIGHT[3] } else { palette::NIGHT[0] });
+        }
+    }
+    let goose = album.image(figures.flying(0, false));
+    out.blit(goose, (ACROSS - goose.width()) / 2, (ACROSS - goose.height()) / 2);
+    out
+}
+
+/// The picture of a link: the fen, and what the place is called.
+fn card() -> (View, Canvas) {
+    let view = View::fit(1_200, 630, WIDTH, HEIGHT);
+    let mut stage = Stage::new(view);
+    let mut scene = Scene::default();
+    let audience = Audience { bare: true, plain: true, ..Audience::default() };
+    let game = game();
+    stage.draw(&game, &game, 1.0, &audience, &mut scene);
+    let mut canvas = Canvas::new(view);
+    canvas.paint(&scene, stage.album());
+    let mut letters = Album::default();
+    let title = letters.add(gaggle_scene::lettering("GAGGLE", &palette::LETTERING, 2, 1));
+    let (wide, tall) = (letters.image(title).width(), letters.image(title).height());
+    let mut over = Scene::default();
+    let (x, y) = ((view.art_width - wide) / 2 - view.left, (view.art_height - tall) / 2 - view.top);
+    over.blend(
+        -view.left as f32,
+        (y - 6) as f32,
+        view.art_width as f32,
+        (tall + 8) as f32,
+        palette::INK,
+        0.55,
+    );
+    over.image(title, x as f32, y as f32);
+    canvas.paint(&over, &letters);
+    (view, canvas)
+}
+
+/// The pictures beside the page have the sizes it says. `GAGGLE_DRAW=1` draws them anew.
+#[test]
+fn page_pictures_have_their_sizes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+    if std::env::var("GAGGLE_DRAW").is_ok() {
+        let (view, canvas) = card();
+        let bytes: Vec<u8> =
+            canvas.pixels().iter().flat_map(|pixel| pixel.to_be_bytes()[1..].to_vec()).collect();
+        save(&folder.join("card.png"), (view.width as u32, view.height as u32), &bytes);
+        for across in [192, 512_u32] {
+            let icon = icon();
+            let unit = across as i32 / icon.width();
+            let edge = (across as i32 - unit * icon.width()) / 2;
+            let color = |x: i32, y: i32| {
+                icon.get((x - edge).div_euclid(unit), (y - edge).div_euclid(unit))
+                    .unwrap_or(palette::NIGHT[0])
+            };
+            let pixels = (0..across as i32).flat_map(|y| (0..across as i32).map(move |x| (x, y)));
+            let bytes: Vec<u8> = pixels.flat_map(|(x, y)| color(x, y).parts()).collect();
+            save(&folder.join(format!("icon-{across}.png")), (across, across), &bytes);
+        }
+    }
+    for (name, size) in
+        [("card.png", (1_200, 630)), ("icon-192.png", (192, 192)), ("icon-512.png", (512, 512))]
+    {
+        let bytes = fs::read(folder.join(name)).expect("it is there");
+        assert!(bytes.len() < 100_000, "{name} has {} bytes", bytes.len());
+        let reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a picture");
+        assert_eq!((reader.info().width, reader.info().height), size, "{name}");
+    }
+}
+
+fn save(path: &Path, (width, height): (u32, u32), bytes: &[u8]) {
+    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path).expect("a file")), width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_compression(png::Compression::High);
+    let mut writer = encoder.write_header().expect("a header can be written");
+    writer.write_image_data(bytes).expect("as many pixels as announced");
+}
+
+/// A server may forbid scripts and styles that are no files of its own.
+#[test]
+fn page_has_no_inline_script_or_style() {
+    let page = include_str!("../page/index.html");
+    assert_eq!(page.matches("<script").count(), page.matches("<script type=\"module\" src=").count());
+    for forbidden in
+        ["<style", "style=", "onclick", "onload", "javascript:", "data:", "user-scalable", "maximum-scale"]
+    {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
 }

@@ -8,19 +8,19 @@ use arcade::cabinets;
 use arcade::cabinets::gander::GanderCabinet;
 use arcade::{Arcade, Choice, Keeping, Opening, Params, Screen};
 use gaggle::kit::state_hash;
-use gaggle::{Micros, Nowhere};
+use gaggle::{Micros, NoNetwork};
 use gaggle_scene::Heard;
 use gander::{Gander, Phase};
 
 fn open(query: &str) -> Arcade {
     let opening = Opening { seed: 1, params: Params::parse(query), ..Opening::default() };
-    Arcade::new(Micros::ZERO, opening, &cabinets::gander(), Nowhere::default())
+    Arcade::new(Micros::ZERO, opening, &cabinets::gander(), NoNetwork::default())
 }
 
 /// The match on the screen.
 fn game(arcade: &Arcade) -> &Gander {
     let cabinet: &dyn Any = arcade.cabinet();
-    cabinet.downcast_ref::<GanderCabinet<Nowhere>>().expect("gander is on").game()
+    cabinet.downcast_ref::<GanderCabinet<NoNetwork>>().expect("gander is on").game()
 }
 
 fn run(arcade: &mut Arcade, from: u64, to: u64) -> Vec<Heard> {
@@ -111,17 +111,19 @@ fn a_goose_is_flown_with_keys_of_ones_own() {
     let mut arcade = open("?seed=7");
     tap(&mut arcade, "KeyH");
     tap(&mut arcade, "KeyK");
-    assert!(arcade.help_words().starts_with("Your key for left?"), "{}", arcade.help_words());
+    assert!(arcade.help_words().starts_with("Your key for leaning left?"), "{}", arcade.help_words());
     // Of these, some mean something else outside of a flight.
-    for code in ["KeyF", "KeyM", "KeyC", "KeyV", "KeyB", "Digit1", "Digit2", "Digit3", "Digit4", "Digit5"] {
+    for code in ["KeyF", "KeyM", "KeyC", "Digit1", "Digit2", "Digit3"] {
+        assert!(arcade.help_words().starts_with("Your key for"), "{code}: {}", arcade.help_words());
         tap(&mut arcade, code);
     }
     assert!(!arcade.help_words().starts_with("Your key"), "all are chosen");
-    let keep =
-        std::iter::from_fn(|| arcade.next_keep()).find(|keep| keep.name == "keys").expect("they are kept");
+    let kept: Vec<_> = std::iter::from_fn(|| arcade.next_keep()).filter(|keep| keep.name == "keys").collect();
+    assert_eq!(kept.len(), 6, "each is kept as soon as it is chosen");
+    let keep = kept.into_iter().next_back().unwrap();
     // The next page has them, too.
     let opening = Opening { seed: 1, keys: keep.value, ..Opening::default() };
-    let mut arcade = Arcade::new(Micros::ZERO, opening, &cabinets::gander(), Nowhere::default());
+    let mut arcade = Arcade::new(Micros::ZERO, opening, &cabinets::gander(), NoNetwork::default());
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 3_000);
     let (muted, before) = (arcade.muted(), game(&arcade).players[0].mover.x);
@@ -245,6 +247,8 @@ fn a_match_ends_with_scores_and_another_follows() {
     // What was saved can be seen again, from a frame on.
     arcade.open_replay(replay.clone());
     assert_eq!(arcade.screen(), Screen::Replay);
+    let told = arcade.toast().unwrap_or_default();
+    assert!(!told.contains("damaged"), "a saved file is whole: {told}");
     run(&mut arcade, at + 5_000, at + 6_000);
     let (frame, last) = arcade.replay_position().unwrap();
     assert!(frame > 40 && last > frame, "{frame} of {last}");
@@ -253,7 +257,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     let (middle, y) = (width as i32 / 2, height as i32 - 30);
     arcade.pointer_down(1, middle, y, false);
     let dragged = [middle + 40, middle + 80, 5_000].map(|x| {
-        arcade.pointer_move(1, x, false);
+        arcade.pointer_move(1, x, y, false);
         arcade.replay_position().unwrap().0
     });
     assert!(
@@ -261,7 +265,7 @@ fn a_match_ends_with_scores_and_another_follows() {
         "{dragged:?} of {last}"
     );
     arcade.pointer_up(1);
-    arcade.pointer_move(1, middle, false);
+    arcade.pointer_move(1, middle, y, false);
     assert_eq!(arcade.replay_position().unwrap().0, dragged[2], "nobody holds it any more");
     tap(&mut arcade, "KeyL");
     assert_eq!(arcade.take_copy(), Some(format!("frame={}", dragged[2])));
@@ -310,8 +314,19 @@ fn bots_play_along_when_asked_for() {
 fn two_at_one_keyboard_have_a_goose_each() {
     let mut arcade = open("");
     arcade.choose(Choice::PlayTwo, false);
-    run(&mut arcade, 0, 1_000);
+    run(&mut arcade, 0, 3_000);
     assert_eq!(arcade.own(), [true, true, false, false]);
+    // Letters are one player's, arrows the other's.
+    for (code, mover) in [("KeyD", 0), ("ArrowRight", 1)] {
+        let before = [0, 1].map(|player| game(&arcade).players[player].mover.x);
+        arcade.key_down(code, "");
+        run(&mut arcade, 3_000 + 1_000 * mover as u64, 3_300 + 1_000 * mover as u64);
+        arcade.key_up(code);
+        let after = [0, 1].map(|player| game(&arcade).players[player].mover.x);
+        assert_ne!(after[mover], before[mover], "{code} leans player {mover}");
+        assert_eq!(after[1 - mover], before[1 - mover], "{code} leaves the other alone");
+        run(&mut arcade, 3_300 + 1_000 * mover as u64, 4_000 + 1_000 * mover as u64);
+    }
 }
 
 #[test]
@@ -410,4 +425,123 @@ fn news_of_a_flight_stay_there_and_sound_is_said_where_no_button_shows_it() {
     tap(&mut arcade, "Escape");
     tap(&mut arcade, "Escape");
     assert_eq!((arcade.screen(), arcade.toast()), (Screen::Menu, None));
+}
+
+/// The menu's name or code has the focus.
+fn focus_on(arcade: &mut Arcade, choice: Choice) {
+    for _ in 0..40 {
+        if arcade.focus() == choice {
+            return;
+        }
+        tap(arcade, "Tab");
+    }
+    panic!("{choice:?} is not reached by Tab");
+}
+
+#[test]
+fn text_of_a_prompt_takes_the_place_of_what_was_written() {
+    let mut arcade = open("");
+    focus_on(&mut arcade, Choice::Name);
+    for (text, name) in [("Wren", "Wren"), ("", ""), ("Ottilie\nof Sedge", "Ottilieof Sedge")] {
+        arcade.enter_text(text);
+        assert_eq!(arcade.name(), name);
+    }
+    let kept: Vec<_> = std::iter::from_fn(|| arcade.next_keep()).filter_map(|keep| keep.value).collect();
+    assert_eq!(kept, ["Wren", "Ottilieof Sedge"], "a name is kept at once");
+    focus_on(&mut arcade, Choice::Code);
+    arcade.enter_text("bcd");
+    assert!(arcade.menu_words().contains("Code B C D, 3 to go"), "{}", arcade.menu_words());
+    arcade.enter_text("QRSTVW");
+    assert_eq!(arcade.screen(), Screen::Flying, "six letters are enough");
+}
+
+#[test]
+fn tab_moves_the_focus_in_the_menu_and_leaves_at_its_end() {
+    let mut arcade = open("");
+    assert!(arcade.key_down("Tab", "Tab"));
+    arcade.key_up("Tab");
+    assert_eq!(arcade.focus(), Choice::Mode);
+    arcade.key_down("ShiftLeft", "Shift");
+    assert!(arcade.key_down("Tab", "Tab"));
+    arcade.key_up("Tab");
+    assert_eq!(arcade.focus(), Choice::Play);
+    assert!(!arcade.key_down("Tab", "Tab"), "before the first one the browser has it");
+    arcade.key_up("Tab");
+    arcade.key_up("ShiftLeft");
+    tap(&mut arcade, "Enter");
+    assert!(!arcade.key_down("Tab", "Tab"), "a match has no use for it");
+}
+
+#[test]
+fn mouse_is_a_hand_over_what_answers_a_click() {
+    let mut arcade = open("");
+    arcade.resize(1_280, 720, 1.0);
+    run(&mut arcade, 0, 32);
+    arcade.pointer_move(1, 120, 640, false);
+    assert!(arcade.points(), "over Play");
+    arcade.pointer_move(1, 640, 30, false);
+    assert!(!arcade.points(), "over the sky");
+    // The cabinet that is on.
+    arcade.pointer_move(1, 120, 400, false);
+    assert!(arcade.points());
+    arcade.pointer_down(1, 120, 400, false);
+    assert_eq!(arcade.screen(), Screen::Flying);
+    arcade.pointer_move(1, 120, 400, false);
+    assert!(!arcade.points(), "a match answers no click");
+}
+
+#[test]
+fn each_page_of_help_reads_its_own_text_and_names_no_keys_to_fingers() {
+    let games = [cabinets::gander(), cabinets::drake(), cabinets::millpond()];
+    for entry in games {
+        for touch in [false, true] {
+            let opening = Opening { touch, ..Opening::default() };
+            let mut arcade = Arcade::new(Micros::ZERO, opening, &entry, NoNetwork::default());
+            assert!(arcade.label().starts_with(entry.about.name), "{}", arcade.label());
+            assert_eq!(arcade.label().contains("Enter"), !touch);
+            arcade.choose(Choice::Help, touch);
+            let pages = entry.about.help_pages + usize::from(!touch);
+            let mut read = vec![];
+            for page in 1..=pages {
+                let words = arcade.help_words();
+                assert!(words.ends_with(&format!("Page {page} of {pages}.")), "{words}");
+                if page <= entry.about.help_pages {
+                    let (title, line) = (entry.about.help)(page - 1);
+                    assert!(words.starts_with(&format!("{title}. {line}")), "{words}");
+                }
+                assert!(!read.contains(&words));
+                read.push(words);
+                let (width, height) = arcade.size();
+                arcade.pointer_down(1, width as i32 - 4, height as i32 / 2, touch);
+                arcade.pointer_up(1);
+            }
+            assert!(arcade.help_words().ends_with(&format!("Page 1 of {pages}.")), "round and round");
+        }
+    }
+}
+
+#[test]
+fn late_news_of_a_flight_are_not_told_in_the_menu() {
+    let mut arcade = open("");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 1_000);
+    assert!(arcade.toast().is_some());
+    tap(&mut arcade, "Escape");
+    tap(&mut arcade, "Escape");
+    assert_eq!((arcade.screen(), arcade.toast()), (Screen::Menu, None));
+    run(&mut arcade, 1_000, 9_000);
+    assert_eq!(arcade.toast(), None);
+}
+
+#[test]
+fn toast_is_stale_after_its_time_on_any_screen() {
+    let mut arcade = open("");
+    tap(&mut arcade, "Enter");
+    run(&mut arcade, 0, 100);
+    tap(&mut arcade, "KeyM");
+    assert_eq!(arcade.toast(), Some("Sound off."), "the newest first");
+    // How to play shows no news: they do not wait for its end.
+    tap(&mut arcade, "KeyH");
+    run(&mut arcade, 100, 9_000);
+    assert_eq!((arcade.screen(), arcade.toast()), (Screen::Help, None));
 }

@@ -8,20 +8,20 @@
 pub mod page {
     use std::cell::RefCell;
 
-    use gaggle_browser::{IceServer, Servers, links, now};
+    use gaggle_browser::{IceServer, PageMesh, Servers, links, now};
     use gaggle_kit::PeerId;
-    use gaggle_link::{Channel, Event, Links, LinksConfig, Transport};
+    use gaggle_link::{Channel, Event, LinksConfig, Mesh, Transport};
     use wasm_bindgen::prelude::*;
 
     thread_local! {
-        static LINKS: RefCell<Option<Links>> = const { RefCell::new(None) };
+        static LINKS: RefCell<Option<PageMesh>> = const { RefCell::new(None) };
     }
 
     fn peer(text: &str) -> Result<PeerId, String> {
         text.parse().map_err(|_| format!("{text} is no peer"))
     }
 
-    fn with<T>(act: impl FnOnce(&mut Links) -> Result<T, String>) -> Result<T, String> {
+    fn with<T>(act: impl FnOnce(&mut PageMesh) -> Result<T, String>) -> Result<T, String> {
         LINKS.with_borrow_mut(|links| links.as_mut().ok_or("not open".to_string()).and_then(act))
     }
 
@@ -38,7 +38,7 @@ pub mod page {
     #[wasm_bindgen]
     pub fn came(other: &str) -> Result<(), String> {
         let other = peer(other)?;
-        with(|links| Ok(links.peer_up(now(), other)))
+        with(|links| Ok(links.add_peer(now(), other)))
     }
 
     /// Somebody sent us this through whatever the peers have in common.
@@ -51,7 +51,7 @@ pub mod page {
     /// What is to be sent that way, and to whom.
     #[wasm_bindgen]
     pub fn next_signal() -> Result<Option<Vec<String>>, String> {
-        with(|links| Ok(links.next_signal().map(|(to, text)| vec![to.to_string(), text])))
+        with(|links| Ok(links.poll_signal().map(|(to, text)| vec![to.to_string(), text])))
     }
 
     /// Sends a message: on a stream, or unreliably on none.

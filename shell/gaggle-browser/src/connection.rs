@@ -19,6 +19,8 @@ use web_sys::{
     RtcPeerConnectionState, RtcSdpType, RtcSessionDescriptionInit,
 };
 
+use crate::arrival::arrived;
+
 /// Bytes the browser may hold back. More than that is a queue that only gets older.
 const BUFFERED_BYTES_MAX: u32 = 64 * 1024;
 /// Datagrams that wait to be polled; one more drops the oldest.
@@ -105,6 +107,7 @@ struct Reporter {
 impl Reporter {
     fn report(&self, report: Report) {
         self.inbox.borrow_mut().reports.push_back((self.peer, self.attempt, report));
+        arrived();
     }
 }
 
@@ -203,6 +206,7 @@ impl Handlers {
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
             if let Ok(buffer) = event.data().dyn_into::<ArrayBuffer>() {
                 on.inbox.borrow_mut().push_datagram(on.peer, on.attempt, &Uint8Array::new(&buffer));
+                arrived();
             }
         });
         channel.set_onmessage(Some(message.as_ref().unchecked_ref()));

@@ -1,26 +1,29 @@
-//! What stands in the place of a page where there is none, so that a game's own tests need no browser.
+//! What stands in the place of a page where there is none, so that a game's own tests need no
+//! browser.
 
-use gaggle::{Game, Micros, Nowhere, OnlineConfig, Room, RoomConfig, SharedRoom};
+use gaggle::{Game, Micros, NoNetwork, OnlineConfig, Room, RoomConfig, SharedRoom};
+
+use crate::Keys;
 
 /// A room in a page; here it is one without a network.
-pub type PageRoom<G> = Room<G, Nowhere>;
+pub type PageRoom<G> = Room<G, NoNetwork>;
 
 /// The same for a world of shared objects.
-pub type PageSharedRoom<W> = SharedRoom<W, Nowhere>;
+pub type PageSharedRoom<W> = SharedRoom<W, NoNetwork>;
 
 /// What a room in a page needs of the world; here nobody is.
-pub fn online() -> Nowhere {
-    Nowhere::default()
+pub fn online() -> NoNetwork {
+    NoNetwork::default()
 }
 
 /// As [`online`], by certain ways only, or as if the network were worse.
-pub fn online_with(config: OnlineConfig) -> Nowhere {
+pub fn online_with(config: OnlineConfig) -> NoNetwork {
     let _ = config;
-    Nowhere::default()
+    NoNetwork::default()
 }
 
 /// As [`online_with`], for a page that came from somewhere else than its server.
-pub fn online_at(server: &str, config: OnlineConfig) -> Nowhere {
+pub fn online_at(server: &str, config: OnlineConfig) -> NoNetwork {
     let _ = server;
     online_with(config)
 }
@@ -35,16 +38,9 @@ pub fn random_seed() -> u64 {
     0
 }
 
-/// The keys that are held down; here none ever is.
-#[derive(Debug, Clone, Default)]
-pub struct Keys(());
-
-impl Keys {
-    /// Whether a key is held, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
-    pub fn held(&self, code: &str) -> bool {
-        let _ = code;
-        false
-    }
+/// Calls this soon after something arrives; here nothing ever does.
+pub fn on_arrival(handler: Option<std::rc::Rc<dyn Fn()>>) {
+    drop(handler);
 }
 
 /// What is drawn on; here nothing comes of it.

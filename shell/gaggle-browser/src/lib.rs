@@ -9,6 +9,8 @@
 //! nobody is online, so that games, their tests and the workspace build everywhere.
 
 #[cfg(target_arch = "wasm32")]
+mod arrival;
+#[cfg(target_arch = "wasm32")]
 mod clock;
 #[cfg(target_arch = "wasm32")]
 mod connection;
@@ -16,6 +18,7 @@ mod connection;
 mod direct;
 #[cfg(not(target_arch = "wasm32"))]
 mod elsewhere;
+mod keys;
 #[cfg(target_arch = "wasm32")]
 mod links;
 #[cfg(target_arch = "wasm32")]
@@ -29,18 +32,20 @@ mod relay;
 
 #[cfg(target_arch = "wasm32")]
 pub use gaggle_link::IceServer;
+pub use keys::Keys;
 #[cfg(target_arch = "wasm32")]
 pub use {
+    arrival::on_arrival,
     clock::now,
     direct::DirectWay,
-    links::{Servers, links},
+    links::{PageMesh, Servers, links},
     lobby::LobbySocket,
-    online::{has_direct_way, online, online_at, online_with, random_seed},
-    page::{Keys, PageRoom, PageSharedRoom, Picture, play},
+    online::{PageConnect, PagePlatform, has_direct_way, online, online_at, online_with, random_seed},
+    page::{PageRoom, PageSharedRoom, Picture, play},
     relay::RelayLine,
 };
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use elsewhere::{
-    Keys, PageRoom, PageSharedRoom, Picture, now, online, online_at, online_with, play, random_seed,
+    PageRoom, PageSharedRoom, Picture, now, on_arrival, online, online_at, online_with, play, random_seed,
 };

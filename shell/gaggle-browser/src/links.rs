@@ -1,8 +1,8 @@
 //! Links of a page to everybody in a room, by whatever way there is.
 
 use gaggle_kit::PeerId;
-use gaggle_link::relay::{Leg, RelayClient, RelayHandle};
-use gaggle_link::{Direct, Links, LinksConfig, Path};
+use gaggle_link::relay::{Leg, RelayCarrier, RelayClient};
+use gaggle_link::{Links, LinksConfig, Path, PlatformCarriers};
 
 use crate::{DirectWay, IceServer, RelayLine};
 
@@ -11,23 +11,28 @@ use crate::{DirectWay, IceServer, RelayLine};
 pub struct Servers {
     /// Help to find the direct way. Without any, pages find each other on the same network only.
     pub ice: Vec<IceServer>,
-    /// The relay, as `wss://example.org/relay`. Without one, who can't be reached directly can't be reached.
+    /// The relay, as `wss://example.org/relay`. Without one, who can't be reached directly can't be
+    /// reached.
     pub relay: Option<String>,
 }
 
-/// Links for this page: to be told who is in the room, and to be handed signals ([`Links`] says how).
+/// The mesh of a page.
+pub type PageMesh = Links<DirectWay, RelayLine>;
+
+/// A mesh for this page: to be told who is in the room, and to be handed signals
+/// ([`Mesh`](gaggle_link::Mesh) says how).
 ///
-/// The ticket is the lobby's, for the relay; the seed should be random. Ways that `config.paths` does not allow are not even made.
-pub fn links(local: PeerId, ticket: &str, servers: &Servers, config: LinksConfig, seed: u64) -> Links {
+/// The ticket is the lobby's, for the relay; the seed should be random. Ways that `config.paths`
+/// does not allow are not even made.
+pub fn links(local: PeerId, ticket: &str, servers: &Servers, config: LinksConfig, seed: u64) -> PageMesh {
     let allowed = |path: Path| config.paths.allowed.contains(&path);
-    let direct =
-        allowed(Path::Direct).then(|| Box::new(DirectWay::new(local, &servers.ice, seed)) as Box<dyn Direct>);
+    let direct = allowed(Path::Direct).then(|| DirectWay::new(local, &servers.ice, seed));
     let legs: Vec<Leg> = [(Path::Relay, Leg::Channel), (Path::Socket, Leg::Socket)]
         .into_iter()
         .filter_map(|(path, leg)| allowed(path).then_some(leg))
         .collect();
     let relay = servers.relay.as_ref().filter(|_| !legs.is_empty());
     let relay =
-        relay.map(|url| RelayHandle::new(RelayClient::new(local, ticket, &legs), RelayLine::new(url)));
-    Links::new(local, config, seed, direct, relay.as_ref())
+        relay.map(|url| RelayCarrier::new(RelayClient::new(local, ticket, &legs), RelayLine::new(url)));
+    Links::new(local, config, seed, PlatformCarriers { direct, relay })
 }

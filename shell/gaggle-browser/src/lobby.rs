@@ -9,6 +9,8 @@ use gaggle_lobby::message::MESSAGE_BYTES_MAX;
 use wasm_bindgen::prelude::*;
 use web_sys::{MessageEvent, WebSocket};
 
+use crate::arrival::arrived;
+
 /// Texts that wait to be polled. A page that was asleep for longer than this takes is better off connecting again.
 const WAITING_MAX: usize = 1_024;
 
@@ -90,7 +92,10 @@ impl Open {
     fn new(url: &str, inbox: &Inbox) -> Result<Open, JsValue> {
         let socket = WebSocket::new(url)?;
         let on = Rc::clone(inbox);
-        let opened = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push_back(SocketEvent::Opened));
+        let opened = Closure::<dyn FnMut()>::new(move || {
+            on.borrow_mut().push_back(SocketEvent::Opened);
+            arrived();
+        });
         socket.set_onopen(Some(opened.as_ref().unchecked_ref()));
 
         let on = Rc::clone(inbox);
@@ -99,6 +104,7 @@ impl Open {
 
         let on = Rc::clone(inbox);
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            arrived();
             let mut inbox = on.borrow_mut();
             let text = event.data().as_string().filter(|text| text.len() <= MESSAGE_BYTES_MAX);
             match text {

@@ -1,47 +1,56 @@
 //! A page online: the lobby of the server it came from, and links by whatever way there is.
 
 use gaggle::link::Path;
-use gaggle::{LinksSetup, Online, OnlineConfig};
+use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig};
 
 use crate::lobby::own_server;
-use crate::{IceServer, LobbySocket, Servers, links};
+use crate::{LobbySocket, PageMesh, Servers, links};
 
-/// What a [`Room`](gaggle::Room) in a page needs of the world: the lobby and the relay of the server the page came from.
-pub fn online() -> Online<LobbySocket> {
+/// What a page's room runs on.
+pub type PagePlatform = Online<LobbySocket, PageConnect>;
+
+/// What a [`Room`](gaggle::Room) in a page needs of the world: the lobby and the relay of the
+/// server the page came from.
+pub fn online() -> PagePlatform {
     online_with(OnlineConfig::default())
 }
 
 /// As [`online`], by certain ways only, or as if the network were worse.
-pub fn online_with(config: OnlineConfig) -> Online<LobbySocket> {
+pub fn online_with(config: OnlineConfig) -> PagePlatform {
     make_online(own_server(), config)
 }
 
-/// As [`online_with`], for a page that came from somewhere else than its server, which is called `wss://play.example`. The server
-/// must allow the page's origin.
-pub fn online_at(server: &str, config: OnlineConfig) -> Online<LobbySocket> {
+/// As [`online_with`], for a page that came from somewhere else than its server, which is called
+/// `wss://play.example`. The server must allow the page's origin.
+pub fn online_at(server: &str, config: OnlineConfig) -> PagePlatform {
     make_online(server.trim_end_matches('/').to_string(), config)
 }
 
-fn make_online(server: String, config: OnlineConfig) -> Online<LobbySocket> {
+fn make_online(server: String, config: OnlineConfig) -> PagePlatform {
     let socket = LobbySocket::new(&format!("{server}/lobby"));
-    let make = move |setup: &LinksSetup<'_>| {
-        let servers = Servers {
-            ice: setup.ice.iter().map(ice_server).collect(),
-            relay: setup.relay.map(|relay| relay_url(&server, &relay.socket)),
-        };
-        // Without WebRTC nothing but a socket can work: no need to find out by waiting.
-        let only = config.only.or((!has_direct_way()).then_some(Path::Socket));
-        let config = OnlineConfig { only, ..config };
-        links(setup.local, setup.ticket, &servers, config.links(), setup.seed)
-    };
-    Online::new(socket, Box::new(make))
+    Online::new(socket, PageConnect { server, config })
 }
 
-fn ice_server(server: &gaggle::lobby::message::server::IceServer) -> IceServer {
-    IceServer {
-        urls: server.urls.clone(),
-        username: server.username.clone(),
-        credential: server.credential.clone(),
+/// Opens meshes over the relay and the ICE servers the lobby names.
+#[derive(Debug)]
+pub struct PageConnect {
+    /// To complete a relay's address that is a path.
+    server: String,
+    config: OnlineConfig,
+}
+
+impl ConnectMesh for PageConnect {
+    type Mesh = PageMesh;
+
+    fn open_mesh(&mut self, _now: Micros, setup: &MeshSetup<'_>) -> PageMesh {
+        let servers = Servers {
+            ice: setup.ice_servers.to_vec(),
+            relay: setup.relay.map(|relay| relay_url(&self.server, &relay.socket)),
+        };
+        // Without WebRTC nothing but a socket can work: no need to find out by waiting.
+        let only_path = self.config.only_path.or((!has_direct_way()).then_some(Path::Socket));
+        let config = OnlineConfig { only_path, ..self.config };
+        links(setup.local_id, setup.ticket, &servers, config.mesh(), setup.seed)
     }
 }
 
@@ -50,7 +59,8 @@ fn relay_url(server: &str, socket: &str) -> String {
     if socket.starts_with('/') { format!("{server}{socket}") } else { socket.to_string() }
 }
 
-/// Whether this browser has WebRTC. Where it is switched off, everything goes through a socket of the server.
+/// Whether this browser has WebRTC. Where it is switched off, everything goes through a socket of
+/// the server.
 pub fn has_direct_way() -> bool {
     let window = web_sys::window();
     window.is_some_and(|window| {

@@ -1,37 +1,24 @@
-//! A whole page for a small game: a canvas, the keyboard, and a room with everybody in it. Games that want more than this take
-//! [`online`](crate::online) and build their own page.
+//! A whole page for a small game: a canvas, the keyboard, and a room with everybody in it. Games
+//! that want more than this take [`online`](crate::online) and build their own page.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use gaggle::link::sim::Conditions;
-use gaggle::{Game, Online, OnlineConfig, Room, RoomConfig, SharedRoom, Wish};
+use gaggle::{Game, OnlineConfig, Room, RoomConfig, SharedRoom, Wish};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
-use crate::{LobbySocket, now, online_with, random_seed};
+use crate::{Keys, PagePlatform, now, on_arrival, online_with, random_seed};
 
-/// How often the room is looked after while nobody sees the page.
+/// How often the room is looked after while the page is hidden.
 const HIDDEN_EVERY_MS: i32 = 250;
-/// Keys held at once, beyond which something is stuck.
-const KEYS_MAX: usize = 64;
 
 /// A room in a page.
-pub type PageRoom<G> = Room<G, Online<LobbySocket>>;
+pub type PageRoom<G> = Room<G, PagePlatform>;
 
 /// The same for a world of shared objects.
-pub type PageSharedRoom<W> = SharedRoom<W, Online<LobbySocket>>;
-
-/// The keys that are held down.
-#[derive(Debug, Clone, Default)]
-pub struct Keys(Vec<String>);
-
-impl Keys {
-    /// Whether a key is held, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
-    pub fn held(&self, code: &str) -> bool {
-        self.0.iter().any(|held| held == code)
-    }
-}
+pub type PageSharedRoom<W> = SharedRoom<W, PagePlatform>;
 
 /// What is drawn on: 640 wide and 360 high, however large the window is.
 #[derive(Debug)]
@@ -72,10 +59,11 @@ struct Table<G: Game> {
     document: Document,
 }
 
-/// Plays a game in this page, alone at once and with whoever comes: asks for the input of the keys that are held, draws every
-/// frame the screen shows, and says at the lower edge what happens online. `?room=CODE` in the address joins that room, and
-/// `latency`, `jitter`, `loss` and `burst` make the network feel worse ([`Conditions::from_settings`]). Words instead of a game
-/// if it cannot be.
+/// Plays a game in this page, alone at once and with players who join: asks for the input of the
+/// keys that are held, draws every frame the screen shows, and says at the lower edge what happens
+/// online. `?room=CODE` in the address joins that room, and `latency`, `jitter`, `loss` and `burst`
+/// make the network feel worse ([`Conditions::from_settings`]). Words instead of a game if it
+/// cannot be.
 pub fn play<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
@@ -142,6 +130,7 @@ fn begin<G: Game + Clone + 'static>(
 impl<G: Game + Clone + 'static> Table<G> {
     fn update(&mut self) {
         self.room.set_input(0, (self.input)(&self.keys));
+        self.keys.seen();
         self.room.update(now());
         while let Some(event) = self.room.next_event() {
             match &event {
@@ -153,12 +142,20 @@ impl<G: Game + Clone + 'static> Table<G> {
                 gaggle::Event::Refused(_) if matches!(self.room.config().wish, Wish::Code(_)) => {
                     self.room.seek(Wish::Find);
                 }
-                // Of all there is to say about somebody who comes this would be the last, and is the least.
+                // Of all there is to say about a player who joins this would be the last, and is
+                // the least.
                 gaggle::Event::PathChanged { .. } => continue,
                 _ => {}
             }
             self.said = event.to_string();
         }
+    }
+
+    /// The page is shown, or hidden: then timers come late, but not what arrives.
+    fn note_visibility(&mut self, look: &Rc<dyn Fn()>) {
+        let hidden = self.document.hidden();
+        on_arrival(hidden.then(|| Rc::clone(look)));
+        if hidden { self.room.rest() } else { self.room.wake() }
     }
 
     fn frame(&mut self) {
@@ -237,19 +234,28 @@ fn listen<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<()
         if code.starts_with("Arrow") || code == "Space" {
             event.prevent_default();
         }
-        if !table.keys.held(&code) && table.keys.0.len() < KEYS_MAX {
-            table.keys.0.push(code);
-        }
+        table.keys.down(code);
     })?;
     on(&window, "keyup", table, |table, event: KeyboardEvent| {
-        let code = event.code();
-        table.keys.0.retain(|held| *held != code);
+        table.keys.up(&event.code());
     })?;
-    on(&window, "blur", table, |table, _: Event| table.keys.0.clear())?;
+    on(&window, "blur", table, |table, _: Event| table.keys.let_go())?;
     on(&window, "pagehide", table, |table, _: Event| table.room.close())?;
-    on(&document, "visibilitychange", table, |table, _: Event| {
-        if table.document.hidden() { table.room.rest() } else { table.room.wake() }
-    })
+    on(&window, "pageshow", table, |table, event: Event| {
+        // Kept whole while the player was elsewhere: it has no seat and no links any more.
+        if js_sys::Reflect::get(&event, &"persisted".into()).is_ok_and(|persisted| persisted.is_truthy()) {
+            let _ = table.window.location().reload();
+        }
+    })?;
+    let shared = Rc::clone(table);
+    let look: Rc<dyn Fn()> = Rc::new(move || {
+        if let Ok(mut table) = shared.try_borrow_mut() {
+            table.update();
+        }
+    });
+    // A page may be opened behind another.
+    table.borrow_mut().note_visibility(&look);
+    on(&document, "visibilitychange", table, move |table, _: Event| table.note_visibility(&look))
 }
 
 fn on<G: Game + 'static, E: wasm_bindgen::convert::FromWasmAbi + 'static>(

@@ -11,6 +11,7 @@ use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{BinaryType, MessageEvent, RtcConfiguration, WebSocket};
 
+use crate::arrival::arrived;
 use crate::connection::{Connection, Inbox, Report, Task};
 
 /// Bytes the browser may hold back. More than that is a queue that only gets older.
@@ -235,6 +236,7 @@ impl Socket {
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
             if let Ok(buffer) = event.data().dyn_into::<ArrayBuffer>() {
                 on.borrow_mut().push_frame(number, &Uint8Array::new(&buffer));
+                arrived();
             }
         });
         socket.set_onmessage(Some(message.as_ref().unchecked_ref()));

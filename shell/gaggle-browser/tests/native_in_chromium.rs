@@ -13,7 +13,7 @@ use gaggle_link::{
     Channel, Event, Goodbye, LeftReason, LinkConfig, LinkStats, LinksConfig, Path, PathConfig, SendError,
     Transport,
 };
-use gaggle_native::{Clock, Servers, links, random_peer};
+use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
 use gaggle_web::bundle::bundle_example;
 use gaggle_web::chromium::{Chromium, Page};
 use gaggle_web::files::FileServer;
@@ -33,7 +33,7 @@ window.RTCPeerConnection = class extends RTCPeerConnection {
   constructor(...how) { super(...how); window.made.push(this); }
 };";
 
-/// Links in the page, led from here: what they were told and what is known of them is as of the last look.
+/// NativeMesh in the page, led from here: what they were told and what is known of them is as of the last look.
 struct Guest {
     nth: u32,
     me: PeerId,
@@ -55,7 +55,7 @@ enum Told {
 }
 
 enum Mixed {
-    Native(Box<Neighbour>),
+    Native(Box<Neighbour<NativeMesh>>),
     Guest(Guest),
 }
 

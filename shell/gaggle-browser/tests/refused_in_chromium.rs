@@ -7,8 +7,8 @@ use std::path::Path as FilePath;
 use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
-use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
-use gaggle_native::{Clock, Servers, links};
+use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
+use gaggle_native::{Clock, NativeMesh, Servers, links};
 use gaggle_web::bundle::bundle_example;
 use gaggle_web::chromium::{Chromium, Page};
 use gaggle_web::files::FileServer;
@@ -27,7 +27,7 @@ const GUEST: PeerId = PeerId::from_u128(2);
 /// Of two the one with the greater name offers.
 const HOSTILE: PeerId = PeerId::from_u128(3);
 
-fn direct(me: PeerId, servers: &Servers) -> Links {
+fn direct(me: PeerId, servers: &Servers) -> NativeMesh {
     let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
     links(me, "", servers, config, 1)
 }
@@ -47,12 +47,12 @@ fn open(name: &str) -> (FileServer, Chromium, Page) {
 /// A description that can be used.
 fn offer(clock: &Clock) -> String {
     let mut links = direct(HOSTILE, &Servers::default());
-    links.peer_up(clock.now(), GUEST);
+    links.add_peer(clock.now(), GUEST);
     let began = Instant::now();
     loop {
         assert!(began.elapsed() < PATIENCE, "{links:?}");
         assert!(links.poll(clock.now()).is_none(), "nobody is there");
-        let signals = std::iter::from_fn(|| links.next_signal());
+        let signals = std::iter::from_fn(|| links.poll_signal());
         let offers = signals.filter(|(_, signal)| signal.starts_with("offer "));
         if let Some(offer) =
             offers.filter_map(|(_, signal)| Some(signal.split_once('\n')?.1.to_string())).next()
@@ -82,7 +82,7 @@ fn refused(page: &Page, wanted: u64) -> u64 {
 
 /// Lets the page and the native peer talk until that has heard the page so often. What the native peer signals is
 /// kept back until this is among it.
-fn talk(clock: &Clock, native: &mut Links, page: &Page, wanted: u32, awaited: &str) {
+fn talk(clock: &Clock, native: &mut NativeMesh, page: &Page, wanted: u32, awaited: &str) {
     let (began, mut heard) = (Instant::now(), 0);
     let me = native.local_id();
     let (mut kept, mut told) = (Vec::new(), false);
@@ -92,7 +92,7 @@ fn talk(clock: &Clock, native: &mut Links, page: &Page, wanted: u32, awaited: &s
         while let Some(event) = native.poll(now) {
             heard += u32::from(matches!(event, Event::Message { .. }));
         }
-        while let Some((_, signal)) = native.next_signal() {
+        while let Some((_, signal)) = native.poll_signal() {
             told |= signal.contains(awaited);
             kept.push(signal);
         }
@@ -140,7 +140,7 @@ fn what_a_page_cannot_use_is_counted_and_whoever_is_honest_connects() {
     page.eval(&format!("guest_open(0, '{GUEST}', '{NATIVE} {HOSTILE}')")).unwrap();
     let clock = Clock::start();
     let mut native = direct(NATIVE, &Servers::default());
-    native.peer_up(clock.now(), GUEST);
+    native.add_peer(clock.now(), GUEST);
 
     let offer = offer(&clock);
     let mid = offer.lines().find_map(|line| line.strip_prefix("a=mid:")).unwrap();
@@ -180,7 +180,7 @@ fn where_a_native_peer_is_seen_is_of_use_to_a_page_whoever_of_them_offers() {
     for me in [NATIVE, HOSTILE] {
         page.eval(&format!("guest_open(0, '{GUEST}', '{me}')")).unwrap();
         let mut native = direct(me, &Servers { stun: vec![stun_server()], relay: None });
-        native.peer_up(clock.now(), GUEST);
+        native.add_peer(clock.now(), GUEST);
         // Both are on one machine and would be connected before anybody has said where it is seen.
         talk(&clock, &mut native, &page, 50, "192.0.2.7");
         assert_eq!(refused(&page, 1), 0, "what {me} told");

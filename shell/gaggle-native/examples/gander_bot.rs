@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.mode = "team".parse()?;
     config.client.name = Some("Auk the bot".to_string());
     let (clock, seed) = (Clock::start(), random_seed()?);
-    let outside = online_with(&server, OnlineConfig { only, ..OnlineConfig::default() })?;
+    let outside = online_with(&server, OnlineConfig { only_path: only, ..OnlineConfig::default() })?;
     let mut room = Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed)?;
 
     let mut told = (Stage::Solo, Vec::new());

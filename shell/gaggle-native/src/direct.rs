@@ -50,7 +50,8 @@ struct Held {
 }
 
 impl DirectWay {
-    /// For this machine, with these STUN servers (`stun:example.org:3478`). The seed should be random.
+    /// For this machine, with these STUN servers (`stun:example.org:3478`). The seed should be
+    /// random.
     ///
     /// # Errors
     /// If the system gives no entropy.
@@ -89,7 +90,8 @@ impl DirectWay {
                 Command::Candidate(candidate) => {
                     let held = self.held(peer, attempt);
                     let added = held.map_or(Ok(()), |held| held.channel.add_remote(&candidate.candidate));
-                    // A single bad address is no reason to give up, and a name a browser hides its own behind is none.
+                    // A single bad address is no reason to give up, and a name a browser hides its
+                    // own behind is none.
                     self.refused += u64::from(added.is_err() && !candidate.candidate.contains(".local"));
                     Ok(())
                 }
@@ -370,7 +372,8 @@ impl Finder {
         if let Some(names) = &self.names {
             self.servers.extend(names.try_iter().take(SERVERS_MAX - known));
         }
-        // A name that took its time to look up: whoever connects already is not kept waiting any longer.
+        // A name that took its time to look up: a peer that connects already does not wait any
+        // longer.
         if self.servers.len() > known && self.times > 0 {
             self.times = 0;
             self.next_at = Some(now);

@@ -1,7 +1,9 @@
 //! Gaggle outside the browser: what waits, on sockets and by the clock, so that core need not.
 //!
-//! [`online`] is what a [`Room`](gaggle::Room) needs; [`links`] is the part of it that reaches everybody in a room, direct where that is
-//! possible and through a relay where it is not. Without a server, [`UdpCarrier`] lets links run on a UDP socket. A program makes one, says whom to reach, and runs its links once a frame:
+//! [`online`] is what a [`Room`](gaggle::Room) needs; [`links`] is the part of it that reaches
+//! everybody in a room, direct where that is possible and through a relay where it is not. Without
+//! a server, [`UdpCarrier`] lets links run on a UDP socket. A program makes one, says whom to
+//! reach, and runs its links once a frame:
 //!
 //! ```no_run
 //! use gaggle_link::{Event, Link, LinkConfig, Transport};
@@ -40,8 +42,8 @@ pub use clock::Clock;
 pub use direct::DirectWay;
 pub use entropy::{random_peer, random_seed};
 pub use gaggle_rtc::RtcChannelError;
-pub use links::{Servers, links};
+pub use links::{NativeMesh, Servers, links};
 pub use lobby::{LobbySocket, ParseLobbyUrlError};
-pub use online::{NativeRoom, NativeSharedRoom, online, online_with};
+pub use online::{NativeConnect, NativePlatform, NativeRoom, NativeSharedRoom, online, online_with};
 pub use relay::RelayLine;
 pub use udp::{RoomKey, UdpCarrier, UdpConfig, UdpTotals};

@@ -60,8 +60,8 @@ enum State {
 }
 
 impl LobbySocket {
-    /// A socket to the lobby of this server. `http:` and `https:` are as good as `ws:` and `wss:`, and without a path it
-    /// is `/lobby`.
+    /// A socket to the lobby of this server. `http:` and `https:` are as good as `ws:` and `wss:`,
+    /// and without a path it is `/lobby`.
     ///
     /// # Errors
     /// If it is no such address.

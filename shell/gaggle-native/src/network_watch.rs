@@ -1,4 +1,5 @@
-//! Notices that this machine has left the network a connection was made in, of which TCP itself learns minutes later.
+//! Notices that this machine has left the network a connection was made in, of which TCP itself
+//! learns minutes later.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, TcpStream, UdpSocket};

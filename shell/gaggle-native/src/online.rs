@@ -1,9 +1,12 @@
 //! A native program online: a server's lobby, and links by whatever way there is.
 
-use gaggle::{LinksSetup, Online, OnlineConfig, Room, SharedRoom};
+use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig, Room, SharedRoom};
 
 use crate::lobby::ParseLobbyUrlError;
-use crate::{LobbySocket, Servers, links};
+use crate::{LobbySocket, NativeMesh, Servers, links};
+
+/// What a native program's room runs on.
+pub type NativePlatform = Online<LobbySocket, NativeConnect>;
 
 /// A room of a native program, to be named in a struct.
 ///
@@ -15,16 +18,17 @@ use crate::{LobbySocket, Servers, links};
 ///     room: NativeRoom<G>,
 /// }
 /// ```
-pub type NativeRoom<G> = Room<G, Online<LobbySocket>>;
+pub type NativeRoom<G> = Room<G, NativePlatform>;
 
 /// The same for a world of shared objects.
-pub type NativeSharedRoom<W> = SharedRoom<W, Online<LobbySocket>>;
+pub type NativeSharedRoom<W> = SharedRoom<W, NativePlatform>;
 
-/// What a [`Room`](gaggle::Room) needs of the world: the lobby and the relay of this server, as `wss://play.example`.
+/// What a [`Room`](gaggle::Room) needs of the world: the lobby and the relay of this server, as
+/// `wss://play.example`.
 ///
 /// # Errors
 /// If it is no address of a server.
-pub fn online(server: &str) -> Result<Online<LobbySocket>, ParseLobbyUrlError> {
+pub fn online(server: &str) -> Result<NativePlatform, ParseLobbyUrlError> {
     online_with(server, OnlineConfig::default())
 }
 
@@ -32,17 +36,30 @@ pub fn online(server: &str) -> Result<Online<LobbySocket>, ParseLobbyUrlError> {
 ///
 /// # Errors
 /// If it is no address of a server.
-pub fn online_with(server: &str, config: OnlineConfig) -> Result<Online<LobbySocket>, ParseLobbyUrlError> {
+pub fn online_with(server: &str, config: OnlineConfig) -> Result<NativePlatform, ParseLobbyUrlError> {
     let socket = LobbySocket::new(server)?;
-    let origin = socket.origin();
-    let make = move |setup: &LinksSetup<'_>| {
+    let connect = NativeConnect { origin: socket.origin(), config };
+    Ok(Online::new(socket, connect))
+}
+
+/// Opens meshes over the relay and the STUN servers the lobby names.
+#[derive(Debug)]
+pub struct NativeConnect {
+    /// Of the server, to complete a relay's address that is a path.
+    origin: String,
+    config: OnlineConfig,
+}
+
+impl ConnectMesh for NativeConnect {
+    type Mesh = NativeMesh;
+
+    fn open_mesh(&mut self, _now: Micros, setup: &MeshSetup<'_>) -> NativeMesh {
         let servers = Servers {
-            stun: setup.ice.iter().flat_map(|server| server.urls.iter().cloned()).collect(),
-            relay: setup.relay.map(|relay| relay_url(&origin, &relay.socket)),
+            stun: setup.ice_servers.iter().flat_map(|server| server.urls.iter().cloned()).collect(),
+            relay: setup.relay.map(|relay| relay_url(&self.origin, &relay.socket)),
         };
-        links(setup.local, setup.ticket, &servers, config.links(), setup.seed)
-    };
-    Ok(Online::new(socket, Box::new(make)))
+        links(setup.local_id, setup.ticket, &servers, self.config.mesh(), setup.seed)
+    }
 }
 
 /// A relay's address may be a path of the server that tells it.

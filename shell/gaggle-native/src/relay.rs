@@ -18,7 +18,8 @@ use crate::websocket::{self, Opening, Security, Stream, is_waiting};
 
 /// Bytes that may wait for the kernel to take them. More than that is a queue that only gets older.
 const WRITE_BUFFER_MAX: usize = 128 * 1024;
-/// How often a socket is looked at while it is being opened or has something to say: it cannot wake anybody.
+/// How often a socket is looked at while it is being opened or has something to say: it cannot wake
+/// its caller.
 const LOOK_AGAIN: Micros = Micros::from_millis(5);
 
 enum State {
@@ -62,7 +63,8 @@ impl std::fmt::Debug for RelayLine {
 }
 
 impl RelayLine {
-    /// A line to the relay at this address, as `wss://example.org/relay`. It never opens if that is no address.
+    /// A line to the relay at this address, as `wss://example.org/relay`. It never opens if that is
+    /// no address.
     pub fn new(url: &str) -> RelayLine {
         let (url, security) = (url.parse().ok(), Security::default());
         let (state, channel, news) = (State::Closed, None, VecDeque::new());
@@ -192,7 +194,8 @@ impl Line for RelayLine {
 
     fn say(&mut self, frame: &[u8]) {
         if self.write(frame).is_err() {
-            // A word lost would leave the two sides of different minds; a new socket says everything again.
+            // A word lost would leave the two sides of different minds; a new socket says
+            // everything again.
             self.state = State::Ended;
         }
     }

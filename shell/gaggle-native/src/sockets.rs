@@ -1,11 +1,13 @@
-//! UDP sockets for WebRTC: one for every address of this machine that others may reach, so that it is known where a datagram came in.
+//! UDP sockets for WebRTC: one for every address of this machine that others may reach, so that it
+//! is known where a datagram came in.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Longer than any datagram we understand.
 const DATAGRAM_BYTES_MAX: usize = 2_048;
-/// Datagrams taken from a socket in one go: a flood must not keep a game from everything else it does.
+/// Datagrams taken from a socket in one go: a flood must not keep a game from everything else it
+/// does.
 pub(crate) const DATAGRAMS_AT_ONCE: usize = 1_024;
 
 /// The sockets.
@@ -43,7 +45,8 @@ impl Sockets {
         self.sockets.iter().map(|(address, _)| *address)
     }
 
-    /// Sends a datagram from one of the addresses. If that is not possible it is lost, like anything on the way.
+    /// Sends a datagram from one of the addresses. If that is not possible it is lost, like
+    /// anything on the way.
     pub(crate) fn send(&self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
         if let Some((_, socket)) = self.sockets.iter().find(|(address, _)| *address == from) {
             let _ = socket.send_to(bytes, to);

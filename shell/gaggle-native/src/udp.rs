@@ -1,7 +1,9 @@
-//! Links over a UDP socket: rendezvous by address and room key, sealed datagrams, no answer for strangers.
+//! Links over a UDP socket: rendezvous by address and room key, sealed datagrams, no answer for
+//! strangers.
 //!
-//! This file has the socket; `udp/endpoint.rs` decides. Nobody without the room's key gets any answer. Who has it must show that
-//! it receives what is sent to its address before anything is kept about it, and gets no more bytes than it sent until then.
+//! This file has the socket; `udp/endpoint.rs` decides. No peer without the room's key gets any
+//! answer. Who has it must show that it receives what is sent to its address before anything is
+//! kept about it, and gets no more bytes than it sent until then.
 
 mod endpoint;
 mod keys;
@@ -35,8 +37,8 @@ pub struct UdpConfig {
     pub peers_max: usize,
     /// Sessions that were begun and not used yet.
     pub pending_max: usize,
-    /// A connection on which nothing came for this long is closed. Longer than a link's patience, so that who comes
-    /// back from a tunnel finds it still there.
+    /// A connection on which nothing came for this long is closed. Longer than a link's patience,
+    /// so that who comes back from a tunnel finds it still there.
     pub silent_max: Micros,
     /// A session that was begun must be used within this time.
     pub handshake_max: Micros,
@@ -102,7 +104,8 @@ impl UdpCarrier {
         })
     }
 
-    /// Reaches for whoever is at this address, again and again until it answers, and again if it was lost.
+    /// Reaches for the peer at this address, again and again until it answers, and again if it
+    /// was lost.
     pub fn connect(&mut self, address: SocketAddr) {
         self.endpoint.connect(address, None);
     }
@@ -150,7 +153,8 @@ impl Carrier for UdpCarrier {
         let Some((address, size)) = self.endpoint.seal(to, datagram, &mut self.sealed) else { return Ok(()) };
         match self.socket.send_to(&self.sealed[..size], address) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Err(Busy),
-            // Unreachable at the moment, or refused by the other machine: lost on the way, as far as a link is concerned.
+            // Unreachable at the moment, or refused by the other machine: lost on the way, as far
+            // as a link is concerned.
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -168,7 +172,8 @@ impl Carrier for UdpCarrier {
                 datagram.extend_from_slice(&self.received[range]);
                 return Some(CarrierEvent::Datagram { peer });
             }
-            // A flood must not keep whoever polls from everything else: the rest waits for its next look at the clock.
+            // A flood must not keep the caller from everything else: the rest waits for its next
+            // look at the clock.
             if self.taken == (now, DATAGRAMS_AT_ONCE) {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Opens WebSockets without waiting for them.
 //!
-//! Names are looked up and connections opened in a short-lived thread, because the system offers no other way that never
-//! waits. What comes out of it never blocks.
+//! Names are looked up and connections opened in a short-lived thread, because the system offers no
+//! other way that never waits. What comes out of it never blocks.
 
 mod stream;
 

@@ -7,13 +7,28 @@ mod counter;
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason, sim::Conditions};
-use gaggle::{Event, Micros, Online, OnlineConfig, Room, RoomConfig, Stage};
-use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
+use gaggle::{Event, Micros, OnlineConfig, Room, RoomConfig, Stage};
+use gaggle_native::{Clock, NativePlatform, NativeSharedRoom, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use counter::Counter;
 
-type Player = Room<Counter, Online<LobbySocket>>;
+type Player = Room<Counter, NativePlatform>;
+
+/// The least a world can be.
+struct NoWorld;
+
+impl gaggle::World for NoWorld {
+    type Input = u8;
+
+    fn kinds() -> gaggle::replica::Kinds {
+        gaggle::replica::Kinds::new()
+    }
+
+    fn found(&mut self, _: &mut gaggle::replica::Session) {}
+
+    fn step(&mut self, _: &mut gaggle::replica::Session) {}
+}
 
 /// There and back with [`far_away`].
 const ROUND_TRIP: Micros = Micros::from_millis(200);
@@ -24,7 +39,7 @@ fn far_away() -> Conditions {
 
 fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player {
     let config = RoomConfig::new("counter", 2).unwrap();
-    let ways = OnlineConfig { only, conditions: far_away() };
+    let ways = OnlineConfig { only_path: only, conditions: far_away() };
     let outside = online_with(&format!("ws://{}", server.address()), ways).unwrap();
     Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
 }
@@ -66,6 +81,52 @@ fn meet(only: Option<Path>, by: Path) {
         assert_eq!(told[0].1, PathReason::First, "{told:?}");
     }
     drop(players);
+    server.stop();
+    let _ = std::fs::remove_dir_all(data);
+}
+
+fn assert_send<T: Send>() {}
+
+/// A world may hold what is not `Send`; one that does not leaves its room `Send`.
+fn shared_room_is_send<W: gaggle::World<Input: Send> + Send>() {
+    assert_send::<NativeSharedRoom<W>>();
+}
+
+#[test]
+fn room_that_changes_threads_in_mid_match_plays_on() {
+    assert_send::<Player>();
+    let _ = shared_room_is_send::<NoWorld>;
+    let data = std::env::temp_dir().join(format!("gaggle-threads-{}", std::process::id()));
+    let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };
+    let server = BackgroundServer::start(config).unwrap();
+    let clock = Clock::start();
+    let mut first = open(&server, &clock, None);
+    let mut second = Some(open(&server, &clock, None));
+    let (began, mut threads) = (Instant::now(), 0);
+    // Each turn the second room lives in another thread.
+    while threads < 20 {
+        assert!(began.elapsed() < Duration::from_secs(60), "{first:?} {second:?}");
+        let mut moved = second.take().unwrap();
+        let on_its_own = clock;
+        let thread = std::thread::spawn(move || {
+            for _ in 0..25 {
+                moved.set_input(0, 1);
+                moved.update(on_its_own.now());
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            moved
+        });
+        while !thread.is_finished() {
+            first.set_input(0, 1);
+            first.update(clock.now());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let moved = thread.join().unwrap();
+        let is_in = first.stage() == Stage::Together && first.people().len() == 2;
+        threads += u32::from(is_in && moved.game().presses.iter().all(|presses| *presses > 10));
+        second = Some(moved);
+    }
+    drop((first, second));
     server.stop();
     let _ = std::fs::remove_dir_all(data);
 }

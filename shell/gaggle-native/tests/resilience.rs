@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::{Event, Online, OnlineConfig, Room, RoomConfig, SlotSet, Stage};
-use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
+use gaggle::{Event, OnlineConfig, Room, RoomConfig, SlotSet, Stage};
+use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use counter::Counter;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Somebody who keeps pressing.
 struct Player {
-    room: Room<Counter, Online<LobbySocket>>,
+    room: Room<Counter, NativePlatform>,
     key: Option<String>,
     events: Vec<Event>,
 }
@@ -29,8 +29,11 @@ impl Player {
     fn open(server: SocketAddr, clock: &Clock, only: Option<Path>, key: Option<String>) -> Player {
         let mut config = RoomConfig::new("counter", 2).unwrap();
         (config.client.key, config.client.seat) = (key.clone(), Some("desk".to_string()));
-        let outside =
-            online_with(&format!("ws://{server}"), OnlineConfig { only, ..OnlineConfig::default() }).unwrap();
+        let outside = online_with(
+            &format!("ws://{server}"),
+            OnlineConfig { only_path: only, ..OnlineConfig::default() },
+        )
+        .unwrap();
         let room =
             Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
         Player { room, key, events: Vec::new() }

@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
-use gaggle_link::{Channel, Event, Links, LinksConfig, Path, PathConfig, Transport};
-use gaggle_native::{Clock, Servers, links};
+use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
+use gaggle_native::{Clock, NativeMesh, Servers, links};
 use gaggle_rtc::{Certificate, Role, RtcChannel};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -16,7 +16,7 @@ const HIGH: PeerId = PeerId::from_u128(2);
 const HOSTILE: PeerId = PeerId::from_u128(3);
 
 /// Lets the two talk until each has heard the other so often.
-fn talk(clock: &Clock, pair: &mut [Links; 2], wanted: u32) {
+fn talk(clock: &Clock, pair: &mut [NativeMesh; 2], wanted: u32) {
     let (began, mut heard) = (Instant::now(), [0; 2]);
     while heard.iter().any(|heard| *heard < wanted) {
         assert!(began.elapsed() < PATIENCE, "{heard:?}: {pair:?}");
@@ -25,7 +25,7 @@ fn talk(clock: &Clock, pair: &mut [Links; 2], wanted: u32) {
             while let Some(event) = pair[nth].poll(now) {
                 heard[nth] += u32::from(matches!(event, Event::Message { .. }));
             }
-            while let Some((whom, signal)) = pair[nth].next_signal() {
+            while let Some((whom, signal)) = pair[nth].poll_signal() {
                 // Whoever is hostile answers nothing.
                 if whom == to {
                     pair[1 - nth].handle_signal(now, from, &signal).unwrap();
@@ -45,8 +45,8 @@ fn what_cannot_be_used_is_counted_and_whoever_is_honest_connects() {
         links(me, "", &Servers::default(), config, me.to_u128() as u64)
     });
     for (links, other) in pair.iter_mut().zip([HIGH, LOW]) {
-        links.peer_up(clock.now(), other);
-        links.peer_up(clock.now(), HOSTILE);
+        links.add_peer(clock.now(), other);
+        links.add_peer(clock.now(), HOSTILE);
     }
     let mut channel = RtcChannel::new(Instant::now(), Role::Peer, &Certificate::generate().unwrap());
     channel.add_host(([127, 0, 0, 1], 9).into()).unwrap();

@@ -1,14 +1,14 @@
 //! The picture: the match or what is played for show, and panels over it.
 
 use gaggle::{Micros, Slot};
-use gaggle_scene::{Scene, View, font, palette};
+use gaggle_scene::{Scene, View, palette};
 
 use crate::cabinet::Looks;
 use crate::key_hints;
 use crate::toasts::Spot;
 
 use super::online::TRIAL_SAID;
-use super::{Arcade, JOINING_SHOWN_AFTER, PAUSED, PAUSED_DIFFERED, PAUSED_RECORDED, Screen};
+use super::{Arcade, JOINING_SHOWN_AFTER, Screen};
 use crate::{
     JoiningFacts, MenuFacts, NetDetail, Notice, Params, ScoreBoard, ScoreFacts, ScrubFacts, Scrubber, Touch,
     draw_joining, joining_alone_at,
@@ -22,8 +22,26 @@ const ADDRESS: Notice<'_> = Notice {
     keys: &Params::EXPLAINED,
     warn: false,
     shade_percent: 60,
+    touch: false,
+    is_high: false,
 };
 
+/// What one can do in a paused match: a line for each, and its key.
+const PAUSED: [(&str, &str); 5] =
+    [("Enter", "play on"), ("Esc", "home"), ("M", "sound"), ("H", "how to play"), ("C", "invite friends")];
+/// The same where matches are recorded.
+const PAUSED_RECORDED: [(&str, &str); 6] =
+    [PAUSED[0], PAUSED[1], PAUSED[2], PAUSED[3], ("S", "save the replay"), PAUSED[4]];
+/// The same where two games have differed, and ours was the wrong one.
+const PAUSED_DIFFERED: [(&str, &str); 7] = [
+    PAUSED[0],
+    PAUSED[1],
+    PAUSED[2],
+    PAUSED[3],
+    PAUSED_RECORDED[4],
+    ("X", "save what differed, for its makers"),
+    PAUSED[4],
+];
 /// Two tabs of one player.
 const ELSEWHERE: Notice<'_> = Notice {
     seat: None,
@@ -32,11 +50,13 @@ const ELSEWHERE: Notice<'_> = Notice {
     keys: &[("T", "take it over (pad: A)"), ("Esc", "leave it there")],
     warn: true,
     shade_percent: 0,
+    touch: false,
+    is_high: false,
 };
 
 /// What is asked of whoever chooses keys.
 fn own_key(heading: &str) -> Notice<'_> {
-    let keys = &[("Esc", "keep those you have"), ("Backspace", "the usual keys")];
+    let keys = &[("Enter", "as it is"), ("Esc", "done"), ("Backspace", "the usual keys for all")];
     Notice { heading, keys, shade_percent: 60, ..Notice::default() }
 }
 
@@ -44,6 +64,8 @@ fn own_key(heading: &str) -> Notice<'_> {
 const STILL_SHOWN_AFTER: Micros = Micros::from_millis(400);
 /// How long it is written over whoever takes off which keys do what.
 const KEYS_SHOWN: Micros = Micros::from_secs(6);
+/// Said to those who hold a phone upright.
+const TURN_HINT: &str = "Turn the phone: larger picture";
 /// What one can do about it.
 const ALONE: (&str, &str) = ("Esc", "let go and play alone");
 
@@ -77,7 +99,7 @@ impl Arcade {
             plain: self.screen != Screen::Flying || standing.board || self.is_joining_shown(),
             bare: standing.board,
             still: self.screen == Screen::Paused,
-            thumbs: self.has_thumbs() && self.view.width >= self.view.height,
+            thumbs: self.has_thumbs() && self.touch.covers_world(),
             curious: self.net.detail != NetDetail::Off,
             between: self.pace.thousandths() as f32 / 1_000.0,
         };
@@ -102,7 +124,7 @@ impl Arcade {
         self.canvas.paint(&over, self.menu.album());
     }
 
-    fn has_thumbs(&self) -> bool {
+    pub(super) fn has_thumbs(&self) -> bool {
         self.touch.used && !self.is_watching()
     }
 
@@ -159,7 +181,11 @@ impl Arcade {
                 self.menu.beat = if self.calm { 0 } else { (self.now.as_millis() * 60 / 1_000) as u32 };
                 let online = self.lobby_answers();
                 self.menu.draw(over, &self.menu_facts(online));
+                if self.shelf.shows_top {
+                    self.draw_top(over);
+                }
             }
+            Screen::Paused if self.is_inviting() => {}
             Screen::Paused => self.paused().draw(over, self.view),
             Screen::Help => {
                 if self.is_about_address() {
@@ -169,14 +195,15 @@ impl Arcade {
                 }
                 let (width, height) = (self.view.word_width(), self.view.word_height());
                 let line = match self.touch.used {
-                    true => "Tap to turn the page, here to go back",
+                    true if width > 240 => "Tap to turn the page, here to go back",
+                    true => "Tap: turn the page. Here: back",
                     false if width > 360 => "Arrows turn the page, K sets your own keys, Esc goes back",
                     false => "Arrows turn the page, Esc goes back",
                 };
                 let y = (height - 14) as f32;
                 over.word(line, (width / 2) as f32, y, palette::TEXT).centred().outlined(palette::INK);
-                if let Some(asked) = self.keys.asked() {
-                    own_key(&format!("Your key for {asked}?")).draw(over, self.view);
+                if let Some(asked) = self.keys.asked(self.cabinet.about()) {
+                    own_key(&asked).draw(over, self.view);
                 }
             }
             Screen::Replay => self.draw_scrub(over),
@@ -184,18 +211,23 @@ impl Arcade {
                 self.joining(|facts, view| draw_joining(over, view, facts));
             }
             Screen::Flying => {
-                self.draw_code(over);
+                self.draw_room_line(over);
+                self.draw_emotes(over);
                 self.draw_keys(over);
+                self.draw_turn_hint(over);
                 self.draw_waiting(over);
             }
         }
-        if let Some(notice) = self.elsewhere() {
+        if self.is_inviting() {
+            self.draw_invite(over);
+        }
+        self.with_refusal(|notice| notice.draw(over, self.view));
+        for notice in self.out().into_iter().chain(self.elsewhere()) {
             notice.draw(over, self.view);
         }
         if self.screen != Screen::Help {
-            self.toasts.tick(self.now);
             let flies = self.screen == Screen::Flying && !self.is_board_up();
-            let thumbs = (flies && self.has_thumbs()).then(|| self.touch.free(self.view));
+            let thumbs = (flies && self.has_thumbs()).then(|| self.touch.free());
             let spot = match self.screen {
                 Screen::Flying if flies => Spot::Flight,
                 Screen::Flying => Spot::Board,
@@ -211,19 +243,20 @@ impl Arcade {
     /// What is asked of whoever has two tabs in one seat.
     pub(super) fn elsewhere(&self) -> Option<Notice<'static>> {
         let asks = self.shelf.is_elsewhere && matches!(self.screen, Screen::Menu | Screen::Flying);
-        asks.then_some(ELSEWHERE)
+        asks.then(|| self.fitting(ELSEWHERE))
     }
 
     /// Says why the picture stands still, if it does so for longer than a moment.
     fn draw_waiting(&mut self, over: &mut Scene) {
         if let Some(still) = self.standing_still() {
-            still.notice().draw(over, self.view);
+            self.fitting(still.notice()).draw(over, self.view);
         }
     }
 
     /// Why the picture stands still, or what is asked of the player, in words; none if there is nothing of the kind.
     pub fn notice_words(&mut self) -> Option<String> {
-        let asked = self.elsewhere().map(|notice| notice.words());
+        let asked = self.elsewhere().or(self.out()).map(|notice| notice.words());
+        let asked = asked.or_else(|| self.with_refusal(|notice| notice.words()));
         asked.or_else(|| self.standing_still().map(|still| still.notice().words()))
     }
 
@@ -260,7 +293,7 @@ impl Arcade {
             best: self.shelf.best,
             rooms: &self.shelf.rooms,
             online,
-            muted: self.muted,
+            volume: self.volume,
         }
     }
 
@@ -270,12 +303,37 @@ impl Arcade {
         self.menu.words(&self.menu_facts(online))
     }
 
+    /// What the picture is, for those who cannot see it: which game, and how it is played.
+    pub fn label(&self) -> String {
+        let about = self.cabinet.about();
+        if self.touch.used {
+            return format!("{}, in the Gaggle arcade.", about.name);
+        }
+        let keys: Vec<String> =
+            about.keys[0].iter().map(|(key, meaning)| format!("{key}: {meaning}")).collect();
+        format!("{}, in the Gaggle arcade. Enter plays. {}.", about.name, keys.join(". "))
+    }
+
     /// How to play, in words.
     pub fn help_words(&self) -> String {
-        if let Some(asked) = self.keys.asked() {
-            return own_key(&format!("Your key for {asked}?")).words();
+        let about = self.cabinet.about();
+        if let Some(asked) = self.keys.asked(about) {
+            return own_key(&asked).words();
         }
-        if self.is_about_address() { ADDRESS.words() } else { self.cabinet.about().spoken_help.to_string() }
+        let page = self.shelf.help_page;
+        let mut words = if self.is_about_address() {
+            ADDRESS.words()
+        } else {
+            let (title, line) = (about.help)(page);
+            format!("{title}. {line}")
+        };
+        if page == 0 && !self.touch.used {
+            for (key, meaning) in about.keys[0] {
+                words.push_str(&format!(" {key}: {meaning}."));
+            }
+        }
+        words.push_str(&format!(" Page {} of {}.", page + 1, self.help_pages()));
+        words
     }
 
     /// What is written over a paused match.
@@ -288,7 +346,7 @@ impl Arcade {
             false => &PAUSED,
         };
         let keys = &keys[..keys.len() - usize::from(self.room_code().is_none())];
-        Notice { heading: "Paused", lines, keys, shade_percent: 45, ..Notice::default() }
+        self.fitting(Notice { heading: "Paused", lines, keys, shade_percent: 45, ..Notice::default() })
     }
 
     /// Whether a finger at a pixel of the screen wants no company after all.
@@ -337,6 +395,7 @@ impl Arcade {
             seats: &seats,
             own_seat,
             since_ms: since as u32,
+            touch: self.touch.used,
         };
         tell(&facts, self.view)
     }
@@ -348,28 +407,53 @@ impl Arcade {
             return;
         }
         let (players, places) = (self.players, self.cabinet.own_places());
-        for (nth, keys) in self.cabinet.about().keys.iter().enumerate().take(players) {
+        // One has the first set of keys, two have the second and the third.
+        let first = usize::from(players > 1);
+        for (nth, keys) in self.cabinet.about().keys.iter().skip(first).enumerate().take(players) {
             key_hints::draw_over(over, self.view, keys, places.get(nth).copied());
         }
     }
 
-    /// The room's code, where it disturbs nobody.
-    fn draw_code(&mut self, over: &mut Scene) {
-        if self.is_board_up() || self.toasts.current().is_some() {
+    /// In the first seconds on a phone held upright: that the picture is larger on one held flat, if it is.
+    fn draw_turn_hint(&mut self, over: &mut Scene) {
+        let View { width, scale, word_scale, top, .. } = self.view;
+        let is_late = self.now.since(self.took_off) >= KEYS_SHOWN;
+        let gains = gains_by_turning(self.view, self.cabinet.about().world);
+        if is_late || !self.touch.used || !gains || self.is_board_up() {
             return;
         }
-        let Some(code) = self.room_code() else { return };
-        let y = (self.view.word_height() - 12) as f32;
-        let text = match (self.is_watching(), self.touch.used) {
-            (true, false) => format!("watching {code}   Enter takes a seat   C copies the link   Esc home"),
-            (true, true) => format!("watching {code}   tap to take a seat"),
-            (false, false) => format!("room {code}   C copies the link"),
-            (false, true) => format!("room {code}"),
-        };
-        // Held flat, thumbs are at both sides of it.
-        let is_flat = self.view.width >= self.view.height;
-        let between = (is_flat && self.has_thumbs()).then(|| self.touch.free(self.view));
-        let x = between.map_or(6, |(left, right)| (left + right - font::width(&text, false, 0)) / 2);
-        over.word(&text, x as f32, y, palette::DIM).outlined(palette::INK);
+        // Above the plaques.
+        let y = (top * scale / word_scale - 82).max(30);
+        let middle = (width / word_scale / 2) as f32;
+        over.word(TURN_HINT, middle, y as f32, palette::BONE).centred().outlined(palette::INK);
+    }
+}
+
+/// Whether a screen held upright shows a world larger when it is held flat.
+fn gains_by_turning(view: View, world: (i32, i32)) -> bool {
+    let turned = (view.height / world.0).min(view.width / world.1);
+    view.width < view.height && turned > view.scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arcade::fit;
+
+    #[test]
+    fn phone_held_upright_is_told_to_be_turned_where_that_helps() {
+        let world = (384, 216);
+        for (width, height, ratio, gains) in [
+            (780, 1_688, 2.0, true),
+            (1_170, 2_532, 3.0, true),
+            (1_688, 780, 2.0, false),
+            (2_532, 1_170, 3.0, false),
+            (400, 420, 1.0, false),
+        ] {
+            let view = fit(width, height, ratio, world);
+            assert_eq!(gains_by_turning(view, world), gains, "{width}×{height}");
+            // What is said about it fits.
+            assert!(!gains || gaggle_scene::font::width(TURN_HINT, false, 0) < view.word_width());
+        }
     }
 }

@@ -16,22 +16,40 @@ impl Arcade {
         (0..self.cabinet.about().seats).map(|seat| own.contains(Slot::at(seat))).collect()
     }
 
+    /// What the seats are called; empty for those that are free.
+    pub fn names(&mut self) -> Vec<String> {
+        self.seats().0
+    }
+
     /// What the seats are called, and how good the links to them are.
     pub(super) fn seats(&mut self) -> (Vec<String>, Vec<Option<u8>>) {
         let (own, about) = (self.own(), self.cabinet.about());
         let name = self.menu.name().trim().to_string();
         let people = self.cabinet.life_mut().people();
         let owner = |seat: usize| people.iter().find(|person| person.slots.contains(Slot::at(seat)));
-        let mut first = true;
-        let mut name_of = |seat: usize| match owner(seat) {
-            Some(person) if !person.is_self || (name.is_empty() && self.players == 1) => person.name.clone(),
-            _ if own[seat] && std::mem::take(&mut first) && !name.is_empty() => name.clone(),
-            _ if own[seat] => about.names[seat % about.names.len()].to_string(),
-            _ => String::new(),
+        let name_of = |seat: usize| match owner(seat) {
+            // A second player at one keyboard goes by the name of the seat, on every screen.
+            Some(person) if person.slots.lowest().map(Slot::index) != Some(seat) => {
+                about.names[seat % about.names.len()].to_string()
+            }
+            Some(person) if !person.is_self || name.is_empty() => person.name.clone(),
+            Some(_) => name.clone(),
+            None if own[seat] && (own[..seat].contains(&true) || name.is_empty()) => {
+                about.names[seat % about.names.len()].to_string()
+            }
+            None if own[seat] => name.clone(),
+            None => String::new(),
         };
-        let names = (0..about.seats).map(&mut name_of).collect();
+        let names = (0..about.seats).map(name_of).collect();
         let bars = |seat: usize| owner(seat).filter(|owner| !owner.is_self).map(bars);
         (names, (0..about.seats).map(bars).collect())
+    }
+
+    /// Whether all have the same game; none where nothing was compared: alone, with peers that came in a moment ago, or
+    /// where objects are shared.
+    fn agree(&self) -> Option<bool> {
+        let is_known = self.shelf.disagrees || self.cabinet.life().is_compared();
+        (is_known && self.cabinet.life().has_company()).then_some(!self.shelf.disagrees)
     }
 
     /// Samples what the network does, once a frame.
@@ -51,7 +69,8 @@ impl Arcade {
             bytes_in_per_second: rates.bytes_in,
             bytes_out_per_second: rates.bytes_out,
             packets_per_second: rates.packets,
-            agree: self.cabinet.life().has_company().then_some(!self.shelf.disagrees),
+            agree: self.agree(),
+            pictures_per_second: self.shelf.rates.pictures(),
             ..NetFacts::default()
         };
         let depth = match self.cabinet.life().engine() {
@@ -153,7 +172,8 @@ impl Arcade {
         let scores = |top: &Vec<TopEntry>| top.iter().map(|entry| entry.score).collect::<Vec<_>>();
         let top = self.shelf.top.as_ref().map_or("null".to_string(), |top| format!("{:?}", scores(top)));
         let best = self.shelf.best.map_or("null".to_string(), |best| best.to_string());
-        let _ = write!(out, ",\"busy_us\":{busy:?},\"top\":{top},\"best\":{best}");
+        let agree = self.agree().map_or("null", |agree| if agree { "true" } else { "false" });
+        let _ = write!(out, ",\"busy_us\":{busy:?},\"top\":{top},\"best\":{best},\"agree\":{agree}");
         let ([goodbyes, silences], cues) = (self.shelf.partings, &self.tally);
         let mut counts = vec![
             ("drawn", frames_drawn.into()),
@@ -161,6 +181,7 @@ impl Arcade {
             ("goodbyes", goodbyes.into()),
             ("silences", silences.into()),
             ("desyncs", self.shelf.desyncs.into()),
+            ("emotes", self.emotes_shown() as u64),
             ("cues", cues.started.into()),
             ("cues_twice", cues.twice.into()),
             ("cues_skipped", cues.skipped.into()),

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use gaggle::lobby::message::client::{List, Mine, Top};
 use gaggle::lobby::message::server::TopEntry;
-use gaggle::lobby::{Label, RefusalCode, RoomCode, ServerMessage};
+use gaggle::lobby::{Label, RoomCode, ServerMessage};
 use gaggle::{Event, Micros, Parting, Wish};
 
+use super::doors::{Refused, is_about_room};
 use super::rates::Rates;
 use super::{Arcade, Download, Screen};
-use crate::cabinets::NAMES;
 use crate::words::line_for;
 use crate::{RoomLine, keep_places};
 
@@ -58,6 +58,10 @@ pub(super) struct Shelf {
     pub(super) ask_for_text: Option<&'static str>,
     /// The cabinet that is to be switched on in the place of this one.
     pub(super) wanted: Option<&'static str>,
+    /// The page should fill the screen, or stop doing so.
+    pub(super) fill: bool,
+    /// The leaderboard is open over the menu.
+    pub(super) shows_top: bool,
     /// A file for the player to keep.
     pub(super) download: Option<Download>,
     /// What the last difference between games left, if ours was the wrong one.
@@ -67,7 +71,13 @@ pub(super) struct Shelf {
     pub(super) top: Option<Vec<TopEntry>>,
     pub(super) best: Option<u32>,
     pub(super) is_elsewhere: bool,
+    /// Until when a seat that another page has is taken over without a question.
+    pub(super) follows_until: Option<Micros>,
+    /// The room that did not let us in.
+    pub(super) refused: Option<Refused>,
     pub(super) hidden_in_flight: bool,
+    /// The match waits because the page lost the keyboard.
+    pub(super) blurred_in_flight: bool,
     /// The room this tab was in before it was loaded again.
     pub(super) returns_to: Option<RoomCode>,
     pub(super) joining_since: Option<Micros>,
@@ -128,6 +138,11 @@ impl Arcade {
         std::mem::take(&mut self.shelf.wants_file)
     }
 
+    /// Whether the page should fill the screen, or stop doing so.
+    pub fn take_fill(&mut self) -> bool {
+        std::mem::take(&mut self.shelf.fill)
+    }
+
     /// What the address of a link asks for; the link should go to the clipboard, and [`Arcade::copied`] says whether it did.
     pub fn take_copy(&mut self) -> Option<String> {
         self.shelf.copy.take()
@@ -167,6 +182,11 @@ impl Arcade {
         self.toasts.current()
     }
 
+    /// Everything that is said in the corner right now, the newest first.
+    pub fn toasts(&self) -> impl Iterator<Item = &str> {
+        self.toasts.texts()
+    }
+
     /// Asks for what the menu shows: open rooms, the best, one's own best.
     pub(super) fn look_around(&mut self) {
         let (build, mode) = (self.cabinet.life().build(), self.mode_label());
@@ -189,17 +209,14 @@ impl Arcade {
 
     pub(super) fn copy_link(&mut self) {
         match self.room_code() {
-            Some(code) => self.copy(format!("room={code}")),
+            Some(code) => self.copy(&format!("room={code}")),
             None => self.toasts.push(None, "No room yet, no link.".to_string(), true),
         }
     }
 
     /// A link to whatever of this game.
-    pub(super) fn copy(&mut self, to: String) {
-        let name = self.cabinet.about().name;
-        // The first cabinet is on by itself.
-        let is_first = NAMES.first() == Some(&name);
-        self.shelf.copy = Some(if is_first { to } else { format!("game={name}&{to}") });
+    pub(super) fn copy(&mut self, to: &str) {
+        self.shelf.copy = Some(self.query(to));
     }
 
     /// What became of [`Arcade::take_copy`]: the link is on the clipboard, or has to be copied by hand.
@@ -229,7 +246,13 @@ impl Arcade {
         let watches = matches!(self.cabinet.life().wish(), Wish::Watch(_));
         let are_two = self.players > 1;
         let is_shown = is_shown || self.is_about_old_room(event);
-        if let Some(line) = line_for(event, has_company, watches, are_two).filter(|_| !is_shown) {
+        // News of a flight are none in the menu; what the lobby refuses is.
+        let is_over = self.screen == Screen::Menu && !matches!(event, Event::Refused(_));
+        let line = line_for(event, has_company, watches, are_two).filter(|_| !is_shown && !is_over);
+        if let Some(mut line) = line {
+            if self.touch.used && matches!(event, Event::Watching) {
+                line.text = "You look on. Tap to take a seat.".to_string();
+            }
             let seat = match event {
                 Event::Came { peer, .. }
                 | Event::Went { peer, .. }
@@ -246,10 +269,12 @@ impl Arcade {
             }
             Event::Seated { code, .. } => {
                 self.shelf.returns_to = None;
+                self.shelf.follows_until = None;
                 self.shelf.is_elsewhere = false;
                 self.sit_at(code.to_string());
             }
             Event::Unseated { .. } => {
+                self.inviting.close();
                 self.shelf.left_room();
                 if matches!(self.cabinet.life().wish(), Wish::Watch(_)) && self.screen != Screen::Menu {
                     self.leave_flight();
@@ -258,7 +283,7 @@ impl Arcade {
             Event::Went { parting, .. } => {
                 self.shelf.partings[usize::from(*parting == Parting::Silence)] += 1;
             }
-            Event::Elsewhere => self.shelf.is_elsewhere = true,
+            Event::Elsewhere => self.hear_elsewhere(),
             Event::ServerLost => self.shelf.server_lost = true,
             Event::ServerBack => self.shelf.server_lost = false,
             Event::Desync { .. } => {
@@ -270,8 +295,11 @@ impl Arcade {
                 self.keep_bundle();
             }
             Event::HistoryChanged => self.keep_bundle(),
-            Event::Together | Event::Watching => self.listen_anew(),
-            Event::Refused(refusal) => self.seek_another(refusal.code),
+            Event::Together | Event::Watching => {
+                self.listen_anew();
+                self.invite_if_wanted();
+            }
+            Event::Refused(refusal) => self.hear_refusal(refusal),
             Event::Rooms => self.list_rooms(),
             Event::ResultKept => self.look_around(),
             // The room has a seat left, but not two.
@@ -287,11 +315,13 @@ impl Arcade {
         }
     }
 
-    /// Whether it only says that the room this tab was in is no more. Nobody has asked for it but the page.
+    /// Whether it says that the room asked for lets no player in: see [`Arcade::hear_refusal`].
     fn is_about_old_room(&self, event: &Event) -> bool {
         let wish = self.cabinet.life().wish();
-        matches!(event, Event::Refused(_))
-            && matches!(wish, Wish::Code(code) if self.shelf.returns_to == Some(code))
+        // What a notice says needs no other words.
+        matches!(event, Event::Refused(refusal) if is_about_room(refusal.code))
+            && (self.is_refused()
+                || self.screen == Screen::Flying && matches!(wish, Wish::Code(_) | Wish::Watch(_)))
     }
 
     /// We are in a room: remembered in case the page is reloaded, unless we only look on.
@@ -325,20 +355,6 @@ impl Arcade {
         }
     }
 
-    /// The room we wanted to be in is not there or full: any other will do, and the game goes on.
-    fn seek_another(&mut self, code: RefusalCode) {
-        let gone = matches!(code, RefusalCode::NoSuchRoom | RefusalCode::RoomFull | RefusalCode::RoomLocked);
-        if gone && self.screen == Screen::Flying && matches!(self.cabinet.life().wish(), Wish::Code(_)) {
-            self.shelf.left_room();
-            self.cabinet.life_mut().seek(Wish::Find);
-        } else if gone
-            && self.screen == Screen::Flying
-            && matches!(self.cabinet.life().wish(), Wish::Watch(_))
-        {
-            self.leave_flight();
-        }
-    }
-
     fn list_rooms(&mut self) {
         let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
         let mode = |mode: &str| match mode.strip_suffix(TRIAL) {
@@ -366,6 +382,9 @@ impl Arcade {
             self.cabinet.life_mut().begin_round();
         }
         self.shelf.was_over = over;
+        if let Some((points, level)) = self.cabinet.own_score().filter(|_| !over) {
+            self.cabinet.life_mut().set_score(points, level.max(1));
+        }
         if over && !self.shelf.reported && self.cabinet.report() {
             self.shelf.reported = true;
             self.look_around();
@@ -375,7 +394,7 @@ impl Arcade {
 
 #[cfg(test)]
 mod tests {
-    use gaggle::{Frame, Nowhere, PeerId};
+    use gaggle::{Frame, NoNetwork, PeerId};
 
     use super::*;
     use crate::{Opening, cabinets};
@@ -384,7 +403,7 @@ mod tests {
     fn games_that_differed_agree_again_once_one_has_taken_the_others() {
         let (peer, name, frame) = (PeerId::from_u128(7), "Hob".to_string(), Frame::new(60));
         let mut arcade =
-            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), Nowhere::default());
+            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default());
         arcade.hear(&Event::Desync { peer, name: name.clone(), frame });
         assert!(arcade.shelf.disagrees);
         arcade.hear(&Event::Recovered { peer, name, frame });
@@ -393,9 +412,22 @@ mod tests {
     }
 
     #[test]
+    fn late_news_of_flight_are_not_told_in_menu() {
+        let (peer, name, frame) = (PeerId::from_u128(7), "Hob".to_string(), Frame::new(60));
+        let news = Event::Desync { peer, name, frame };
+        let mut arcade =
+            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default());
+        arcade.hear(&news);
+        assert_eq!((arcade.screen, arcade.toast()), (Screen::Menu, None));
+        arcade.screen = Screen::Flying;
+        arcade.hear(&news);
+        assert!(arcade.toast().is_some(), "in a match it is told");
+    }
+
+    #[test]
     fn what_differed_can_be_saved_once() {
         let mut arcade =
-            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), Nowhere::default());
+            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default());
         arcade.screen = Screen::Paused;
         let offers = |arcade: &mut Arcade| arcade.paused().keys.iter().any(|(key, _)| *key == "X");
         assert!(!offers(&mut arcade), "there is nothing");

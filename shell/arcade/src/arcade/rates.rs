@@ -17,6 +17,9 @@ pub(super) struct Rates {
     totals: [u64; 3],
     now: PerSecond,
     rollbacks: u64,
+    /// Pictures drawn since when, and how many that made in the second before.
+    drawn: (Micros, u32),
+    pictures: u32,
 }
 
 impl Rates {
@@ -33,6 +36,24 @@ impl Rates {
         self.now
     }
 
+    /// A picture was drawn.
+    pub(super) fn note_drawn(&mut self, now: Micros) {
+        let (since, drawn) = self.drawn;
+        let passed_ms = now.since(since).as_millis();
+        self.drawn.1 += 1;
+        if passed_ms >= 1_000 {
+            // Of a page that was not seen for a while the next whole second tells.
+            self.pictures =
+                if passed_ms < 3_000 { (u64::from(drawn + 1) * 1_000 / passed_ms) as u32 } else { 0 };
+            self.drawn = (now, 0);
+        }
+    }
+
+    /// Pictures drawn in the last whole second.
+    pub(super) fn pictures(&self) -> u32 {
+        self.pictures
+    }
+
     /// How deep the rollback since the last look was; 0 if there was none.
     pub(super) fn rollback_depth(&mut self, rollbacks: u64, last_frames: u32) -> u32 {
         let is_new = rollbacks > self.rollbacks;
@@ -44,6 +65,17 @@ impl Rates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drawn_pictures_are_counted_per_second() {
+        let mut rates = Rates::default();
+        for nth in 0..=150 {
+            rates.note_drawn(Micros::from_millis(nth * 20));
+        }
+        assert_eq!(rates.pictures(), 50);
+        rates.note_drawn(Micros::from_secs(60));
+        assert_eq!(rates.pictures(), 0, "a minute unseen is no rate");
+    }
 
     #[test]
     fn rates_are_per_second_and_survive_links_that_end() {

@@ -41,7 +41,7 @@ impl Arcade {
     /// A link that shows a replay from the frame on the screen on. The file goes another way.
     pub(super) fn link_frame(&mut self) {
         if let Some((frame, _)) = self.replay_position() {
-            self.copy(format!("frame={frame}"));
+            self.copy(&format!("frame={frame}"));
         }
     }
 

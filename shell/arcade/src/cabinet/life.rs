@@ -1,10 +1,11 @@
 //! Being online, whatever kind of room a game is played in.
 
+use gaggle::link::SendError;
 use gaggle::lobby::Label;
 use gaggle::lobby::client::Client;
 use gaggle::replica::Player;
 use gaggle::{
-    Event, Game, Outside, PeerId, Person, Room, SharedRoom, Slot, SlotSet, Stage, Waiting, Wish, World,
+    Event, Game, PeerId, Person, Platform, Room, SharedRoom, Slot, SlotSet, Stage, Waiting, Wish, World,
 };
 
 /// What a game's engine has to say about itself.
@@ -56,6 +57,10 @@ pub trait Life {
     fn seat_of(&self, peer: PeerId) -> Option<usize>;
     /// Others are in the match.
     fn has_company(&self) -> bool;
+    /// Whether states were compared with those of all others in the match. Where objects are shared they never are.
+    fn is_compared(&self) -> bool {
+        false
+    }
     /// What the engine says.
     fn engine(&self) -> Engine;
     /// Everybody in the room.
@@ -64,6 +69,13 @@ pub trait Life {
     fn lobby(&mut self) -> Option<&mut Client>;
     /// What happened next.
     fn next_event(&mut self) -> Option<Event>;
+    /// Sends something beside the match to all others.
+    ///
+    /// # Errors
+    /// If a peer does not keep up.
+    fn send(&mut self, bytes: &[u8]) -> Result<(), SendError>;
+    /// What a peer sent next beside the match.
+    fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)>;
     /// Looks for others while the game goes on.
     fn seek(&mut self, wish: Wish);
     /// Leaves the room and goes on alone.
@@ -88,9 +100,11 @@ pub trait Life {
     fn set_palette(&mut self, palette: u8);
     /// Another match begins in the same room.
     fn begin_round(&mut self);
+    /// Our points so far, and how far we came.
+    fn set_score(&mut self, points: i64, level: u32);
 }
 
-impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
+impl<G: Game + Clone, P: Platform> Life for Room<G, P> {
     fn stage(&self) -> Stage {
         Room::stage(self)
     }
@@ -114,6 +128,10 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
 
     fn has_company(&self) -> bool {
         self.session().roster().iter().filter(|row| row.is_open()).count() > 1
+    }
+
+    fn is_compared(&self) -> bool {
+        self.session().is_compared()
     }
 
     fn engine(&self) -> Engine {
@@ -143,6 +161,14 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
 
     fn next_event(&mut self) -> Option<Event> {
         Room::next_event(self)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), SendError> {
+        Room::send(self, None, bytes)
+    }
+
+    fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+        Room::next_message(self)
     }
 
     fn seek(&mut self, wish: Wish) {
@@ -188,9 +214,13 @@ impl<G: Game + Clone, O: Outside> Life for Room<G, O> {
     fn begin_round(&mut self) {
         Room::begin_round(self);
     }
+
+    fn set_score(&mut self, points: i64, level: u32) {
+        Room::set_score(self, points, Some(level));
+    }
 }
 
-impl<W: World, O: Outside> Life for SharedRoom<W, O> {
+impl<W: World, P: Platform> Life for SharedRoom<W, P> {
     fn stage(&self) -> Stage {
         SharedRoom::stage(self)
     }
@@ -254,6 +284,14 @@ impl<W: World, O: Outside> Life for SharedRoom<W, O> {
         SharedRoom::next_event(self)
     }
 
+    fn send(&mut self, bytes: &[u8]) -> Result<(), SendError> {
+        SharedRoom::send(self, None, bytes)
+    }
+
+    fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+        SharedRoom::next_message(self)
+    }
+
     fn seek(&mut self, wish: Wish) {
         SharedRoom::seek(self, wish);
     }
@@ -292,6 +330,10 @@ impl<W: World, O: Outside> Life for SharedRoom<W, O> {
 
     fn begin_round(&mut self) {
         SharedRoom::begin_round(self);
+    }
+
+    fn set_score(&mut self, points: i64, level: u32) {
+        SharedRoom::set_score(self, points, Some(level));
     }
 }
 

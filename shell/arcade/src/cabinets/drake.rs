@@ -9,8 +9,8 @@ use drake::net::{self, Coop};
 use drake::stage::{Audience, RECIPES, Stage};
 use drake::standing::Form;
 use drake::{Drake, Pad, Phase, Setup};
-use gaggle::replica::{self, Kinds, Player, Session, Signal};
-use gaggle::{Micros, Outside, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
+use gaggle::replica::{self, Kinds, Petition, Player, Session, Signal};
+use gaggle::{Micros, Platform, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
 use gaggle_scene::{Album, Scene, View};
 
 use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start};
@@ -36,10 +36,12 @@ pub const ABOUT: About = About {
     place: "the coop",
     arrival: "You hatch in your nest. Nobody can touch you at first.",
     keys: &[&[("←", "or → turns, twice dashes"), ("Space", "or ↑ flies and fires")]],
+    own_keys: &[(0, "turning"), (4, "flying and firing")],
+    has_four_ways: false,
     action: "FIRE",
     turn: Some("TURN"),
-    spoken_help: "Turn, fly and fire. Tap turn twice to dash. As a duckling, get home.",
     help_pages: PAGES.len(),
+    help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
     recipes: &RECIPES,
 };
 
@@ -81,11 +83,15 @@ impl World for Brawl {
     fn signal(&mut self, session: &mut Session, signal: &Signal) {
         self.0.signal(session, signal);
     }
+
+    fn judge(&mut self, _: &mut Session, petition: &Petition) -> bool {
+        self.0.judge(petition)
+    }
 }
 
 /// Drake, with the room it is played in.
-pub struct DrakeCabinet<O: Outside> {
-    room: SharedRoom<Brawl, O>,
+pub struct DrakeCabinet<P: Platform> {
+    room: SharedRoom<Brawl, P>,
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
@@ -94,9 +100,9 @@ pub struct DrakeCabinet<O: Outside> {
     reported: Option<u16>,
 }
 
-impl<O: Outside> DrakeCabinet<O> {
+impl<P: Platform> DrakeCabinet<P> {
     /// Switches it on.
-    pub fn open(parts: Parts<O>) -> DrakeCabinet<O> {
+    pub fn open(parts: Parts<P>) -> DrakeCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         let mut config = Brawl::room();
         config.wish = Wish::Look;
@@ -119,7 +125,7 @@ impl<O: Outside> DrakeCabinet<O> {
     }
 }
 
-impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
+impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
     fn about(&self) -> &'static About {
         &ABOUT
     }
@@ -218,7 +224,7 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
             _ => format!("Round {}. {score} down, {wins} rounds won.", game.bout.round),
         };
         let over = game.bout.phase == Phase::Over;
-        Standing { frame: game.frame, level: game.bout.round, over, board: false, said }
+        Standing { frame: game.frame, level: game.bout.round, over, board: false, out: false, said }
     }
 
     fn players(&self) -> Vec<PlayerLine> {
@@ -235,6 +241,11 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
         let game = self.game();
         let craft = game.crafts.get(usize::from(self.room.player().number()));
         craft.is_some_and(|craft| craft.place[0].floor() > WIDTH / 2)
+    }
+
+    fn place_of(&self, seat: usize) -> Option<(i32, i32)> {
+        let place = self.game().crafts.get(seat)?.place;
+        Some((place[0].floor(), place[1].floor()))
     }
 
     fn closing_line(&self, _: u64) -> &'static str {
@@ -254,6 +265,12 @@ impl<O: Outside + 'static> Cabinet for DrakeCabinet<O> {
         let is_told = self.room.report(&points, Some(u32::from(bout.round)), u64::from(bout.number));
         self.reported = is_told.then_some(bout.number);
         is_told
+    }
+
+    fn own_score(&self) -> Option<(i64, u32)> {
+        let (game, own) = (self.game(), self.room.player());
+        let seat = game.seats.iter().find(|seat| seat.present() && Player::at(seat.seat) == own)?;
+        Some((seat.score.into(), game.bout.round.into()))
     }
 
     fn tell(&self, out: &mut String) {

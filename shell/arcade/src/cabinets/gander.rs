@@ -5,14 +5,14 @@ mod cinema;
 use std::fmt::Write;
 
 use gaggle::kit::state_hash;
-use gaggle::{Micros, Outside, Room, RoomConfig, Slot, Wish};
+use gaggle::{Micros, Platform, Room, RoomConfig, Slot, SlotSet, Wish};
 use gaggle_scene::{Album, Scene, View};
 use gander::arena::{HEIGHT, PX, WIDTH};
 use gander::attract::Attract;
 use gander::bots::{Bot, Strength};
 use gander::howto::{HowTo, PAGES};
 use gander::stage::{Audience, RECIPES, Stage};
-use gander::{Gander, Mode, Pad, Phase, Player, SEATS, Setup};
+use gander::{Gander, Mode, Pad, Phase, Player, SEATS, Seat, Setup};
 
 use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start, Tape};
 use crate::score_board::dry_line;
@@ -32,11 +32,17 @@ pub const ABOUT: About = About {
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
     place: "the fen",
     arrival: "",
-    keys: &[&[("← →", "or A D lean"), ("Space", "↑ or W flaps")], &[("J L", "lean"), ("I", "flaps")]],
+    keys: &[
+        &[("← →", "or A D lean"), ("Space", "↑ or W flaps")],
+        &[("A D", "lean"), ("W", "or Space flaps")],
+        &[("← →", "lean"), ("↑", "flaps")],
+    ],
+    own_keys: &[(0, "leaning left"), (1, "leaning right"), (4, "flapping")],
+    has_four_ways: false,
     action: "FLAP",
     turn: None,
-    spoken_help: "Lean, flap, be higher.",
     help_pages: PAGES.len(),
+    help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
     recipes: &RECIPES,
 };
 
@@ -44,8 +50,8 @@ pub const ABOUT: About = About {
 const OVER_LOOK_FRAMES: u16 = 90;
 
 /// Gander, with the room it is played in.
-pub struct GanderCabinet<O: Outside> {
-    room: Room<Gander, O>,
+pub struct GanderCabinet<P: Platform> {
+    room: Room<Gander, P>,
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
@@ -55,9 +61,9 @@ pub struct GanderCabinet<O: Outside> {
     seed: u64,
 }
 
-impl<O: Outside> GanderCabinet<O> {
+impl<P: Platform> GanderCabinet<P> {
     /// Switches it on.
-    pub fn open(parts: Parts<O>) -> GanderCabinet<O> {
+    pub fn open(parts: Parts<P>) -> GanderCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         // Without the words an error has: this page carries none that nobody can read.
         let Ok(mut config) = RoomConfig::new(ABOUT.name, SEATS as u8) else { unreachable!("a good name") };
@@ -89,6 +95,21 @@ impl<O: Outside> GanderCabinet<O> {
         self.stage.pictures()
     }
 
+    /// Those who play here have no goose left, and another player has.
+    fn are_own_out(&self, game: &Gander) -> bool {
+        let own: SlotSet = self.room.own_slots().into_iter().take(self.players).collect();
+        let is_out =
+            |(seat, player): (usize, &Player)| own.contains(Slot::at(seat)) && player.seat == Seat::Out;
+        let flies = |(seat, player): (usize, &Player)| {
+            !own.contains(Slot::at(seat)) && player.present() && player.seat != Seat::Out
+        };
+        let players = || game.players.iter().enumerate();
+        self.cinema.is_none()
+            && players().filter(|pair| is_out(*pair)).count() == own.len()
+            && !own.is_empty()
+            && players().any(flies)
+    }
+
     /// Bots at this machine sit wherever the match has put them.
     fn play_bots(&mut self) {
         let slots = self.room.own_slots().into_iter().skip(self.players);
@@ -102,7 +123,7 @@ impl<O: Outside> GanderCabinet<O> {
     }
 }
 
-impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
+impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
     fn about(&self) -> &'static About {
         &ABOUT
     }
@@ -208,13 +229,17 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
         let (wave, over) = (&game.wave, game.wave.phase == Phase::Over);
         let said = match over {
             true => format!("Well flown. Score {scores}."),
-            false => format!("Wave {}. Score {scores}.", wave.number),
+            false => {
+                let mode = if game.setup.mode == Mode::Team { "Team" } else { "Versus" };
+                format!("Wave {}. Score {scores}. {mode}.", wave.number)
+            }
         };
         Standing {
             frame: game.frame,
             level: wave.number,
             over,
             board: over && wave.left > OVER_LOOK_FRAMES,
+            out: !over && self.are_own_out(game),
             said,
         }
     }
@@ -242,6 +267,11 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
         movers.map(|player| (player.mover.x / PX, player.mover.y / PX)).collect()
     }
 
+    fn place_of(&self, seat: usize) -> Option<(i32, i32)> {
+        let player = self.room.game().players.get(seat).filter(|player| player.present())?;
+        Some((player.mover.x / PX, player.mover.y / PX))
+    }
+
     fn closing_line(&self, number: u64) -> &'static str {
         let game = self.room.game();
         let players = game.players.iter().filter(|player| player.present()).count();
@@ -261,8 +291,14 @@ impl<O: Outside + 'static> Cabinet for GanderCabinet<O> {
         self.room.report(&points, Some(game.wave.number.into()), digest)
     }
 
+    fn own_score(&self) -> Option<(i64, u32)> {
+        let game = self.room.game();
+        let player = game.players.get(self.room.own_slots().lowest()?.index())?;
+        Some((player.score.into(), game.wave.number.into()))
+    }
+
     fn replay(&self) -> Option<Vec<u8>> {
-        self.room.replay().map(<[u8]>::to_vec)
+        self.room.replay()
     }
 
     fn take_bundle(&mut self) -> Option<Vec<u8>> {

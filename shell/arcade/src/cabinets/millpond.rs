@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use gaggle::replica::{Interest, Kinds, Session, Signal};
-use gaggle::{Micros, Outside, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
+use gaggle::{Micros, Platform, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
 use gaggle_scene::{Album, Scene, View};
 use millpond::attract::Attract;
 use millpond::howto::{HowTo, PAGES};
@@ -31,10 +31,12 @@ pub const ABOUT: About = About {
     place: "the pond",
     arrival: "Your boat is moored at the jetty. Nobody hurries here.",
     keys: &[&[("↑ ↓", "row"), ("← →", "turn"), ("Space", "tows and lets go")]],
+    own_keys: &[(0, "turning left"), (1, "turning right"), (2, "rowing"), (3, "rowing back"), (4, "towing")],
+    has_four_ways: true,
     action: "TOW",
     turn: None,
-    spoken_help: "Row, push, tow. What you touch is yours until it lies still.",
     help_pages: PAGES.len(),
+    help: |page| (PAGES[page % PAGES.len()].title, PAGES[page % PAGES.len()].line),
     recipes: &RECIPES,
 };
 
@@ -81,17 +83,17 @@ impl World for Shore {
 }
 
 /// Millpond, with the room it is played in.
-pub struct MillpondCabinet<O: Outside> {
-    room: SharedRoom<Shore, O>,
+pub struct MillpondCabinet<P: Platform> {
+    room: SharedRoom<Shore, P>,
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
     seed: u64,
 }
 
-impl<O: Outside> MillpondCabinet<O> {
+impl<P: Platform> MillpondCabinet<P> {
     /// Switches it on.
-    pub fn open(parts: Parts<O>) -> MillpondCabinet<O> {
+    pub fn open(parts: Parts<P>) -> MillpondCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         let mut config = Shore::room();
         config.wish = Wish::Look;
@@ -113,7 +115,7 @@ impl<O: Outside> MillpondCabinet<O> {
     }
 }
 
-impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
+impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
     fn about(&self) -> &'static About {
         &ABOUT
     }
@@ -202,7 +204,14 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
         let pond = self.pond();
         let brought: u32 = pond.ledger.brought.iter().map(|count| u32::from(*count)).sum();
         let said = format!("Day {}. {brought} things brought.", pond.ledger.day + 1);
-        Standing { frame: pond.frame, level: pond.ledger.day + 1, over: false, board: false, said }
+        Standing {
+            frame: pond.frame,
+            level: pond.ledger.day + 1,
+            over: false,
+            board: false,
+            out: false,
+            said,
+        }
     }
 
     fn players(&self) -> Vec<PlayerLine> {
@@ -219,6 +228,15 @@ impl<O: Outside + 'static> Cabinet for MillpondCabinet<O> {
     /// The boat is always in the middle, and the list at the left.
     fn is_own_at_right(&self) -> bool {
         false
+    }
+
+    fn place_of(&self, seat: usize) -> Option<(i32, i32)> {
+        let boat = self.pond().boats.get(seat).copied().flatten()?;
+        let (x, y) = self.stage.seen_at(boat.place);
+        let view = self.stage.view();
+        // The pond is larger than the screen, and is drawn from its corner.
+        let is_seen = (0..view.art_width).contains(&x) && (0..view.art_height).contains(&y);
+        is_seen.then_some((x - view.left, y - view.top))
     }
 
     fn closing_line(&self, _: u64) -> &'static str {

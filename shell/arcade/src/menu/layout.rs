@@ -35,6 +35,10 @@ pub(crate) struct Layout {
     pub(crate) code: Rect,
     pub(crate) replay: Rect,
     pub(crate) help: Rect,
+    /// The leaderboard; no columns wide where there is no room.
+    pub(crate) board: Rect,
+    /// Fills the screen; at the right of the leaderboard.
+    pub(crate) fill: Rect,
     pub(crate) sound: Rect,
     /// Everything in the middle: a phone.
     pub(crate) upright: bool,
@@ -43,15 +47,24 @@ pub(crate) struct Layout {
 /// Width and height of the titles, in pixels of figures: large and dense, large, small.
 const TITLE: [(i32, i32); 3] = [(160, 50), (180, 50), (92, 28)];
 
+/// A row of cabinets is no narrower.
+const ROW: i32 = 262;
+
 impl Layout {
-    /// The arrangement for a screen.
-    pub(crate) fn of(view: View) -> Layout {
+    /// The arrangement for a screen, with a button for two players at one keyboard or without.
+    pub(crate) fn of(view: View, two: bool) -> Layout {
         let (wide, tall) = (view.word_width(), view.word_height());
         let mut layout = match (wide, tall) {
             (560.., 320..) => roomy(wide, tall, in_art(view)),
             (170.., 290..) if wide < tall => upright(wide, tall),
             _ => small(wide, tall),
         };
+        if !two {
+            // The neighbour has its place as well.
+            let Rect { x, y, tall, .. } = layout.play_two;
+            layout.private = Rect::new(x, y, layout.private.right() - x, tall);
+            layout.play_two = Rect::default();
+        }
         for rect in [
             &mut layout.play,
             &mut layout.mode,
@@ -62,6 +75,8 @@ impl Layout {
             &mut layout.code,
             &mut layout.replay,
             &mut layout.help,
+            &mut layout.board,
+            &mut layout.fill,
             &mut layout.sound,
         ] {
             *rect = rect.within(view);
@@ -90,7 +105,7 @@ impl Layout {
     }
 
     /// Everything that can be chosen except rooms.
-    pub(crate) fn places(&self) -> [(Choice, Rect); 10] {
+    pub(crate) fn places(&self) -> [(Choice, Rect); 12] {
         let wide = 21.min(self.name.wide / 3);
         let name = Rect::new(self.name.x + wide, self.name.y, self.name.wide - wide, self.name.tall);
         [
@@ -103,8 +118,16 @@ impl Layout {
             (Choice::Code, self.code),
             (Choice::Replay, self.replay),
             (Choice::Help, self.help),
+            (Choice::Board, self.board),
+            (Choice::Fill, self.fill),
             (Choice::Sound, self.sound),
         ]
+    }
+
+    /// The leaderboard has the place of what cannot be done.
+    pub(crate) fn drop_fill(&mut self) {
+        self.board.wide = (self.fill.right() - self.board.x).max(0);
+        self.fill = Rect::default();
     }
 
     /// Puts as many rooms into the list as it holds.
@@ -120,7 +143,7 @@ fn roomy(wide: i32, tall: i32, in_art: bool) -> Layout {
     let x = wide - 12 - column;
     let bar = tall - 46;
     let code = Rect::new(x, bar - 70, column, 64);
-    let [help, replay, sound] = Rect::new(x, bar, column, 32).columns([72, 48, 30], 6);
+    let [help, replay, board, fill, sound] = Rect::new(x, bar, column, 32).columns([32, 48, 22, 22, 22], 3);
     let [play, mode, play_two, private] = Rect::new(28, bar, x - 8 - 28, 32).columns([122, 104, 76, 116], 8);
     let mut layout = Layout {
         title: Some(if in_art { (0, 18, 5) } else { (1, 20, 10) }),
@@ -136,6 +159,8 @@ fn roomy(wide: i32, tall: i32, in_art: bool) -> Layout {
         code,
         replay,
         help,
+        board,
+        fill,
         sound,
         ..Layout::default()
     };
@@ -149,7 +174,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
     let (title_wide, title_tall) = TITLE[which];
     let title = Rect::new((wide - title_wide) / 2, 27, title_wide, title_tall);
     let row = |y, tall| Rect::new(left, y, room, tall);
-    let strip_tall = if tall >= 410 { 38 } else { 0 };
+    let strip_tall = if tall >= 410 { 38 } else { 18 };
     let rooms = match tall {
         480.. => 3,
         380.. => 2,
@@ -163,7 +188,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
     let [play_two, private, replay] = row(code.y - 24, 20).columns([1, 1, 1], 4);
     let mode = row(play_two.y - 24, 20);
     let play = row(mode.y - 32, 28);
-    let [name, help, sound] = row(6, 18).columns([room - 50, 25, 25], 4);
+    let [name, help, board, fill, sound] = row(6, 18).columns([room - 88, 22, 22, 22, 22], 3);
     // The last rows of a title are for tails, which it has none of.
     let tagline = title.bottom() - if which == 1 { 9 } else { 4 };
     let below = tagline + 15;
@@ -173,7 +198,7 @@ fn upright(wide: i32, tall: i32) -> Layout {
         tagline: Some(Rect::new(left, tagline, room, 9)),
         cabinets: (stage.tall >= 64).then_some(stage),
         floor: true,
-        strip: (strip_tall > 0).then_some(strip),
+        strip: Some(strip),
         play,
         mode,
         play_two,
@@ -183,6 +208,8 @@ fn upright(wide: i32, tall: i32) -> Layout {
         code,
         replay,
         help,
+        board,
+        fill,
         sound,
         upright: true,
         ..Layout::default()
@@ -207,14 +234,20 @@ fn small(wide: i32, tall: i32) -> Layout {
     let row = |nth: i32| Rect::new(left.x, top + nth * step, left.wide, step - gap);
     if top - left.y > 90 {
         layout.cabinets = Some(Rect::new(left.x, left.y, left.wide, top - left.y - 8));
-    } else if let Some((_, x, y)) = layout.title {
-        // No room for a cabinet: the other games are signs beside the title.
+    }
+    if let Some((_, x, y)) = layout.title.filter(|_| layout.cabinets.is_none() || left.wide < ROW) {
+        // No room for a row of cabinets: the other games are signs beside the title.
         let beside = x + TITLE[2].0 + 4;
         layout.strip = Some(Rect::new(beside, y + 1, left.right() - beside, 24));
     }
     (layout.play, layout.mode) = (row(0), row(1));
     [layout.play_two, layout.private] = row(2).columns([1, 1], gap);
-    [layout.help, layout.replay, layout.sound] = row(3).columns([1, 1, 1], gap);
+    if left.wide >= 120 {
+        [layout.help, layout.replay, layout.board, layout.fill, layout.sound] =
+            row(3).columns([5, 5, 3, 3, 3], gap);
+    } else {
+        [layout.help, layout.replay, layout.sound] = row(3).columns([1, 1, 1], gap);
+    }
     let field = ((right.tall - 2 * gap) / 3).clamp(1, 26);
     layout.name = Rect::new(right.x, right.y, right.wide, field.min(22));
     layout.code = Rect::new(right.x, right.bottom() - field, right.wide, field);

@@ -1,11 +1,15 @@
 //! What the menu looks like: buttons, the list of rooms, the boxes for a code.
 
-use gaggle_scene::{Color, Scene, font, palette};
+use gaggle_scene::{Color, ImageId, Scene, font, palette};
 
 use super::layout::Layout;
 use super::{CODE_LENGTH, Choice, Menu, MenuFacts, RoomLine, row};
 use crate::pen::{Pen, Rect, grouped, wrapped};
 use crate::pictures::pictures;
+use crate::volume::Volume;
+
+/// Columns and rows of the pictures on buttons.
+const SIGN: i32 = 9;
 
 pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
     let layout = &menu.layout;
@@ -27,17 +31,30 @@ pub(super) fn draw(menu: &Menu, scene: &mut Scene, facts: &MenuFacts<'_>) {
     if let Some(place) = layout.strip {
         row::strip(&mut pen, place, menu.game.name, menu.games);
     }
-    play(&mut pen, layout.play, !layout.upright);
+    // Where no cabinet shows which game is on, the button says so. Where no keyboard is to be expected, it names no key.
+    let hint = match layout.cabinets {
+        None => menu.game.name,
+        Some(_) if layout.upright || menu.touch => "",
+        Some(_) => "Enter",
+    };
+    play(&mut pen, layout.play, hint);
     mode(&mut pen, layout.mode, menu.game.modes, menu.mode);
     let color = |choice| if menu.offers(choice) { palette::TEXT } else { palette::MIST[1] };
-    colored(&mut pen, layout.play_two, &["Two players", "Two"], color(Choice::PlayTwo));
+    if menu.offers(Choice::PlayTwo) {
+        button(&mut pen, layout.play_two, &["Two players", "Two"]);
+    }
     button(&mut pen, layout.private, &["Play with friends", "With friends", "Friends"]);
     colored(&mut pen, layout.replay, &["Replay"], color(Choice::Replay));
     button(&mut pen, layout.help, &["How to play", "Help", "?"]);
-    sound(&mut pen, layout.sound, facts.muted);
+    sign(&mut pen, layout.board, pictures().cup);
+    sign(&mut pen, layout.fill, pictures().corners);
+    sound(&mut pen, layout.sound, facts.volume);
     name(&mut pen, menu, facts);
     rooms(&mut pen, menu, facts);
     code(&mut pen, menu);
+    if let Some(place) = menu.hovered {
+        pen.panel(place.grown(1), palette::INK, 0.0, Some(palette::BONE));
+    }
     focus(&mut pen, menu);
 }
 
@@ -61,18 +78,19 @@ fn focus(pen: &mut Pen<'_>, menu: &Menu) {
     }
 }
 
-/// The big one. Where there is no keyboard to be expected, it does not name a key.
-fn play(pen: &mut Pen<'_>, place: Rect, has_keys: bool) {
+/// The big one.
+fn play(pen: &mut Pen<'_>, place: Rect, hint: &str) {
     let Rect { x, y, wide, tall } = place;
     pen.panel(place, palette::FIRE[4], 1.0, Some(palette::FIRE[5]));
     pen.fill(Rect::new(x + 2, y + tall - 3, wide - 4, 2), palette::FIRE[3], 1.0);
     let size = if tall >= 18 { 2 } else { 1 };
     let letters = font::width("PLAY", true, 0) * size;
-    let hint = has_keys && wide >= letters + 60;
-    let left = if hint { x + wide / 2 - letters / 2 - 14 } else { x + (wide - letters) / 2 };
+    let hint_wide = font::width(hint, false, 0) + 8;
+    let has_hint = !hint.is_empty() && wide >= letters + hint_wide + 20;
+    let left = x + (wide - letters - if has_hint { hint_wide } else { 0 }) / 2;
     pen.bold("PLAY", left, y + (tall - 7 * size) / 2, wide, palette::INK).sized(size as u8);
-    if hint {
-        pen.text("Enter", left + letters + 8, y + (tall - 7) / 2 + 1, wide, palette::FIRE[1]);
+    if has_hint {
+        pen.text(hint, left + letters + 8, y + (tall - 7) / 2 + 1, wide, palette::FIRE[1]);
     }
 }
 
@@ -104,15 +122,28 @@ fn colored(pen: &mut Pen<'_>, place: Rect, names: &[&str], color: Color) {
     pen.text(name.copied().unwrap_or_default(), middle, y, room, color).centred();
 }
 
-fn sound(pen: &mut Pen<'_>, place: Rect, muted: bool) {
-    let word = if muted { "Sound off" } else { "Sound on" };
+/// A button with a picture, if it is there at all.
+fn sign(pen: &mut Pen<'_>, place: Rect, image: ImageId) {
+    if place.wide > 0 {
+        pen.card(place, palette::MIST[0]);
+        let (x, y) = place.middle();
+        pen.image(image, x - SIGN / 2, y - SIGN / 2);
+    }
+}
+
+fn sound(pen: &mut Pen<'_>, place: Rect, volume: Volume) {
+    let word = volume.words();
     if font::width(word, false, 0) + 6 <= place.wide {
         button(pen, place, &[word]);
         return;
     }
     pen.card(place, palette::MIST[0]);
     let (x, y) = place.middle();
-    pen.image(pictures().speaker[usize::from(muted)], x - 5, y - 3);
+    pen.image(pictures().speaker[usize::from(volume.is_off())], x - 5, y - 5);
+    for step in 0..3 {
+        let color = if (step as usize) < volume.step() { palette::FIRE[5] } else { palette::NIGHT[3] };
+        pen.fill(Rect::new(x - 7 + 5 * step, y + 5, 4, 2), color, 1.0);
+    }
 }
 
 fn name(pen: &mut Pen<'_>, menu: &Menu, facts: &MenuFacts<'_>) {
@@ -246,7 +277,11 @@ fn code(pen: &mut Pen<'_>, menu: &Menu) {
     let (mut boxes, mut left) = (place.grown(-3), place.x + 4);
     if framed {
         pen.bold("Have a code?", place.x + 8, place.y + 7, place.wide - 16, palette::TEXT);
-        let hint = if complete { "Enter joins." } else { "Six letters, no rush." };
+        let hint = match complete {
+            true if menu.touch => "Tap to join.",
+            true => "Enter joins.",
+            false => "Six letters, no rush.",
+        };
         pen.text(hint, place.x + 8, place.bottom() - 12, place.wide - 16, palette::FAINT);
         boxes = Rect::new(place.x + 8, place.y + 19, place.wide - 16, 26);
         left = boxes.x;

@@ -30,6 +30,8 @@ const FLOOR: i32 = 14;
 /// The cabinets of one screen.
 #[derive(Debug, Default)]
 pub(super) struct Row {
+    /// Where the one that is on stands.
+    pub(super) lit: Option<Rect>,
     /// Those one can switch on, and where they are.
     pub(super) places: Vec<(usize, Rect)>,
     /// Back to front, at places in word pixels.
@@ -103,11 +105,13 @@ impl Row {
             // Where only the one that is on has room, it makes way for the next.
             let next = (lit && count == 1 && layout.strip.is_none() && games.len() > 1)
                 .then(|| nth.map_or(0, |nth| (nth + 1) % games.len()));
-            if let Some(nth) = next.or(nth.filter(|_| !lit)) {
-                let (words_wide, words_tall) = (wide as f32 * unit, tall as f32 * unit);
-                let top = floor - words_tall;
-                made.places
-                    .push((nth, Rect::new(left as i32, top as i32, words_wide as i32, words_tall as i32)));
+            let (words_wide, words_tall) = (wide as f32 * unit, tall as f32 * unit);
+            let rect =
+                Rect::new(left as i32, (floor - words_tall) as i32, words_wide as i32, words_tall as i32);
+            match next.or(nth.filter(|_| !lit)) {
+                Some(nth) => made.places.push((nth, rect)),
+                None if lit => made.lit = Some(rect),
+                None => {}
             }
             left += (wide + if lit { 4 } else { 1 }) as f32 * unit;
         }

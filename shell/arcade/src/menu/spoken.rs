@@ -52,7 +52,9 @@ impl Menu {
             }
             Choice::Replay => "A replay. Enter opens a file.".to_string(),
             Choice::Help => "How to play.".to_string(),
-            Choice::Sound => if facts.muted { "Sound is off." } else { "Sound is on." }.to_string(),
+            Choice::Board => "The leaderboard. Enter opens it.".to_string(),
+            Choice::Fill => "Full screen. Enter turns it on or off.".to_string(),
+            Choice::Sound => format!("{}. Enter changes it.", facts.volume.words()),
         }
     }
 

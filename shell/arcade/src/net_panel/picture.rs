@@ -63,7 +63,7 @@ pub(super) fn panel(panel: &NetPanel, scene: &mut Scene, view: View, left_half: 
     let mut inner = card.grown(-6);
     let facts = &panel.facts;
     pen.bold("Net", inner.x, inner.y, 30, palette::TEXT);
-    let frame = format!("frame {}", grouped(i64::from(facts.frame)));
+    let frame = format!("frame {} · {} fps", grouped(i64::from(facts.frame)), facts.pictures_per_second);
     pen.text(&frame, inner.x + 26, inner.y, inner.wide - 80, palette::DIM);
     pen.text("F3 closes", inner.right(), inner.y, 50, palette::FAINT).right();
     inner.y += HEAD - 4;
@@ -127,21 +127,24 @@ fn one_link(pen: &mut Pen<'_>, panel: &NetPanel, link: &LinkFacts, place: Rect, 
         pen.emblem(seat, true, x - 1, y - 2);
         left += 13;
     }
-    let tag_x = x + 68;
-    pen.text(&link.name, left, y, tag_x - left - 3, color);
+    let rtt = format!("{} ms", link.rtt_ms);
+    let rtt_wide = font::width(&rtt, false, 0);
+    let tag = font::width(link.path, false, 0) + 7;
+    // The name has all that the figures leave over.
+    let name = fitted(&link.name, x + wide - rtt_wide - 6 - tag - 4 - left, false);
+    let tag_x = (left + font::width(&name, false, 0) + 4).max(x + 68.min(wide / 3));
+    pen.text(&name, left, y, wide, color);
     let path_color = match link.path {
         "direct" => palette::OK,
         "relay" => palette::WARN,
         _ => palette::BONE,
     };
-    let tag = font::width(link.path, false, 0) + 7;
     pen.panel(Rect::new(tag_x, y - 2, tag, 11), palette::INK, 0.0, Some(path_color));
     pen.text(link.path, tag_x + 4, y, tag, path_color);
-    let rtt = format!("{} ms", link.rtt_ms);
-    let rtt_room = wide - 68 - tag - 4;
-    pen.text(&rtt, x + wide, y, rtt_room, palette::TEXT).right();
-    if link.lead {
-        pen.text("lead", tag_x + tag + 4, y, rtt_room - font::width(&rtt, false, 0) - 6, palette::FAINT);
+    let room = x + wide - rtt_wide - 6 - (tag_x + tag + 4);
+    pen.text(&rtt, x + wide, y, rtt_wide, palette::TEXT).right();
+    if link.lead && font::width("lead", false, 0) <= room {
+        pen.text("lead", tag_x + tag + 4, y, room, palette::FAINT);
     }
     let jitter = format!("±{} ms jitter", link.jitter_ms);
     let lost = format!("{}.{}% lost", link.loss_permille / 10, link.loss_permille % 10);

@@ -1,6 +1,6 @@
 //! What the screen after a match looks like.
 
-use gaggle_scene::{Color, Scene, font, palette};
+use gaggle_scene::{Color, Scene, View, font, palette};
 
 use super::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts};
 use crate::pen::{Pen, Rect, fitted, grouped, wrapped};
@@ -17,7 +17,7 @@ pub(super) fn draw(board: &ScoreBoard, scene: &mut Scene, facts: &ScoreFacts<'_>
     paragraph(&mut pen, layout.line, &line, palette::BONE);
     table(&mut pen, board, facts);
     for (nth, choice) in ScoreChoice::ALL.into_iter().enumerate() {
-        button(&mut pen, choice, layout.buttons[nth], nth == board.focus);
+        button(&mut pen, choice, layout.buttons[nth], nth == board.focus, board.touch);
     }
     if let Some(place) = layout.board {
         leaderboard(&mut pen, place, facts);
@@ -61,7 +61,7 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLin
     let score_wide = font::width(&score, false, 0);
     let left = row.x + 21;
     let room = score_right - score_wide - 6 - left;
-    let name = fitted(&player.name, room.min(90), true);
+    let name = fitted(&player.name, room, true);
     let name_wide = font::width(&name, true, 0);
     pen.bold(&name, left, y, room, color);
     let remark_x = (left + name_wide + 8).max(left + 61);
@@ -74,7 +74,7 @@ fn player_row(pen: &mut Pen<'_>, row: Rect, score_right: i32, player: &PlayerLin
     pen.text(&player.falls.to_string(), row.right() - 4, y, 24, palette::DIM).right();
 }
 
-fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool) {
+fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool, touch: bool) {
     let primary = choice == ScoreChoice::Again;
     let (words, key) = choice.words();
     if primary {
@@ -87,7 +87,7 @@ fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool) {
     }
     let (ink, dim) = if primary { (palette::INK, palette::FIRE[1]) } else { (palette::TEXT, palette::FAINT) };
     let (words_wide, key_wide) = (font::width(words, primary, 0), font::width(key, false, 0));
-    let with_key = words_wide + 4 + key_wide + 8 <= place.wide;
+    let with_key = !touch && words_wide + 4 + key_wide + 8 <= place.wide;
     let all = words_wide + if with_key { 4 + key_wide } else { 0 };
     let (x, y) = (place.x + (place.wide - all).max(6) / 2, place.y + (place.tall - 7) / 2);
     if primary {
@@ -98,6 +98,13 @@ fn button(pen: &mut Pen<'_>, choice: ScoreChoice, place: Rect, focused: bool) {
     if with_key {
         pen.text(key, x + words_wide + 4, y, key_wide, dim);
     }
+}
+
+/// The leaderboard over something else.
+pub(super) fn leaderboard_alone(scene: &mut Scene, view: View, place: Rect, facts: &ScoreFacts<'_>) {
+    let mut pen = Pen::new(scene, view);
+    pen.shade(0.5);
+    leaderboard(&mut pen, place, facts);
 }
 
 fn leaderboard(pen: &mut Pen<'_>, place: Rect, facts: &ScoreFacts<'_>) {
@@ -149,7 +156,12 @@ fn board_row(pen: &mut Pen<'_>, row: Rect, line: &BoardLine) {
     let level_right = row.right() - 6 - score_wide.max(42) - 10;
     let level_wide = font::width(&level, false, 0).min(60);
     pen.text(&line.place.to_string(), row.x + 16, y, 14, palette::DIM).right();
-    let name_room = level_right - level_wide - 6 - (row.x + 24);
+    let (left, name_wide) = (row.x + 24, font::width(&fitted(&line.name, row.wide, false), false, 0));
+    // A name matters more than how far it came.
+    let has_level = level_wide > 0 && name_wide <= level_right - level_wide - 6 - left;
+    let level = if has_level { level } else { String::new() };
+    let name_room =
+        if has_level { level_right - level_wide } else { row.right() - 6 - score_wide } - 6 - left;
     pen.text(&line.name, row.x + 24, y, name_room, color);
     pen.text(&level, level_right, y, 60, palette::DIM).right();
     pen.text(&score, row.right() - 6, y, row.wide / 2, palette::TEXT).right();

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod comforts;
+mod doors;
 mod guest;
 mod lid;
 #[path = "../mixed/native.rs"]
@@ -9,9 +11,11 @@ mod lid;
 mod native;
 mod numbers;
 mod online;
+mod phone;
 mod results;
 mod shared;
 mod sheet;
+mod shell;
 mod solo;
 mod tabs;
 mod trouble;
@@ -28,30 +32,16 @@ use gaggle_web::chromium::Page;
 /// How long anything may take on the slowest machine: what should happen is asserted, never how fast.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Bytes over the wire until somebody plays, as promised.
-pub(crate) const FIRST_LOAD_MAX: u64 = 300_000;
-
 /// Builds the page once; where it is.
 pub(crate) fn build() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("arcade");
-        bundle_arcade(&workspace, &out).unwrap();
+        bundle_arcade(&workspace, &out, "").unwrap();
         out
     };
     BUILT.get_or_init(build).clone()
-}
-
-/// What a stranger has to load before they fly, and what whoever wants another game loads for it.
-#[test]
-fn every_game_is_small_over_the_wire() {
-    let folder = build();
-    for game in arcade::cabinets::NAMES {
-        let files = ["index.html", &format!("arcade-{game}.js"), &format!("arcade-{game}_bg.wasm")];
-        let bytes = gaggle_web::pack::wire_bytes(&folder, &files).unwrap();
-        assert!((100_000..FIRST_LOAD_MAX).contains(&bytes), "{bytes} bytes for {game}");
-    }
 }
 
 pub(crate) fn tap(page: &Page, code: &str, key: &str) {

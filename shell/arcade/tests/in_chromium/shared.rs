@@ -276,12 +276,10 @@ fn three_pages_of_millpond_outlive_their_host() {
     });
 }
 
-/// A whole match takes minutes: only if asked for with `GAGGLE_LONG=1`.
+/// A whole match takes minutes: only if asked for with `--include-ignored`.
 #[test]
+#[ignore = "long: GAGGLE_LONG=1"]
 fn a_brawl_to_its_end_is_kept_and_listed() {
-    if std::env::var("GAGGLE_LONG").is_err() {
-        return;
-    }
     let hall = Hall::open("brawl");
     let first = hall.page("?game=drake&lives=1");
     tap(&first, "Enter", "Enter");
@@ -306,12 +304,9 @@ fn a_brawl_to_its_end_is_kept_and_listed() {
 /// So long the frames of a page with three others are counted.
 const COUNTED: Duration = Duration::from_secs(20);
 
-/// One page and three native machines, measured with `GAGGLE_LONG=1`: whether a page has time to spare in a frame can only be asked of
+/// One page and three native machines, measured with `--include-ignored`: whether a page has time to spare in a frame can only be asked of
 /// a machine that does nothing else, so that is demanded by `cargo xtask bench arcade` only.
 fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
-    if std::env::var("GAGGLE_LONG").is_err() {
-        return;
-    }
     let hall = Hall::open(&format!("{game}-bots"));
     let page = hall.page(&format!("?game={game}"));
     tap(&page, "Enter", "Enter");
@@ -340,11 +335,13 @@ fn three_others(game: &str, come: fn(&str, &str) -> Guest) {
 }
 
 #[test]
+#[ignore = "long: GAGGLE_LONG=1"]
 fn a_page_of_drake_plays_with_three_native_machines() {
     three_others("drake", Guest::brawler);
 }
 
 #[test]
+#[ignore = "long: GAGGLE_LONG=1"]
 fn a_page_of_millpond_plays_with_three_native_machines() {
     three_others("millpond", Guest::rower);
 }

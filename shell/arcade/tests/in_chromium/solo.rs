@@ -58,8 +58,11 @@ fn a_stranger_opens_the_page_and_flies() {
     page.wait_for("document.getElementById('said').textContent.startsWith('How')", PATIENCE).unwrap();
     picture(&page, "help.png");
     tap(&page, "KeyK", "k");
-    page.wait_for("document.getElementById('said').textContent.includes('Your key for left')", PATIENCE)
-        .unwrap();
+    page.wait_for(
+        "document.getElementById('said').textContent.includes('Your key for leaning left')",
+        PATIENCE,
+    )
+    .unwrap();
     picture(&page, "own-keys.png");
     tap(&page, "Escape", "Escape");
     // The last page says what the address takes.

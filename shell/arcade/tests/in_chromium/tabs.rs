@@ -9,11 +9,11 @@ use crate::online::{Hall, Parting, expect_agreement, facts, is_together, parting
 use crate::trouble::until_said;
 use crate::{PATIENCE, picture, said, tap};
 
-/// Presses arrows until what is in focus says so.
+/// Goes on by Tab, then by arrows, until what is in focus says so.
 pub(crate) fn focus_on(page: &Page, words: &str) {
-    let arrows = ["ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft"];
-    let found = arrows.into_iter().flat_map(|arrow| [arrow; 8]).any(|arrow| {
-        tap(page, arrow, arrow);
+    let keys = [("Tab", 16), ("ArrowDown", 8), ("ArrowRight", 8), ("ArrowUp", 8), ("ArrowLeft", 8)];
+    let found = keys.into_iter().flat_map(|(key, count)| [key].repeat(count)).any(|key| {
+        tap(page, key, key);
         next_frames(page);
         said(page).contains(words)
     });

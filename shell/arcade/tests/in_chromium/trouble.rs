@@ -41,10 +41,13 @@ fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
     tap(&poor, "Enter", "Enter");
     until_said(&poor, "No sound here.");
     let code = until(&poor, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    // The first opens the invitation, the second copies its link.
+    tap(&poor, "KeyC", "c");
     tap(&poor, "KeyC", "c");
     // Nothing stops the page, or everybody would wait for whoever reads.
     until_said(&poor, &format!("?room={code}"));
     assert_eq!(poor.eval("window.asked ?? false").unwrap(), false, "the page asks nothing while it flies");
+    tap(&poor, "Enter", "Enter");
 
     let name = "localStorage.setItem('gaggle.name', '<img src=x onerror=pwned=1>\\u202e\\u0301\\u0301')";
     let hostile = hall.page_after(name, &format!("?room={code}"));

@@ -2,12 +2,14 @@
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Whatever connects here is connected with the server. Ends with the test.
 pub(crate) struct Wire {
     address: SocketAddr,
     streams: Arc<Mutex<Vec<TcpStream>>>,
+    gone: Arc<AtomicBool>,
 }
 
 impl Wire {
@@ -15,21 +17,31 @@ impl Wire {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let streams = Arc::<Mutex<Vec<TcpStream>>>::default();
-        let kept = Arc::clone(&streams);
+        let gone = Arc::<AtomicBool>::default();
+        let (kept, is_gone) = (Arc::clone(&streams), Arc::clone(&gone));
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, TcpStream::connect(server)) else { return };
+                if is_gone.load(Ordering::Relaxed) {
+                    continue;
+                }
                 let mut kept = kept.lock().unwrap();
                 kept.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
                 carry(client.try_clone().unwrap(), server.try_clone().unwrap());
                 carry(server, client);
             }
         });
-        Wire { address, streams }
+        Wire { address, streams, gone }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Everything ends, and there is no server behind it any more.
+    pub(crate) fn end(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+        self.cut();
     }
 
     /// Everything that runs over it ends at once, for both sides. Whoever connects anew is connected.

@@ -164,7 +164,7 @@ fn start() -> (BackgroundServer, Chromium) {
     let temporary = FilePath::new(env!("CARGO_TARGET_TMPDIR"));
     let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (files, data) = (temporary.join("mixed-page"), temporary.join("mixed-data"));
-    bundle_arcade(&workspace, &files).unwrap();
+    bundle_arcade(&workspace, &files, "").unwrap();
     let _ = std::fs::remove_dir_all(&data);
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files: Some(files), ..Config::default() };
     let server = BackgroundServer::start(config).unwrap();

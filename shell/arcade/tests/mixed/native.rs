@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use gaggle::link::{Path, PathReason};
-use gaggle::{Event, Online, OnlineConfig, Room, RoomCode, RoomConfig, Stage, Wish};
-use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
+use gaggle::{Event, OnlineConfig, Room, RoomCode, RoomConfig, Stage, Wish};
+use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -102,7 +102,7 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
     let code: RoomCode = known.lock().unwrap().code.parse().unwrap();
     config.wish = Wish::Code(code);
     config.client.key = known.lock().unwrap().key.clone();
-    let outside = online_with(server, OnlineConfig { only, ..OnlineConfig::default() }).unwrap();
+    let outside = online_with(server, OnlineConfig { only_path: only, ..OnlineConfig::default() }).unwrap();
     let mut room =
         Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed).unwrap();
     let mut bot: Option<Bot> = None;
@@ -138,7 +138,7 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
     }
 }
 
-fn tell(room: &mut Room<Gander, Online<LobbySocket>>, known: &mut Known) {
+fn tell(room: &mut Room<Gander, NativePlatform>, known: &mut Known) {
     let people = room.people();
     let is_together = room.stage() == Stage::Together;
     let slots = people.iter().map(|person| person.slots.bits());

@@ -1,4 +1,4 @@
-//! Links of this page led by a program outside, so that native peers and pages can be put to the same test.
+//! PageMesh of this page led by a program outside, so that native peers and pages can be put to the same test.
 //!
 //! Everything is text, one thing a line: `tests/native_in_chromium.rs` is the other side.
 
@@ -6,18 +6,18 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use gaggle_browser::{Servers, links, now};
+use gaggle_browser::{PageMesh, Servers, links, now};
 use gaggle_kit::PeerId;
 use gaggle_link::{
-    Channel, Event, Goodbye, LeftReason, Links, LinksConfig, Path, PathConfig, SendError, Transport,
+    Channel, Event, Goodbye, LeftReason, LinksConfig, Mesh, Path, PathConfig, SendError, Transport,
 };
 use wasm_bindgen::prelude::*;
 
 thread_local! {
-    static GUESTS: RefCell<BTreeMap<u32, Links>> = const { RefCell::new(BTreeMap::new()) };
+    static GUESTS: RefCell<BTreeMap<u32, PageMesh>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-fn with<T>(nth: u32, act: impl FnOnce(&mut Links) -> T) -> T {
+fn with<T>(nth: u32, act: impl FnOnce(&mut PageMesh) -> T) -> T {
     GUESTS.with_borrow_mut(|guests| act(guests.get_mut(&nth).expect("a guest that was opened")))
 }
 
@@ -30,7 +30,7 @@ fn peer(text: &str) -> PeerId {
 pub fn guest_open(nth: u32, me: &str, others: &str) {
     let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
     let mut links = links(peer(me), "", &Servers::default(), config, now().get() ^ u64::from(nth));
-    others.split_whitespace().for_each(|other| links.peer_up(now(), peer(other)));
+    others.split_whitespace().for_each(|other| links.add_peer(now(), peer(other)));
     GUESTS.with_borrow_mut(|guests| guests.insert(nth, links));
 }
 
@@ -95,10 +95,10 @@ pub fn guest_poll(nth: u32) -> String {
                 }
             };
         }
-        while let Some((to, signal)) = links.next_signal() {
+        while let Some((to, signal)) = links.poll_signal() {
             let _ = writeln!(said, "signal {to} {}", to_hex(signal.as_bytes()));
         }
-        while let Some(change) = links.next_change() {
+        while let Some(change) = links.poll_path_change() {
             assert!(change.path.is_none_or(|path| path == Path::Direct), "{change:?}");
         }
         for peer in links.peers().to_vec() {

@@ -10,7 +10,7 @@ pub mod guests;
 
 #[cfg(target_arch = "wasm32")]
 pub mod page {
-    use gaggle_browser::{RelayLine, Servers, links, now};
+    use gaggle_browser::{PageMesh, RelayLine, Servers, links, now};
     use gaggle_kit::PeerId;
     use gaggle_link::contract::{ForgivingClock, Neighbour, Point, Post, Progress, Trial};
     use gaggle_link::relay::Line;
@@ -19,7 +19,7 @@ pub mod page {
     use wasm_bindgen_futures::JsFuture;
 
     /// Three peers. Each line of `passes` has a peer and its ticket.
-    fn transports(seed: u64, path: Path, relay: &str, passes: &str) -> Vec<Neighbour> {
+    fn transports(seed: u64, path: Path, relay: &str, passes: &str) -> Vec<Neighbour<PageMesh>> {
         let passes: Vec<(PeerId, &str)> = passes
             .lines()
             .map(|line| line.split_once(' ').expect("a peer and a ticket"))

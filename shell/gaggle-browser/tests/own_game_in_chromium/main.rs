@@ -1,4 +1,5 @@
-//! The guide `docs/YOUR_GAME.md`, done as it says: its code in a crate of its own, and two tabs in one match.
+//! The guide `docs/YOUR_GAME.md`, done as it says: its code in a crate of its own, and two tabs in
+//! one match.
 
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -15,7 +16,8 @@ use gaggle_web::chromium::{Chromium, Page};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The crate a reader of the guide has in the end. What is built for it is kept beside what is built for everything else.
+/// The crate a reader of the guide has in the end. What is built for it is kept beside what is
+/// built for everything else.
 fn follow_the_guide() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs");
@@ -95,6 +97,36 @@ fn press_in_second_and_see_it_in_first(first: &Page, second: &Page) {
         if until(first, "somebody moves", |x| x != before) > before { "the second" } else { "nobody" };
     second.key("ArrowRight", "ArrowRight", false).unwrap();
     assert_eq!(mover, "the second", "what one presses the other sees");
+}
+
+/// Notes what the page's policy made the browser refuse.
+const NOTE_REFUSED: &str = "window.refused = [];
+  document.addEventListener('securitypolicyviolation',
+    event => window.refused.push(`${event.violatedDirective}: ${event.blockedURI}`));";
+
+/// What the browser refused to load or to run, and whether there is a policy to refuse it by: a
+/// script made of text is refused by the server's policy.
+fn refused(page: &Page) -> (Vec<serde_json::Value>, bool) {
+    let refused = page.eval("window.refused.slice()").unwrap().as_array().unwrap().clone();
+    page.eval("document.head.append(Object.assign(document.createElement('script'), { text: '1' }))")
+        .unwrap();
+    (refused, page.wait_for("window.refused.length > 0", PATIENCE).is_ok())
+}
+
+#[test]
+fn own_game_page_breaks_no_rule_of_servers_policy() {
+    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-policy-data");
+    let _ = std::fs::remove_dir_all(&data);
+    let files = Some(page_of_the_guide());
+    let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files, ..Config::default() };
+    let server = BackgroundServer::start(config).unwrap();
+    let browser = Chromium::start().unwrap();
+    let first = open(&browser, NOTE_REFUSED, &server);
+    let second = open(&browser, NOTE_REFUSED, &server);
+    press_in_second_and_see_it_in_first(&first, &second);
+    for page in [&first, &second] {
+        assert_eq!(refused(page), (vec![], true));
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ struct Player {
 impl Player {
     fn open(server: SocketAddr, clock: &Clock) -> Player {
         let config = RoomConfig::new("counter", 2).unwrap();
-        let ways = OnlineConfig { only: Some(Path::Relay), ..OnlineConfig::default() };
+        let ways = OnlineConfig { only_path: Some(Path::Relay), ..OnlineConfig::default() };
         let outside = online_with(&format!("ws://{server}"), ways).unwrap();
         let seed = random_seed().unwrap();
         let room = Room::open(clock.now(), config, outside, Counter::default(), seed).unwrap();

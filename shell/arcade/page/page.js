@@ -1,0 +1,100 @@
+// Fetches the game that is wanted, and does what only a page can do. A game's module asks for that through `host`.
+
+// Changes with every build: files asked for by it may be kept for good.
+const version = 'VERSION';
+const games = ['gander', 'drake', 'millpond'];
+const root = document.documentElement;
+const canvas = document.getElementById('arcade');
+const asked = new URLSearchParams(location.search).get('game');
+const loaded = {};
+let shown;
+
+const able = (navigator.share ? 1 : 0) | (document.fullscreenEnabled ? 2 : 0);
+
+const host = {
+  switch: switchTo,
+  share: url => navigator.share({ title: document.title, url }).catch(() => {}),
+  fullscreen: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen()).catch(() => {}),
+};
+
+// Each game is a module of its own, fetched when it is wanted: the code and the glue side by side.
+async function load(game) {
+  const code = fetch(`arcade-${game}_bg.wasm?v=${version}`);
+  const [glue, response] = await Promise.all([import(`./arcade-${game}.js?v=${version}`), code]);
+  if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
+  await glue.default({ module_or_path: response });
+  return glue;
+}
+
+async function turnOn(game) {
+  const next = await (loaded[game] ??= load(game));
+  shown?.close();
+  next.open((what, value) => host[what](value), !shown, able);
+  shown = next;
+  document.title = `${game[0].toUpperCase()}${game.slice(1)} · Gaggle`;
+  canvas.focus();
+}
+
+async function switchTo(game) {
+  try {
+    await turnOn(game);
+  } catch (error) {
+    delete loaded[game];
+    shown.miss(game);
+    console.error(error);
+  }
+}
+
+// What a browser lacks stays lacking; what was not fetched may come with the next try.
+function fail(words, again) {
+  const line = document.createElement('p');
+  line.textContent = words;
+  const trouble = document.getElementById('trouble');
+  trouble.replaceChildren(line);
+  if (again) {
+    const button = document.createElement('button');
+    button.textContent = 'Try again';
+    button.onclick = () => location.reload();
+    trouble.append(button);
+  }
+  root.dataset.failed = 'yes';
+}
+
+// A phone's screen stays on while its player plays.
+let lock;
+async function stayAwake() {
+  const wanted = canvas.dataset.screen === 'match' && !document.hidden;
+  if (wanted === !!lock) return;
+  if (wanted) {
+    lock = navigator.wakeLock?.request('screen').catch(() => {});
+  } else {
+    const held = lock;
+    lock = undefined;
+    (await held)?.release();
+  }
+}
+new MutationObserver(stayAwake).observe(canvas, { attributeFilter: ['data-screen'] });
+document.addEventListener('visibilitychange', stayAwake);
+
+// What was fetched is kept, so that the page opens and plays alone without a server.
+async function keepForLater() {
+  if (!navigator.serviceWorker) return;
+  await navigator.serviceWorker.register('sw.js');
+  const { active } = await navigator.serviceWorker.ready;
+  const files = performance.getEntriesByType('resource').map(entry => entry.name);
+  active.postMessage([...files, ...['manifest.webmanifest', 'icon-192.png'].map(name => new URL(name, location).href)]);
+}
+
+const lacks = typeof WebAssembly !== 'object' ? 'WebAssembly' : document.createElement('canvas').getContext('2d') ? '' : 'a canvas';
+if (lacks) {
+  fail(`The arcade does not start in this browser: it has no ${lacks}. A newer browser has.`, false);
+} else {
+  try {
+    await turnOn(games.includes(asked) ? asked : games[0]);
+    root.dataset.ready = 'yes';
+    requestAnimationFrame(() => keepForLater().catch(error => console.warn(error)));
+  } catch (error) {
+    fail('The game could not be downloaded. Is there a connection?', true);
+    console.error(error);
+  }
+}

@@ -1,0 +1,224 @@
+//! Fingers, the mouse, Tab and typed text: what they mean on each screen.
+//!
+//! Called by the page through [`Arcade`]. Absent: where keys lead, which `arcade.rs` knows.
+
+use gaggle::RoomCode;
+
+use super::{Arcade, Screen};
+use crate::{CODE_LENGTH, Choice, Key, NAME_LENGTH, Notice, Scrubber, Touch};
+
+impl Arcade {
+    /// The screen is touched, or a keyboard is used: what is drawn follows.
+    pub(super) fn set_touch(&mut self, touch: bool) {
+        if std::mem::replace(&mut self.touch.used, touch) != touch {
+            self.resize(self.view.width, self.view.height, self.ratio);
+        }
+        self.board.touch = touch;
+        self.menu.set_touch(touch);
+        self.shelf.help_page = self.shelf.help_page.min(self.help_pages() - 1);
+    }
+
+    /// A notice as this screen shows it: with keys, or with buttons for fingers.
+    pub(super) fn fitting<'a>(&self, notice: Notice<'a>) -> Notice<'a> {
+        Notice { touch: self.touch.used, ..notice }
+    }
+
+    /// A finger or the mouse came down at a pixel of the screen.
+    pub fn pointer_down(&mut self, finger: i32, x: i32, y: i32, is_touch: bool) {
+        if is_touch != self.touch.used {
+            self.set_touch(is_touch);
+        }
+        if self.is_inviting() {
+            self.tap_invite(x, y);
+            return;
+        }
+        if self.screen == Screen::Menu && std::mem::take(&mut self.shelf.shows_top) {
+            return;
+        }
+        if self.asks_to_invite(x, y) {
+            self.invite();
+            return;
+        }
+        if self.tap_emotes(x, y) {
+            return;
+        }
+        if self.screen == Screen::Flying && self.is_joining_shown() && self.asks_to_stay_alone(x, y) {
+            self.stay_alone();
+            return;
+        }
+        if let Some(nth) = self.elsewhere().and_then(|notice| notice.key_at(self.view, x, y)) {
+            match nth {
+                0 => self.take_over(),
+                _ => self.take_key(Key::Escape),
+            }
+            return;
+        }
+        if self.tap_doors(x, y) {
+            return;
+        }
+        if self.is_still_key_at(x, y) {
+            self.take_key(Key::Escape);
+            return;
+        }
+        match self.screen {
+            Screen::Menu => {
+                if let Some(choice) = self.menu.click(x, y) {
+                    self.choose(choice, is_touch);
+                }
+            }
+            _ if self.has_way_out() && Touch::leads_out(self.view, x, y) => self.take_key(Key::Escape),
+            Screen::Paused => self.tap_paused(x, y),
+            Screen::Help => self.take_key(match (y > self.view.height * 7 / 8, x < self.view.width / 2) {
+                (true, _) => Key::Escape,
+                (false, true) => Key::Left,
+                (false, false) => Key::Right,
+            }),
+            Screen::Replay => self.scrub(finger, x, y),
+            Screen::Flying if self.is_board_up() => {
+                if let Some(choice) = self.board.click(x, y) {
+                    self.choose_after(choice);
+                }
+            }
+            Screen::Flying if is_touch && self.is_watching() => self.sit_down(),
+            Screen::Flying if is_touch => self.pointer_move(finger, x, y, true),
+            Screen::Flying => {}
+        }
+    }
+
+    fn is_still_key_at(&mut self, x: i32, y: i32) -> bool {
+        let Some(still) = self.standing_still() else { return false };
+        self.fitting(still.notice()).key_at(self.view, x, y).is_some()
+    }
+
+    /// Whether the way out is drawn: for those who have no Esc, where no button leads home.
+    pub(super) fn has_way_out(&self) -> bool {
+        let shown = match self.screen {
+            Screen::Flying => !self.is_board_up(),
+            Screen::Help | Screen::Replay => true,
+            Screen::Menu | Screen::Paused => false,
+        };
+        shown && self.touch.used
+    }
+
+    /// What is written over a paused match is also where one taps; anywhere else flies on.
+    fn tap_paused(&mut self, x: i32, y: i32) {
+        let notice = self.paused();
+        match notice.key_at(self.view, x, y).map(|nth| notice.keys[nth].0) {
+            Some("Esc") => self.go_home(),
+            Some("M") => self.turn_sound(),
+            Some("H") => self.show_help(),
+            Some("S") => self.save_replay(),
+            Some("X") => self.save_bundle(),
+            Some("C") => self.invite(),
+            _ => self.fly_on(),
+        }
+    }
+
+    /// A finger or the mouse moved.
+    pub fn pointer_move(&mut self, finger: i32, x: i32, y: i32, is_touch: bool) {
+        if self.screen == Screen::Flying && is_touch {
+            self.touch.set(finger, x, y);
+        }
+        if !is_touch {
+            self.points = self.answers_click(x, y);
+        }
+        if self.scrubs == Some(finger)
+            && let Some(tape) = self.cabinet.tape()
+        {
+            tape.jump_to(Scrubber::new(self.view).frame_across(x, tape.position().1));
+        }
+    }
+
+    /// A finger or the mouse's button went up.
+    pub fn pointer_up(&mut self, finger: i32) {
+        self.touch.lift(finger);
+        self.scrubs = self.scrubs.filter(|scrubs| *scrubs != finger);
+    }
+
+    /// Whether the mouse is over something that answers a click: the page shows a hand there.
+    pub fn points(&self) -> bool {
+        self.points
+    }
+
+    /// Whether a click at a pixel of the screen would do something. In the menu, what would is framed.
+    fn answers_click(&mut self, x: i32, y: i32) -> bool {
+        if self.elsewhere().is_some_and(|notice| notice.key_at(self.view, x, y).is_some()) {
+            return true;
+        }
+        if self.is_inviting() {
+            return self.is_invite_button_at(x, y);
+        }
+        if self.asks_to_invite(x, y) || self.screen == Screen::Menu && self.shelf.shows_top {
+            return true;
+        }
+        match self.screen {
+            Screen::Menu => self.menu.hover(x, y),
+            Screen::Help => true,
+            Screen::Paused => self.paused().key_at(self.view, x, y).is_some(),
+            Screen::Replay => Scrubber::new(self.view).answers(x, y),
+            Screen::Flying if self.is_board_up() => self.board.is_button_at(x, y),
+            Screen::Flying => {
+                self.is_still_key_at(x, y) || self.is_joining_shown() && self.asks_to_stay_alone(x, y)
+            }
+        }
+    }
+
+    /// Tab, or Tab with Shift: the next thing that can be chosen, or the one before. After the last one the browser has it.
+    pub(super) fn take_tab(&mut self) -> bool {
+        let back = self.controls.has_shift();
+        match self.screen {
+            Screen::Menu => self.menu.tab(back),
+            Screen::Flying if self.is_board_up() => {
+                self.take_key(if back { Key::Left } else { Key::Right });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Letters for the name or the code. Whether they were taken.
+    pub(super) fn type_into_menu(&mut self, code: &str, text: &str) -> bool {
+        if code == "KeyW"
+            && let Some(choice) = self.menu.watch()
+        {
+            self.choose(choice, false);
+            return true;
+        }
+        if code == "Backspace" {
+            return self.menu.erase();
+        }
+        let is_letter = text.chars().count() == 1 && !text.chars().any(char::is_control);
+        is_letter && self.menu.type_text(text)
+    }
+
+    /// Text from somewhere else than a keyboard, in the place of what stands in the field in focus.
+    pub fn enter_text(&mut self, text: &str) {
+        self.menu.clear_field();
+        for letter in text.chars().take(NAME_LENGTH) {
+            self.menu.type_text(letter.encode_utf8(&mut [0; 4]));
+        }
+        match self.menu.focus() {
+            Choice::Code => self.choose(Choice::Code, false),
+            Choice::Name => self.tell_name(),
+            _ => {}
+        }
+    }
+
+    /// Text from the clipboard: for what is in focus, or a code or a link to a room wherever that is.
+    pub fn paste(&mut self, text: &str) {
+        if self.screen != Screen::Menu {
+            return;
+        }
+        let text = text.trim();
+        // By single characters: looking for words would be the only use of a searcher that pages then have to load.
+        let mut words = text.split(|letter: char| letter != '=' && !letter.is_ascii_alphanumeric());
+        let code = words.find_map(|word| word.strip_prefix("room=")).unwrap_or(text);
+        if let Ok(code) = code.get(..CODE_LENGTH.min(code.len())).unwrap_or_default().parse::<RoomCode>()
+            && self.menu.focus() != Choice::Name
+        {
+            self.menu.write_code(&code.to_string());
+        } else {
+            self.menu.type_text(text);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What makes playing comfortable in a real browser: a screen that stays on, full screen, how loud
+//! it is, and the leaderboard.
+
+use std::time::Duration;
+
+use gaggle::{Room, RoomConfig, Stage, Wish};
+use gaggle_native::{Clock, online};
+use gaggle_web::chromium::Page;
+use gander::{Gander, SEATS, Setup};
+
+use crate::online::{Hall, is_together, until};
+use crate::tabs::focus_on;
+use crate::trouble::until_said;
+use crate::{PATIENCE, picture, said, tap};
+
+/// Notes what is asked of the screen, and every loudness that can be set.
+const NOTING: &str = "
+    window.awake = [];
+    const request = async kind => {
+        awake.push(kind);
+        return { release: async () => { awake.push('released'); } };
+    };
+    Object.defineProperty(navigator, 'wakeLock', { value: { request } });
+    window.gains = [];
+    const make = BaseAudioContext.prototype.createGain;
+    BaseAudioContext.prototype.createGain = function () {
+        const gain = make.call(this);
+        gains.push(gain);
+        return gain;
+    };
+    localStorage['gaggle.name'] ??= 'Wren';
+";
+
+/// A native player who scores and leaves.
+fn leave_a_score(server: &str, points: i64) {
+    let clock = Clock::start();
+    let mut config = RoomConfig::new("gander", SEATS as u8).unwrap();
+    config.session.game_fingerprint = gander::FINGERPRINT;
+    config.mode = "team".parse().unwrap();
+    config.wish = Wish::Private;
+    config.client.name = Some("Hob".to_string());
+    let game = Gander::new(Setup::default(), 7);
+    let mut room = Room::open(clock.now(), config, online(server).unwrap(), game, 7).unwrap();
+    let run = |room: &mut Room<_, _>, until: &dyn Fn(&Room<_, _>) -> bool| {
+        for _ in 0..1_000 {
+            room.update(clock.now());
+            while room.next_event().is_some() {}
+            if until(room) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("never so");
+    };
+    run(&mut room, &|room| room.stage() == Stage::Together);
+    room.set_score(points, Some(2));
+    room.leave();
+    let left = clock.now();
+    run(&mut room, &|_| clock.now().since(left).as_millis() > 300);
+}
+
+fn expect_awake(page: &Page, noted: &str) {
+    page.wait_for(&format!("awake.join() === '{noted}'"), Duration::from_secs(10))
+        .unwrap_or_else(|error| panic!("{error}: {}", page.eval("awake.join()").unwrap()));
+}
+
+/// The loudness of everything: the first that is made.
+fn loudness(page: &Page) -> f64 {
+    page.wait_for("gains.length > 0", PATIENCE).unwrap();
+    page.eval("gains[0].gain.value").unwrap().as_f64().unwrap()
+}
+
+#[test]
+fn screen_stays_on_fills_sounds_and_lists_the_best() {
+    let hall = Hall::open("comforts");
+    leave_a_score(&hall.lobby(), 120);
+    let page = hall.page_after(NOTING, "");
+    // The screen is kept on in a match alone.
+    expect_awake(&page, "");
+    tap(&page, "Enter", "Enter");
+    until(&page, "a room", |known| is_together(known, 1));
+    expect_awake(&page, "screen");
+    tap(&page, "Escape", "Escape");
+    expect_awake(&page, "screen,released");
+    tap(&page, "Enter", "Enter");
+    expect_awake(&page, "screen,released,screen");
+    tap(&page, "Escape", "Escape");
+    tap(&page, "Escape", "Escape");
+    expect_awake(&page, "screen,released,screen,released");
+    assert!(said(&page).starts_with("Menu"), "{}", said(&page));
+
+    focus_on(&page, "The leaderboard. Enter opens it.");
+    tap(&page, "Enter", "Enter");
+    until_said(&page, "Leaderboard.  1. Hob, 120. 2. Wren, 0. Esc closes it.");
+    picture(&page, "leaderboard.png");
+    tap(&page, "Escape", "Escape");
+    page.wait_for("!said.textContent.includes('Leaderboard')", PATIENCE).unwrap();
+
+    focus_on(&page, "Full screen. Enter turns it on or off.");
+    tap(&page, "Enter", "Enter");
+    page.wait_for("document.fullscreenElement === document.documentElement", PATIENCE).unwrap();
+    tap(&page, "Enter", "Enter");
+    page.wait_for("document.fullscreenElement === null", PATIENCE).unwrap();
+
+    // Loudness: two steps down, the same when the page is loaded again.
+    focus_on(&page, "Sound full. Enter changes it.");
+    let full = loudness(&page);
+    tap(&page, "Enter", "Enter");
+    tap(&page, "Enter", "Enter");
+    until_said(&page, "Sound low. Enter changes it.");
+    page.wait_for(&format!("gains[0].gain.value < {}", full / 2.0), PATIENCE).unwrap();
+    let low = loudness(&page);
+    page.reload().unwrap();
+    page.wait_for("document.documentElement.dataset.ready === 'yes'", PATIENCE).unwrap();
+    tap(&page, "Tab", "Tab");
+    page.wait_for(&format!("gains[0]?.gain.value === {low}"), PATIENCE).unwrap();
+}
+
+/// Small phones, upright and flat. The pictures are for looking at.
+#[test]
+fn small_phones_show_the_world_large() {
+    let hall = Hall::open("small-phones");
+    let coarse = "
+        const media = window.matchMedia.bind(window);
+        window.matchMedia = query => query.includes('coarse') ? { matches: true } : media(query);
+    ";
+    let canvas = "document.getElementById('arcade')";
+    for game in ["gander", "drake", "millpond"] {
+        let page = hall.page_after(coarse, &format!("?game={game}"));
+        page.resize(667, 375, 2, true).unwrap();
+        page.wait_for(&format!("{canvas}.width === 1334"), PATIENCE).unwrap();
+        // Where Play is.
+        page.touch(Some((170, 136))).unwrap();
+        page.touch(None).unwrap();
+        page.wait_for("!said.textContent.startsWith('Menu')", Duration::from_secs(10)).unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        picture(&page, &format!("small-{game}-667x375.png"));
+        // Some pixels too narrow for a world twice as large: it is drawn so, and shrunk a little.
+        page.resize(375, 667, 2, true).unwrap();
+        page.wait_for(&format!("{canvas}.width === 768 && 'soft' in {canvas}.dataset"), PATIENCE).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        picture(&page, &format!("small-{game}-375x667.png"));
+        page.resize(390, 844, 2, true).unwrap();
+        page.wait_for(&format!("{canvas}.width === 780 && !('soft' in {canvas}.dataset)"), PATIENCE).unwrap();
+        page.close().unwrap();
+    }
+}

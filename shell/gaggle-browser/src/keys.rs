@@ -1,0 +1,98 @@
+//! The keyboard between two displayed frames.
+
+/// Keys held at once, beyond which something is stuck.
+#[cfg(any(target_arch = "wasm32", test))]
+const KEYS_MAX: usize = 64;
+
+/// The keys of a page, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
+#[derive(Debug, Clone, Default)]
+pub struct Keys {
+    held: Vec<String>,
+    /// Those that went down since the last displayed frame.
+    pressed: Vec<String>,
+}
+
+impl Keys {
+    /// Whether a key is down, or was for a moment since the last displayed frame.
+    pub fn held(&self, code: &str) -> bool {
+        has(&self.held, code) || self.pressed(code)
+    }
+
+    /// Whether a key went down since the last displayed frame, even if it is up again.
+    pub fn pressed(&self, code: &str) -> bool {
+        has(&self.pressed, code)
+    }
+
+    /// A key is down. Keyboards repeat that while it is.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(crate) fn down(&mut self, code: String) {
+        if !has(&self.held, &code) && self.held.len() < KEYS_MAX {
+            if !has(&self.pressed, &code) && self.pressed.len() < KEYS_MAX {
+                self.pressed.push(code.clone());
+            }
+            self.held.push(code);
+        }
+    }
+
+    /// A key is up.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(crate) fn up(&mut self, code: &str) {
+        self.held.retain(|held| held != code);
+    }
+
+    /// The game has seen them: what was pressed is over.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(crate) fn seen(&mut self) {
+        self.pressed.clear();
+    }
+
+    /// The page does not hear the keyboard any more.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(crate) fn let_go(&mut self) {
+        self.held.clear();
+        self.pressed.clear();
+    }
+}
+
+fn has(keys: &[String], code: &str) -> bool {
+    keys.iter().any(|key| key == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_held_down_is_pressed_in_one_frame_only() {
+        let mut keys = Keys::default();
+        let mut frames = Vec::new();
+        for _ in 0..3 {
+            keys.down("Space".to_string());
+            frames.push((keys.pressed("Space"), keys.held("Space")));
+            keys.seen();
+        }
+        assert_eq!(frames, [(true, true), (false, true), (false, true)]);
+        keys.up("Space");
+        assert!(!keys.held("Space"));
+        keys.down("Space".to_string());
+        assert!(keys.pressed("Space"), "it was up in between");
+    }
+
+    #[test]
+    fn a_tap_between_two_frames_is_pressed_and_held_in_one() {
+        let mut keys = Keys::default();
+        keys.down("KeyA".to_string());
+        keys.up("KeyA");
+        assert!(keys.pressed("KeyA") && keys.held("KeyA"));
+        keys.seen();
+        assert!(!keys.pressed("KeyA") && !keys.held("KeyA"));
+    }
+
+    #[test]
+    fn keys_of_a_page_without_the_keyboard_are_up() {
+        let mut keys = Keys::default();
+        keys.down("KeyA".to_string());
+        keys.let_go();
+        assert!(!keys.pressed("KeyA") && !keys.held("KeyA"));
+    }
+}
