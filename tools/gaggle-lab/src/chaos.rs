@@ -7,6 +7,7 @@ mod company;
 mod machine;
 mod plan;
 mod presses;
+mod stranger;
 mod told;
 
 use std::sync::Mutex;
@@ -14,6 +15,7 @@ use std::time::Instant;
 
 use clap::{Args, value_parser};
 
+use crate::digest::{DigestOptions, Digests};
 use crate::runs::{MINUTES_MAX, SEEDS, THREADS_MAX, each_seed, parse_seeds, survive};
 
 use company::{Company, Shown};
@@ -41,6 +43,8 @@ pub(crate) struct Options {
     /// In every match it takes a majority to go on without somebody, not only where the seed says so
     #[arg(long)]
     majority: bool,
+    #[command(flatten)]
+    digest: DigestOptions,
 }
 
 impl Options {
@@ -83,6 +87,9 @@ struct Together {
     /// Matches in which a damaged state can be made good, and in which others go on whoever is lost.
     can_recover: u64,
     go_on: u64,
+    /// Matches that a peer with another build tried to join.
+    with_stranger: u64,
+    digests: Digests,
     /// By seed, why a match failed.
     failures: Vec<(u64, String)>,
 }
@@ -104,6 +111,8 @@ impl Together {
         self.with_lead_change += u64::from(shown.tally.lead_changes > 0);
         self.with_recovery += u64::from(shown.tally.recoveries > 0);
         self.stood_still += u64::from(shown.stood_still);
+        self.with_stranger += u64::from(shown.with_stranger);
+        self.sum.strangers_refused += shown.strangers_refused;
         // Where a majority was lost for good nothing happens any more.
         self.can_recover += u64::from(shown.can_recover && !shown.stood_still);
         self.go_on += u64::from(shown.goes_on && !shown.stood_still);
@@ -120,6 +129,11 @@ impl Together {
             ("rollbacks per machine and second", tally.rollbacks, self.sum.peer_seconds),
             ("joins a minute", self.sum.joins, went_on),
             ("leaves a minute", self.sum.leaves, went_on),
+            (
+                "refusals of another build, four a minute where one knocks",
+                self.sum.strangers_refused,
+                4 * self.with_stranger * minutes,
+            ),
         ];
         let in_many = [
             ("lead changes in half of the matches", self.with_lead_change * 2, self.go_on),
@@ -163,7 +177,7 @@ impl Together {
         } = &self.sum;
         format!(
             "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
-             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over, {} times somebody was away and came back; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
+             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over, {} times somebody was away and came back, {} refusals of another build; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
             self.matches,
             peer_seconds / 60,
             tally.frames,
@@ -182,6 +196,7 @@ impl Together {
             tally.recoveries_watching,
             tally.starts_over,
             tally.returns,
+            self.sum.strangers_refused,
             inputs_checked,
             tally.compared,
             healed_after,
@@ -204,7 +219,10 @@ fn play_all(options: &Options) -> Together {
         let outcome = play(&plan);
         let Ok(mut together) = together.lock() else { return };
         match outcome {
-            Ok(shown) => together.add(&shown),
+            Ok(shown) => {
+                together.add(&shown);
+                together.digests.insert(seed, shown.digest);
+            }
             Err(why) => {
                 let again = options.again(seed);
                 together.failures.push((seed, format!("{plan}\n{why}\nagain: {again}")));
@@ -218,12 +236,12 @@ fn play_all(options: &Options) -> Together {
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let (first, end) = options.seeds;
     if end == first + 1 {
-        println!("{}", options.plan(first));
+        eprintln!("{}", options.plan(first));
     } else {
         let (least, most) = MACHINES_DRAWN.into_inner();
         let peers = options.peers.map_or(format!("{least} to {most}"), |peers| peers.to_string());
         let majority = if options.majority { ", majority" } else { "" };
-        println!("seeds {first}..{end}: {peers} machines, {} min each{majority}", options.minutes);
+        eprintln!("seeds {first}..{end}: {peers} machines, {} min each{majority}", options.minutes);
     }
     let began = Instant::now();
     let together = play_all(options);
@@ -239,6 +257,9 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
             end - first,
             seeds.join(", ")
         ));
+    }
+    if let Some(digests) = options.digest.report("timeline", &together.digests) {
+        return digests;
     }
     match together.too_little(options.minutes) {
         Some(missing) => {
@@ -260,7 +281,14 @@ mod tests {
     impl Options {
         /// As if nothing but seeds had been given.
         fn of(seeds: (u64, u64)) -> Options {
-            Options { seeds, peers: None, minutes: 2, threads: None, majority: false }
+            Options {
+                seeds,
+                peers: None,
+                minutes: 2,
+                threads: None,
+                majority: false,
+                digest: DigestOptions::default(),
+            }
         }
     }
 

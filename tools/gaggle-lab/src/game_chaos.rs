@@ -8,6 +8,7 @@ use gaggle_link::sim::{Chance, Change, Conditions};
 use gaggle_replica::{Kind, Member, Player, Session};
 use millpond::{Boat, Ledger, Thing};
 
+use crate::digest::{DigestOptions, Digests, digest_of};
 use crate::drake_error::DrakePart;
 use crate::millpond_load::MillpondPart;
 use crate::runs::{SEEDS, parse_seeds, survive};
@@ -25,6 +26,8 @@ pub(crate) struct Options {
     /// Seconds of trouble in every run, in virtual time, 1 to 86400
     #[arg(long, default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400))]
     seconds: u32,
+    #[command(flatten)]
+    digest: DigestOptions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,6 +54,8 @@ struct Tally {
     compared: u64,
     updates: u64,
     slowest: u32,
+    /// Hash over packets sent and objects counted in the end; of one run alone.
+    digest: u64,
 }
 
 impl Tally {
@@ -261,6 +266,9 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
         }
         match known.iter().find(|other| **other != known[0]) {
             None => {
+                let counts = counted.iter().map(|(_, count)| *count as u64);
+                tally.digest =
+                    digest_of(&[company.world.log_hash()].into_iter().chain(counts).collect::<Vec<_>>());
                 tally.slowest = frame;
                 tally.compared = known[0].len() as u64;
                 tally.updates = sessions.iter().map(|session| session.stats().updates_sent).sum();
@@ -279,13 +287,17 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let mut sum = Tally::default();
     let mut failures = Vec::new();
+    let mut digests = Digests::default();
     for seed in options.seeds.0..options.seeds.1 {
         let ran = survive(|| match options.game {
             Game::Drake => run_one::<DrakePart>(seed, options.seconds),
             Game::Millpond => run_one::<MillpondPart>(seed, options.seconds),
         });
         match ran {
-            Ok(tally) => sum.add(&tally),
+            Ok(tally) => {
+                sum.add(&tally);
+                digests.insert(seed, tally.digest);
+            }
             Err(why) => failures.push(format!("seed {seed}: {why}")),
         }
     }
@@ -304,6 +316,13 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
     );
     if !failures.is_empty() {
         return Err(format!("{said}\n{}", failures.join("\n")));
+    }
+    let kind = match options.game {
+        Game::Drake => "drake",
+        Game::Millpond => "millpond",
+    };
+    if let Some(digests) = options.digest.report(kind, &digests) {
+        return digests;
     }
     match sum.too_little() {
         Some(missing) => Err(format!("{said}\n{missing}")),

@@ -12,6 +12,7 @@ mod chaos;
 mod contact_sheet;
 mod desync;
 mod difficulty;
+mod digest;
 mod drake_error;
 mod drake_picture;
 mod footage;

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use clap::{Args, value_parser};
 
+use crate::digest::{DigestOptions, Digests};
 use crate::runs::{MINUTES_MAX, SEEDS, each_seed, parse_seeds, survive};
 
 use group::{Group, Tally};
@@ -29,6 +30,8 @@ pub(crate) struct Options {
     /// Minutes of every run, in virtual time, 1 to 1440
     #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..=MINUTES_MAX))]
     minutes: u64,
+    #[command(flatten)]
+    digest: DigestOptions,
 }
 
 /// One run, whatever becomes of it.
@@ -42,6 +45,7 @@ fn run_one(plan: &Plan) -> Result<Tally, String> {
 struct Together {
     runs: u64,
     tally: Tally,
+    digests: Digests,
     failures: Vec<String>,
 }
 
@@ -91,7 +95,10 @@ fn run_all(options: &Options) -> Together {
         let Ok(mut together) = together.lock() else { return };
         together.runs += 1;
         match outcome {
-            Ok(tally) => together.tally.add(&tally),
+            Ok(tally) => {
+                together.tally.add(&tally);
+                together.digests.insert(seed, tally.digest);
+            }
             Err(why) => together.failures.push(format!("{plan}\n{why}\nagain: {}", plan.command())),
         }
     });
@@ -102,9 +109,9 @@ fn run_all(options: &Options) -> Together {
 pub(crate) fn run(options: &Options) -> Result<String, String> {
     let (first, end) = options.seeds;
     if end == first + 1 {
-        println!("{}", Plan::draw(first, options.peers, options.objects, options.minutes));
+        eprintln!("{}", Plan::draw(first, options.peers, options.objects, options.minutes));
     } else {
-        println!("seeds {first}..{end}, {} minutes each", options.minutes);
+        eprintln!("seeds {first}..{end}, {} minutes each", options.minutes);
     }
     let began = Instant::now();
     let together = run_all(options);
@@ -113,6 +120,9 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
         let all = together.failures.len();
         let some = together.failures[..all.min(5)].join("\n\n");
         return Err(format!("{some}\n\n{all} of {} runs failed, {seconds} s", end - first));
+    }
+    if let Some(digests) = options.digest.report("replica", &together.digests) {
+        return digests;
     }
     match together.too_little(options.minutes) {
         Some(missing) => {
@@ -131,7 +141,13 @@ mod tests {
 
     #[test]
     fn a_few_groups_survive_everything() {
-        let options = Options { seeds: (0, 8), peers: None, objects: None, minutes: 1 };
+        let options = Options {
+            seeds: (0, 8),
+            peers: None,
+            objects: None,
+            minutes: 1,
+            digest: DigestOptions::default(),
+        };
         let together = run_all(&options);
         assert!(together.failures.is_empty(), "{}", together.failures.join("\n\n"));
         assert_eq!(together.too_little(1), None, "{}", together.report());
@@ -139,7 +155,13 @@ mod tests {
 
     #[test]
     fn eight_machines_and_five_hundred_objects_survive_a_while() {
-        let options = Options { seeds: (100, 101), peers: Some(8), objects: Some(500), minutes: 3 };
+        let options = Options {
+            seeds: (100, 101),
+            peers: Some(8),
+            objects: Some(500),
+            minutes: 3,
+            digest: DigestOptions::default(),
+        };
         let together = run_all(&options);
         assert!(together.failures.is_empty(), "{}", together.failures.join("\n\n"));
         assert!(together.tally.compared >= 500 && together.tally.partitions > 0, "{}", together.report());

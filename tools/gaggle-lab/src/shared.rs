@@ -91,6 +91,10 @@ impl<P: Part> Company<P> {
                 while let Some(signal) = session.next_signal() {
                     part.signal(session, &signal);
                 }
+                // Bots ask for nothing.
+                while let Some(petition) = session.next_petition() {
+                    session.deny(petition);
+                }
             }
             // Everybody is called when a span begins, and that is once a frame.
             Micros::MAX

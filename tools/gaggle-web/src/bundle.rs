@@ -11,25 +11,65 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Says which step failed; cargo's own words went to the terminal.
 pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path) -> Result<(), String> {
     let built = build(workspace, package, &["--example", example])?;
-    make_glue(&built.join("examples").join(format!("{example}.wasm")), example, out)
+    make_glue(&built.join("examples").join(format!("{example}.wasm")), example, out, Panics::Report)
 }
 
-/// Builds the arcade and puts its whole page into `out`, packed: one module for every game, each loaded when it is wanted.
+/// Builds the arcade and puts its whole page into `out`, packed: one module for every game, each
+/// loaded when it is wanted. `base` is the address the page will have, as
+/// `https://play.example.org/`: the preview of a link in messengers shows a picture only with a
+/// full address. Empty leaves the address relative.
 ///
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
-pub fn bundle_arcade(workspace: &Path, out: &Path) -> Result<(), String> {
+pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str) -> Result<(), String> {
     let folder = workspace.join("shell/arcade");
     let built = build(workspace, "arcade", &["--bins"])?;
     let programs = std::fs::read_dir(folder.join("src/bin"));
     let programs = programs.map_err(|error| format!("{}: {error}", folder.display()))?;
     for program in programs.flatten() {
         let name = program.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        make_glue(&built.join(format!("{name}.wasm")), &name, out)?;
+        make_glue(&built.join(format!("{name}.wasm")), &name, out, Panics::Trap)?;
     }
-    let page = folder.join("page/index.html");
-    std::fs::copy(&page, out.join("index.html")).map_err(|error| format!("{}: {error}", page.display()))?;
+    copy_page(&folder.join("page"), out, base)?;
     crate::pack::pack(out)
+}
+
+/// Puts the files around the modules beside them. The page asks for modules by their version, so
+/// that browsers may keep them.
+fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let version = version_of(out).map_err(|error| failed(out, error))?;
+    for entry in std::fs::read_dir(from).map_err(|error| failed(from, error))?.flatten() {
+        let (path, to) = (entry.path(), out.join(entry.file_name()));
+        let mut bytes = std::fs::read(&path).map_err(|error| failed(&path, error))?;
+        if let Some(text) = str::from_utf8(&bytes).ok().filter(|_| path.extension() != Some("png".as_ref())) {
+            bytes = text
+                .replace("'VERSION'", &format!("'{version}'"))
+                .replace("BASEcard", &format!("{base}card"))
+                .into_bytes();
+        }
+        std::fs::write(&to, bytes).map_err(|error| failed(&to, error))?;
+    }
+    Ok(())
+}
+
+/// A number that is another one if any module or its glue is another.
+fn version_of(out: &Path) -> Result<String, std::io::Error> {
+    let is_module = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("arcade-") && (name.ends_with(".js") || name.ends_with(".wasm"))
+    };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(out)?.flatten().map(|entry| entry.path()).collect();
+    files.retain(is_module);
+    files.sort();
+    // FNV-1a: it need not withstand anybody, only differ.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in files {
+        for byte in std::fs::read(file)? {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    Ok(format!("{hash:016x}"))
 }
 
 /// Builds parts of a package for the browser; where its modules are.
@@ -48,17 +88,31 @@ fn build(workspace: &Path, package: &str, parts: &[&str]) -> Result<PathBuf, Str
     Ok(target.join(TARGET).join("page"))
 }
 
-fn make_glue(module: &Path, name: &str, out: &Path) -> Result<(), String> {
+/// What becomes of a panic in a page.
+#[derive(Clone, Copy, PartialEq)]
+enum Panics {
+    /// A trap without a message, for pages that set no panic hook.
+    Trap,
+    /// Whatever the program's panic hook does.
+    Report,
+}
+
+fn make_glue(module: &Path, name: &str, out: &Path, panics: Panics) -> Result<(), String> {
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
-    let made = bindgen
-        .input_path(module)
-        .web(true)
-        .and_then(|bindgen| bindgen.typescript(false).out_name(name).remove_name_section(true).generate(out));
+    let made = bindgen.input_path(module).web(true).and_then(|bindgen| {
+        let mut made =
+            bindgen.typescript(false).out_name(name).remove_name_section(true).generate_output()?;
+        if panics == Panics::Trap {
+            crate::panics::cut_panics(made.wasm_mut());
+        }
+        made.emit(out)
+    });
     made.map_err(|error| format!("the glue for {} cannot be made: {error:#}", module.display()))?;
     crate::shorten::shorten(out, name)
 }
 
-/// What a page's module is built with where the workspace does not say: small, and without the names of functions.
+/// What a page's module is built with where the workspace does not say: small, and without the
+/// names of functions.
 const PAGE_PROFILE: [&str; 6] = [
     r#"profile.page.inherits="release""#,
     r#"profile.page.opt-level="z""#,
@@ -68,30 +122,35 @@ const PAGE_PROFILE: [&str; 6] = [
     "profile.page.debug=false",
 ];
 
-/// A page around a module that makes its own canvas.
+/// A page around a module that makes its own canvas. Its style and its script are files of their
+/// own, so that servers may forbid any that are not.
 const PAGE: &str = r#"<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>NAME</title>
-<style>
-  body { margin: 0; height: 100vh; display: grid; place-items: center; background: #080a10; color: #ccd; font: 16px monospace; }
-  canvas { width: min(100vw, 177.78vh); image-rendering: pixelated; }
-</style>
+<link rel="stylesheet" href="page.css">
 </head>
 <body>
-<script type="module">
-  import init from './MODULE.js';
-  await init({ module_or_path: 'MODULE_bg.wasm' });
-  document.documentElement.dataset.ready = 'yes';
-</script>
+<script type="module" src="page.js"></script>
 </body>
 </html>
 "#;
 
-/// Builds the program in `folder`, which is anybody's crate, for the browser and puts a whole page into `out`: the module, the glue
-/// and `index.html`, its own if it has one.
+/// Its style.
+const STYLE: &str = "body { margin: 0; height: 100vh; display: grid; place-items: center; background: #080a10; \
+                     color: #ccd; font: 16px monospace; }\n\
+                     canvas { width: min(100vw, 177.78vh); image-rendering: pixelated; }\n";
+
+/// Its script.
+const SCRIPT: &str = "import init from './MODULE.js';
+await init({ module_or_path: 'MODULE_bg.wasm' });
+document.documentElement.dataset.ready = 'yes';
+";
+
+/// Builds the program in `folder`, which is any crate, for the browser and puts a whole page
+/// into `out`: the module, the glue and `index.html`, its own if it has one.
 ///
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
@@ -123,7 +182,7 @@ pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
     let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
     let module = target.join(TARGET).join("page").join(format!("{name}.wasm"));
     let glue = name.replace('-', "_");
-    make_glue(&module, &glue, out)?;
+    make_glue(&module, &glue, out, Panics::Report)?;
     match std::fs::copy(folder.join("index.html"), out.join("index.html")) {
         Ok(_) => Ok(()),
         Err(_) => write_page(&name, out),
@@ -135,8 +194,14 @@ pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
 /// # Errors
 /// If it cannot be written.
 pub fn write_page(name: &str, out: &Path) -> Result<(), String> {
-    let page = PAGE.replace("NAME", name).replace("MODULE", &name.replace('-', "_"));
-    std::fs::write(out.join("index.html"), page).map_err(|error| format!("{}: {error}", out.display()))
+    let script = SCRIPT.replace("MODULE", &name.replace('-', "_"));
+    for (file, text) in
+        [("index.html", PAGE.replace("NAME", name)), ("page.css", STYLE.to_string()), ("page.js", script)]
+    {
+        let path = out.join(file);
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// The program of the package a manifest is of.

@@ -60,17 +60,29 @@ impl Chromium {
         self.open_after("", url)
     }
 
-    /// Opens a page in which a script runs before anything of its own: for taking something away from it. It runs again
-    /// whenever the page is loaded.
+    /// Opens a page in which a script runs before anything of its own: for taking something away
+    /// from it. It runs again whenever the page is loaded.
     ///
     /// # Errors
     /// If the browser refuses.
     pub fn open_after(&self, script: &str, url: &str) -> Result<Page, String> {
+        self.open_in(true, script, url)
+    }
+
+    /// The same in a new tab of the window that was opened last, whose tab before is hidden then.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn open_tab(&self, script: &str, url: &str) -> Result<Page, String> {
+        self.open_in(false, script, url)
+    }
+
+    fn open_in(&self, new_window: bool, script: &str, url: &str) -> Result<Page, String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
         let created = devtools.call(
             None,
             "Target.createTarget",
-            &json!({ "url": "about:blank", "newWindow": true }),
+            &json!({ "url": "about:blank", "newWindow": new_window }),
         )?;
         let target = text(&created, "targetId")?;
         let attached =
@@ -131,7 +143,8 @@ fn start_program(program: &str, profile: &Path) -> Option<Child> {
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--remote-debugging-port=0", "--autoplay-policy=no-user-gesture-required"])
-        // Tests run in machines with little shared memory, and need loopback addresses as candidates.
+        // Tests run in machines with little shared memory, and need loopback addresses as
+        // candidates.
         .args(["--disable-dev-shm-usage", "--allow-loopback-in-peer-connection"])
         .arg("--disable-features=WebRtcHideLocalIpsWithMdns")
         .arg(format!("--user-data-dir={}", profile.display()))
@@ -222,6 +235,22 @@ impl Page {
         base64::engine::general_purpose::STANDARD.decode(data).map_err(|error| error.to_string())
     }
 
+    /// Goes to another address in the same tab.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn navigate(&self, url: &str) -> Result<(), String> {
+        self.call("Page.navigate", &json!({ "url": url })).map(drop)
+    }
+
+    /// Shows this tab of its window, and hides the one that was shown.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn to_front(&self) -> Result<(), String> {
+        self.call("Page.bringToFront", &json!({})).map(drop)
+    }
+
     /// Loads the page again.
     ///
     /// # Errors
@@ -230,8 +259,8 @@ impl Page {
         self.call("Page.reload", &json!({})).map(drop)
     }
 
-    /// Puts the tab to sleep as browsers do with tabs nobody looks at: it is hidden, and nothing in it runs until
-    /// [`Page::wake`].
+    /// Puts the tab to sleep as browsers do with tabs in the background: it is hidden, and nothing
+    /// in it runs until [`Page::wake`].
     ///
     /// # Errors
     /// If the browser refuses.
@@ -250,8 +279,8 @@ impl Page {
         self.call("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true })).map(drop)
     }
 
-    /// Stops the page where it is, as a computer does whose lid is closed: it is not told, and nothing in it runs until
-    /// [`Page::thaw`]. It must not be asked for anything meanwhile.
+    /// Stops the page where it is, as a computer does whose lid is closed: it is not told, and
+    /// nothing in it runs until [`Page::thaw`]. It must not be asked for anything meanwhile.
     ///
     /// # Errors
     /// If the browser refuses.
@@ -277,7 +306,8 @@ impl Page {
         devtools.call(None, "Target.closeTarget", &json!({ "targetId": self.target })).map(drop)
     }
 
-    /// Ends the page's process without a word. [`Page::reload`] brings the tab back, with what it had stored.
+    /// Ends the page's process without a word. [`Page::reload`] brings the tab back, with what it
+    /// had stored.
     ///
     /// # Errors
     /// If the browser is not there any more.

@@ -68,6 +68,9 @@ fn answer(mut stream: TcpStream, directory: &Path, texts: &BTreeMap<String, Stri
     let kind = match path.rsplit('.').next()? {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript",
+        "css" => "text/css",
+        "png" => "image/png",
+        "webmanifest" => "application/manifest+json",
         "wasm" => "application/wasm",
         _ => "application/octet-stream",
     };

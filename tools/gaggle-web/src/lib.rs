@@ -4,5 +4,7 @@ pub mod bundle;
 pub mod chromium;
 mod devtools;
 pub mod files;
+mod order;
 pub mod pack;
+mod panics;
 mod shorten;

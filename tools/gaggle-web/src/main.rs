@@ -1,5 +1,6 @@
-//! `gaggle-web arcade OUT` builds the arcade's page into a folder, for a server to serve; `gaggle-web program CRATE OUT` does the same
-//! with anybody's crate, `gaggle-web example PACKAGE NAME OUT` with an example of ours.
+//! `gaggle-web arcade OUT [ADDRESS]` builds the arcade's page into a folder, for a server to serve
+//! at that address; `gaggle-web program CRATE OUT` does the same with any crate, `gaggle-web
+//! example PACKAGE NAME OUT` with an example of ours.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,12 +11,13 @@ use gaggle_web::pack::pack;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["arcade", folder] => bundle_arcade(&workspace(), Path::new(folder)),
+        ["arcade", folder] => bundle_arcade(&workspace(), Path::new(folder), ""),
+        ["arcade", folder, base] => bundle_arcade(&workspace(), Path::new(folder), base),
         ["program", folder, out] => {
             bundle_program(Path::new(folder), Path::new(out)).and_then(|()| pack(Path::new(out)))
         }
         ["example", package, name, out] => example(package, name, Path::new(out)),
-        _ => Err("usage: gaggle-web arcade OUT, gaggle-web program CRATE OUT, or gaggle-web example PACKAGE NAME OUT"
+        _ => Err("usage: gaggle-web arcade OUT [ADDRESS], gaggle-web program CRATE OUT, or gaggle-web example PACKAGE NAME OUT"
             .to_string()),
     };
     match told {

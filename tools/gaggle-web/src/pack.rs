@@ -10,8 +10,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 /// What is worth packing; pictures are packed already.
-const ENDINGS: [&str; 6] = ["css", "html", "js", "json", "svg", "wasm"];
-/// Brotli's best: a tenth smaller than its next but one. It takes seconds, so what is packed already stays.
+const ENDINGS: [&str; 7] = ["css", "html", "js", "json", "svg", "wasm", "webmanifest"];
+/// Brotli's best: a tenth smaller than its next but one. It takes seconds, so what is packed
+/// already stays.
 const BROTLI_LEVEL: i32 = 11;
 
 /// Writes `NAME.br` and `NAME.gz` beside every file of `directory` that is worth it.
@@ -60,8 +61,8 @@ fn brotli(bytes: &[u8], is_module: bool) -> std::io::Result<Vec<u8>> {
     let mut params =
         BrotliEncoderParams { quality: BROTLI_LEVEL, lgwin: 22, ..BrotliEncoderParams::default() };
     if is_module {
-        // What follows a byte depends on its upper bits, as instructions do on their kind; and what is alike changes often. Found by
-        // trying.
+        // What follows a byte depends on its upper bits, as instructions do on their kind; and what
+        // is alike changes often. Found by trying.
         params.mode = BrotliEncoderMode::BROTLI_FORCE_MSB_PRIOR;
         params.lgblock = 17;
     }
@@ -76,7 +77,8 @@ fn unpacked(packed: &[u8]) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many bytes go over the wire for these files of `directory`, packed as well as a browser takes them.
+/// How many bytes go over the wire for these files of `directory`, packed as well as a browser
+/// takes them.
 ///
 /// # Errors
 /// If one cannot be read.
@@ -113,7 +115,8 @@ mod tests {
         assert!(!folder.join("b.png.gz").exists());
         let (packed, picture) = (read("a.wasm.br").len(), text.len());
         assert_eq!(wire_bytes(&folder, &["a.wasm", "b.png"]).expect("a size"), (packed + picture) as u64);
-        // Written once more with the same bytes it is not packed again, but a server still takes what is.
+        // Written once more with the same bytes it is not packed again, but a server still takes
+        // what is.
         std::fs::write(folder.join("a.wasm"), &text).expect("a file");
         pack(&folder).expect("packed");
         let modified = |name: &str| {

@@ -1,6 +1,7 @@
-//! Shortens what is written between a module and its glue. Names of imports and closures end in hashes that no packing makes
-//! smaller, and nobody reads them; glue is written for people, and a page loads it every time. Source files, and where in them
-//! something might go wrong, are nobody's business.
+//! Shortens what is written between a module and its glue. Names of imports and closures end in
+//! hashes that no packing makes smaller, and no reader needs them; glue is written for people, and
+//! a page loads it every time. Source files, and where in them something might go wrong, are no
+//! player's business.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,15 +13,25 @@ const IMPORTS: u8 = 2;
 const EXPORTS: u8 = 7;
 /// The section of a module that has its constants.
 const DATA: u8 = 11;
-/// How a segment of constants begins that is put to a fixed address: its kind, and the instruction with the address.
+/// How a segment of constants begins that is put to a fixed address: its kind, and the instruction
+/// with the address.
 const FIXED: [u8; 2] = [0, 0x41];
 /// The end of such an instruction.
 const END: u8 = 0x0b;
 /// A place in a source file: where its name is, how long it is, line and column, four bytes each.
 const PLACE_BYTES: usize = 16;
-/// How the names of source files begin, in a module. They say where a panic was, which nobody in a browser is told.
-const SOURCES: [&[u8]; 6] =
-    [b"/rustc/", b"/rust/deps/", b"/.cargo/registry/src/", b"core/gaggle", b"games/", b"shell/"];
+/// How the names of source files begin, in a module. They say where a panic was, which no page
+/// shows.
+const SOURCES: [&[u8]; 7] = [
+    b"/rustc/",
+    b"/rust/deps/",
+    b"/.cargo/registry/src/",
+    // Where the standard library's sources are installed, they are named instead of `/rustc/`.
+    b"/.rustup/toolchains/",
+    b"core/gaggle",
+    b"games/",
+    b"shell/",
+];
 /// What the names of closures have in them, in a module and in the glue.
 const CLOSURE: &str = "__closures__";
 /// Longer than any of them.
@@ -38,13 +49,15 @@ pub(crate) fn shorten(folder: &Path, name: &str) -> Result<(), String> {
     let bytes = std::fs::read(&module).map_err(failed)?;
     let text = std::fs::read_to_string(&glue).map_err(failed)?;
     let mut names = BTreeMap::new();
-    let bytes = shorten_module(&bytes, &mut names).ok_or_else(|| format!("{name} is no module"))?;
+    let bytes = crate::order::reorder(&bytes).and_then(|bytes| shorten_module(&bytes, &mut names));
+    let bytes = bytes.ok_or_else(|| format!("{name} is no module"))?;
     let text = shorten_glue(&text, &names)?;
     std::fs::write(module, bytes).map_err(failed)?;
     std::fs::write(glue, text).map_err(failed)
 }
 
-/// The module without custom sections and with short names for imports and closures, which go into `names`.
+/// The module without custom sections and with short names for imports and closures, which go into
+/// `names`.
 fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<Vec<u8>> {
     let (head, mut rest) = bytes.split_at_checked(8)?;
     let mut out = head.to_vec();
@@ -65,8 +78,8 @@ fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<
     Some(out)
 }
 
-/// Constants with blanks for the names of source files, and where those are: as long as before, so that everything stays
-/// where it is.
+/// Constants with blanks for the names of source files, and where those are: as long as before, so
+/// that everything stays where it is.
 fn blank_sources(section: &[u8]) -> (Vec<u8>, Vec<Range<usize>>) {
     let mut out = section.to_vec();
     let mut sources = Vec::new();
@@ -87,7 +100,8 @@ fn blank_sources(section: &[u8]) -> (Vec<u8>, Vec<Range<usize>>) {
     (out, sources)
 }
 
-/// Constants in which every place in a source file is the same: there are hundreds, and lines and columns do not pack.
+/// Constants in which every place in a source file is the same: there are hundreds, and lines and
+/// columns do not pack.
 fn blank_places((mut section, sources): (Vec<u8>, Vec<Range<usize>>)) -> Vec<u8> {
     let segments = segments(&section).unwrap_or_default();
     let address = |at: usize| {
@@ -115,8 +129,8 @@ fn blank_places((mut section, sources): (Vec<u8>, Vec<Range<usize>>)) -> Vec<u8>
     section
 }
 
-/// The segments of a section of constants: to which address each goes, and where in the section it is. None if any of them goes
-/// nowhere in particular.
+/// The segments of a section of constants: to which address each goes, and where in the section it
+/// is. None if any of them goes nowhere in particular.
 fn segments(section: &[u8]) -> Option<Vec<(u32, Range<usize>)>> {
     let mut reader = Reader(section);
     let mut segments = Vec::new();
@@ -271,12 +285,12 @@ mod tests {
 
     #[test]
     fn names_of_sources_are_blank_and_nothing_moves() {
-        let data = b"Lost.rs core/gaggle-kit/src/few.rs/rustc/00/library/core/src/cell.rsA word, games/ and more\x01/a.rs";
+        let data = b"Lost.rs core/gaggle-kit/src/few.rs/rustc/00/library/core/src/cell.rsA word, games/ and more\x01/a.rs\x02/.rustup/toolchains/1/src/b.rs";
         let (blank, sources) = blank_sources(data);
-        let (few, cell) = (" ".repeat(26), " ".repeat(34));
-        let expected = format!("Lost.rs {few}{cell}A word, games/ and more\x01/a.rs");
+        let (few, cell, other) = (" ".repeat(26), " ".repeat(34), " ".repeat(30));
+        let expected = format!("Lost.rs {few}{cell}A word, games/ and more\x01/a.rs\x02{other}");
         assert_eq!(String::from_utf8(blank), Ok(expected));
-        assert_eq!(sources, [8..34, 34..68]);
+        assert_eq!(sources, [8..34, 34..68, 98..128]);
     }
 
     #[test]

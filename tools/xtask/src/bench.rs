@@ -42,7 +42,7 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
 fn measure_in_a_browser() -> ExitCode {
     let mut cargo = workspace::cargo();
     cargo.args(["test", "--package", "arcade", "--test", "in_chromium", "numbers::", "--"]);
-    cargo.args(["three_native_machines", "--nocapture", "--test-threads", "1"]);
+    cargo.args(["three_native_machines", "--nocapture", "--include-ignored", "--test-threads", "1"]);
     cargo.env("GAGGLE_LONG", "1").env("GAGGLE_BENCH", "1");
     crate::hand_over(cargo.current_dir(workspace::root()))
 }

@@ -13,6 +13,7 @@ mod imports;
 mod needs;
 mod play;
 mod process;
+mod ratchet;
 mod settings;
 mod steps;
 mod test;
@@ -22,12 +23,13 @@ mod workspace;
 use std::process::{Command, ExitCode};
 
 /// The commands, with what a newcomer should know about each.
-pub(crate) const COMMANDS: [(&str, &str); 5] = [
+pub(crate) const COMMANDS: [(&str, &str); 6] = [
     ("test", "Check everything, the same way as before every change lands"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
     ("server", "Build the server with the arcade in it: one program to copy anywhere"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
     ("chaos", "Play whole matches on bad networks, one per seed"),
+    ("ratchet", "Record that fewer findings of the style checks are left"),
 ];
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Some((&"server", _)) => play::build_server(),
         Some((&"bench", rest)) => bench::command(rest),
         Some((&"chaos", rest)) => chaos::command(rest),
+        Some((&"ratchet", _)) => ratchet::command(),
         Some((unknown, _)) => refuse(&format!("There is no command `{unknown}`. See `cargo xtask`.")),
     }
 }
@@ -67,7 +70,7 @@ pub(crate) fn hand_over(program: &mut Command) -> ExitCode {
 fn help() {
     println!("The commands of this project:\n");
     for (name, about) in COMMANDS {
-        println!("  cargo xtask {name:<6} {about}");
+        println!("  cargo xtask {name:<7} {about}");
     }
     println!("\nSteps of `cargo xtask test`, all of them unless you name some:\n");
     for step in steps::all(&workspace::root()) {

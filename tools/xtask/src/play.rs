@@ -117,7 +117,8 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     let address = IpAddr::from(if is_lan { [0, 0, 0, 0] } else { [127, 0, 0, 1] });
     let port = if TcpListener::bind((address, PORT)).is_ok() { PORT } else { 0 };
     let mut server = server(root, &["--quiet"]);
-    server.args(["--log", "warn", "--files"]).arg(page).arg("--data").arg(data);
+    // At home all players are of one network, and none of them is a stranger.
+    server.args(["--log", "warn", "--results", "claimed", "--files"]).arg(page).arg("--data").arg(data);
     server.arg("--listen").arg(SocketAddr::new(address, port).to_string()).args(settings);
     match is_lan {
         true => println!(

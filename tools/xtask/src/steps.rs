@@ -73,6 +73,7 @@ fn bench(context: &mut Context) -> Result<String, Failure> {
     needs::component(context, "clippy", "clippy")?;
     let mut command = context.cargo(&["clippy", "--all-targets", "--keep-going", "--", "-D", "warnings"]);
     command.current_dir(context.root.join("bench"));
+    command.env("CARGO_TARGET_DIR", &context.workspace.target);
     context.check(command, "there are warnings or errors")?;
     suite::run_in(context, "bench", &[])
 }

@@ -3,16 +3,22 @@
 //! Every check is a function from what was read to a list of findings; reading files and asking
 //! cargo happens outside, so each check is tested on a project made up for it.
 
+mod comments;
 mod documents;
 mod layers;
 mod leftovers;
+mod parts;
+mod ratchet;
 mod readme;
 mod shape;
+mod test_names;
 mod tree;
 mod vectors;
+mod words;
 
 use std::fmt;
 
+pub(crate) use ratchet::{PATH as RATCHET_PATH, Ratchet};
 pub(crate) use tree::Tree;
 
 use crate::workspace::Workspace;
@@ -56,10 +62,28 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
         vectors::check(tree),
         shape::check(tree),
         leftovers::check(tree),
+        check_ratchet(tree),
     ]
     .concat();
     findings.sort();
     findings
+}
+
+/// Findings of the checks whose counts may only fall.
+pub(crate) fn counted(tree: &Tree) -> Vec<(&'static str, Vec<Finding>)> {
+    vec![
+        ("comments", comments::check(tree)),
+        ("parts", parts::check(tree)),
+        ("tests", test_names::check(tree)),
+        ("words", words::check(tree)),
+    ]
+}
+
+fn check_ratchet(tree: &Tree) -> Vec<Finding> {
+    match Ratchet::parse(tree.text(RATCHET_PATH).unwrap_or_default()) {
+        Ok(recorded) => ratchet::check(&recorded, &counted(tree)),
+        Err(error) => vec![Finding::of_file(RATCHET_PATH, error)],
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
-use gaggle::{Online, OnlineConfig, Room, RoomConfig, Stage, Wish};
-use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
+use gaggle::{OnlineConfig, Room, RoomConfig, Stage, Wish};
+use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -17,7 +17,7 @@ pub(super) struct Flyer {
     clock: Clock,
     came: Instant,
     seed: u64,
-    room: Room<Gander, Online<LobbySocket>>,
+    room: Room<Gander, NativePlatform>,
     /// Whoever flies the seat the room gave us.
     bot: Option<Bot>,
     told: Told,
@@ -38,7 +38,7 @@ impl Flyer {
         }
         config.client.name = Some(format!("Auk {number}"));
         let outside =
-            online_with(&options.server, OnlineConfig { only: options.path, ..OnlineConfig::default() });
+            online_with(&options.server, OnlineConfig { only_path: options.path, ..OnlineConfig::default() });
         let outside = outside.map_err(|error| error.to_string())?;
         let clock = Clock::start();
         let game = Gander::new(Setup::default(), seed);

@@ -5,8 +5,8 @@ use std::time::Instant;
 use arcade::cabinets::drake::Brawl;
 use arcade::cabinets::millpond::Shore;
 use drake::net::Coop;
-use gaggle::{Online, OnlineConfig, SharedConfig, SharedRoom, Stage, Wish, World};
-use gaggle_native::{Clock, LobbySocket, online_with, random_seed};
+use gaggle::{OnlineConfig, SharedConfig, SharedRoom, Stage, Wish, World};
+use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
 use millpond::net::Mill;
 
 use super::tally::Told;
@@ -73,7 +73,7 @@ pub(super) struct Shared<H: Hands> {
     clock: Clock,
     came: Instant,
     seed: u64,
-    room: SharedRoom<H::World, Online<LobbySocket>>,
+    room: SharedRoom<H::World, NativePlatform>,
     /// Whoever plays, and in which seat.
     hands: (usize, H),
     told: Told,
@@ -92,7 +92,8 @@ impl<H: Hands> Shared<H> {
             config.seats = options.players as u8;
         }
         let only = options.path;
-        let outside = online_with(&options.server, OnlineConfig { only, ..OnlineConfig::default() });
+        let outside =
+            online_with(&options.server, OnlineConfig { only_path: only, ..OnlineConfig::default() });
         let outside = outside.map_err(|error| error.to_string())?;
         let clock = Clock::start();
         let room = SharedRoom::open(clock.now(), config, outside, H::world(seed), seed);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use gaggle_kit::{Frame, Slot, SlotSet};
+use gaggle_kit::{ByteSink, Frame, Slot, SlotSet, StateHasher};
 use gaggle_timeline::Inputs;
 
 use super::broth::{Broth, Press, SLOTS};
@@ -48,6 +48,16 @@ impl Chronicle {
 
     pub(super) fn frame(&self, place: Place) -> Frame {
         self.at(place).map_or(Frame::START, |confirmed| confirmed.frame)
+    }
+
+    /// Hash over every confirmed state, in the order in which they were confirmed.
+    pub(super) fn hash(&self) -> u64 {
+        let mut hasher = StateHasher::new();
+        for confirmed in &self.all {
+            hasher.put(&confirmed.frame.number().to_le_bytes());
+            hasher.put(&confirmed.digest.to_le_bytes());
+        }
+        hasher.finish()
     }
 
     /// The digest of a straight run at a place.

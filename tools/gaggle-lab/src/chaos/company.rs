@@ -7,10 +7,13 @@ use gaggle_kit::{Frame, Micros, Prng, SlotSet, state_hash};
 use gaggle_link::sim::{Change, Conditions, World};
 use gaggle_timeline::{Incarnation, MatchId, Session, SessionConfig, StreamId};
 
+use crate::digest::digest_of;
+
 use super::broth::{self, Broth, Press};
 use super::chronicle::Place;
 use super::machine::{Books, Machine, Tally};
 use super::plan::{Fault, MACHINES_TO_RECOVER, Plan};
+use super::stranger::Stranger;
 
 /// How finely time passes.
 const STEP: Micros = Micros::from_millis(2);
@@ -49,6 +52,11 @@ pub(super) struct Shown {
     pub(super) goes_on: bool,
     /// A majority was lost for good, so nobody could go on.
     pub(super) stood_still: bool,
+    /// A peer with another build tried to join, and how often it was refused.
+    pub(super) with_stranger: bool,
+    pub(super) strangers_refused: u64,
+    /// Hash over packets sent and confirmed states.
+    pub(super) digest: u64,
 }
 
 pub(super) struct Company {
@@ -75,11 +83,12 @@ pub(super) struct Company {
     damaged_until: Micros,
     /// Until then somebody may be given a wrong state.
     wrong_until: Micros,
+    stranger: Option<Stranger>,
 }
 
 impl Company {
     pub(super) fn new(plan: Plan) -> Company {
-        let net = World::unconnected(plan.all(), plan.seed);
+        let net = World::unconnected(plan.places(), plan.seed);
         let mut rng = Prng::stream(plan.seed, 2);
         net.everywhere(plan.weather(&mut rng, false));
         let mut company = Company {
@@ -101,8 +110,10 @@ impl Company {
             ending: false,
             damaged_until: Micros::ZERO,
             wrong_until: Micros::ZERO,
+            stranger: plan.stranger.then(|| Stranger::new(plan.all(), plan.seed)),
             plan,
         };
+        company.books.stranger = company.stranger.as_ref().map(|stranger| stranger.id(&company.net));
         for index in 0..company.plan.all() {
             let ppm = company.plan.drift_ppm * (index as i32 % 3 - 1);
             company.net.apply(&Change::Drift { peer: index, ppm });
@@ -219,6 +230,9 @@ impl Company {
             can_recover: self.plan.machines >= MACHINES_TO_RECOVER,
             goes_on: !self.plan.majority || self.plan.machines > 2,
             stood_still,
+            with_stranger: self.plan.stranger,
+            strangers_refused: self.stranger.as_ref().map_or(0, |stranger| stranger.refused),
+            digest: digest_of(&[self.net.log_hash(), self.books.chronicle.hash()]),
         })
     }
 
@@ -240,6 +254,11 @@ impl Company {
             self.books.damaged = self.net.now() < self.wrong_until;
             for index in 0..self.machines.len() {
                 self.step(index)?;
+            }
+            if let Some(stranger) = &mut self.stranger {
+                let on: Vec<usize> =
+                    (0..self.machines.len()).filter(|index| self.machines[*index].on).collect();
+                stranger.step(&self.net, &self.plan.config(), &on)?;
             }
         }
         Ok(())

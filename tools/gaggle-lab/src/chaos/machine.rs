@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use gaggle_kit::{Frame, Micros, PeerId, Prng, State, state_hash};
 use gaggle_link::sim::SimCarrier;
 use gaggle_link::{Link, LinkConfig};
-use gaggle_timeline::{Event, Exchange, Inputs, Pace, Row, Session, StreamId, Tick, Timeline};
+use gaggle_timeline::{Event, Exchange, Inputs, Pace, Refusal, Row, Session, StreamId, Tick, Timeline};
 
 use super::broth::{self, Broth, Press};
 use super::chronicle::{self, Chronicle, Place, Seating};
@@ -67,6 +67,8 @@ pub(super) struct Books {
     pub(super) damaged: bool,
     /// Those of them with two players.
     pub(super) joins_of_two: BTreeSet<(PeerId, Frame)>,
+    /// A peer with another build.
+    pub(super) stranger: Option<PeerId>,
 }
 
 pub(super) struct Machine {
@@ -275,6 +277,7 @@ impl Machine {
                     self.tally.yields += u64::from(*ours_lost);
                 }
                 Event::Desync { .. } => self.tally.desyncs += 1,
+                Event::Refused { peer, reason: Refusal::Shape { .. } } if Some(*peer) == books.stranger => {}
                 // Nobody here breaks any rule.
                 Event::Fault { .. }
                 | Event::Refused { .. }

@@ -35,6 +35,8 @@ pub(super) struct Plan {
     pub(super) drift_ppm: i32,
     /// Mean time between two faults.
     pub(super) calm: Micros,
+    /// Somebody with another build of the game knocks at every machine.
+    pub(super) stranger: bool,
 }
 
 /// Something that happens to a match.
@@ -65,6 +67,11 @@ pub(super) enum Fault {
 pub(super) const MACHINES: RangeInclusive<i64> = 2..=8;
 /// So many play if nobody says how many.
 pub(super) const MACHINES_DRAWN: RangeInclusive<u8> = 3..=6;
+/// In one of so many matches somebody with another build knocks.
+const STRANGER_IN: u32 = 4;
+/// In one of so many the state is large: half of that many bytes can be packed.
+const LARGE_IN: u32 = 50;
+const LARGE_BYTES: usize = 4 << 20;
 /// Who only watches, at most.
 const WATCHERS_MAX: usize = 3;
 
@@ -88,6 +95,10 @@ impl Plan {
         let drawn = least + rng.below(u32::from(most - least) + 1) as u8;
         let machines = usize::from(machines.unwrap_or(drawn));
         let mut company = Prng::stream(seed, 3);
+        // Drawn apart, so that the matches before it are what they were.
+        let mut oddity = Prng::stream(seed, 4);
+        let (stranger, large) = (oddity.below(STRANGER_IN) == 0, oddity.below(LARGE_IN) == 0);
+        let usual_bytes = |rng: &mut Prng| [64, 1_000, 20_000, 100_000][rng.below(4) as usize];
         Plan {
             seed,
             machines,
@@ -99,10 +110,14 @@ impl Plan {
             loss_per_mille: [0, 0, 10, 30, 80][rng.below(5) as usize],
             bursts: rng.below(3) == 0,
             window_frames: [8, 8, 8, 6, 12][rng.below(5) as usize],
-            state_bytes: [64, 1_000, 20_000, 100_000][rng.below(4) as usize],
+            state_bytes: match (usual_bytes(&mut rng), large) {
+                (_, true) => LARGE_BYTES,
+                (usual, false) => usual,
+            },
             majority: rng.below(8) == 0,
             drift_ppm: rng.below(401) as i32 - 200,
             calm: Micros::from_millis(2_500 + u64::from(rng.below(4_000))),
+            stranger,
         }
     }
 
@@ -138,6 +153,11 @@ impl Plan {
         }
     }
 
+    /// Places on the network.
+    pub(super) fn places(&self) -> usize {
+        self.all() + usize::from(self.stranger)
+    }
+
     /// Machines of both kinds.
     pub(super) fn all(&self) -> usize {
         self.machines + self.watchers
@@ -160,7 +180,7 @@ impl fmt::Display for Plan {
         write!(
             f,
             "seed {}: {} machines ({} players), {} watch, {} min, latency {} ms, jitter {} ms, loss {} ‰{}, window {}, state {} bytes, drift {} ppm, \
-             a fault every {}{}",
+             a fault every {}{}{}",
             self.seed,
             self.machines,
             self.players.iter().sum::<usize>(),
@@ -175,6 +195,7 @@ impl fmt::Display for Plan {
             self.drift_ppm,
             self.calm,
             if self.majority { ", majority" } else { "" },
+            if self.stranger { ", somebody with another build" } else { "" },
         )
     }
 }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use gaggle_kit::{Micros, Prng, State};
+use gaggle_kit::{ByteSink, Micros, Prng, State, StateHasher};
 use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
 use gaggle_link::{Link, LinkConfig};
 use gaggle_replica::{
     Entry, Event, Exchange, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig, Writer,
 };
+
+use crate::digest::digest_of;
 
 use super::plan::Plan;
 
@@ -53,6 +55,8 @@ pub(super) struct Tally {
     pub(super) bytes: u64,
     pub(super) compared: u64,
     pub(super) slowest: Micros,
+    /// Hash over packets sent and the objects known in the end; of one run alone.
+    pub(super) digest: u64,
 }
 
 impl Tally {
@@ -181,6 +185,7 @@ impl Group {
                     self.tally.compared += compared;
                     self.tally.slowest = self.world.now().since(healed_at).since(Micros::from_secs(5));
                     (0..self.plan.peers).for_each(|index| self.count(index));
+                    self.tally.digest = digest_of(&[self.world.log_hash(), self.known_hash()]);
                     return Ok(self.tally);
                 }
                 Err(why) => difference = why,
@@ -269,6 +274,21 @@ impl Group {
             }
             now + FRAME
         });
+    }
+
+    /// Hash over the objects every machine knows.
+    fn known_hash(&self) -> u64 {
+        let mut hasher = StateHasher::new();
+        for machine in self.machines.iter().flatten() {
+            for (_, thing) in machine.session.objects::<Thing>() {
+                for axis in thing.place.iter().chain(&thing.velocity) {
+                    hasher.put(&axis.to_bits().to_le_bytes());
+                }
+                hasher.put(&thing.count.to_le_bytes());
+                hasher.put(&[thing.paint]);
+            }
+        }
+        hasher.finish()
     }
 
     /// All machines know the same, objects and values; how many objects that is.

@@ -28,9 +28,20 @@ pub(super) fn run_optimised(context: &mut Context) -> Result<String, Failure> {
 /// Runs the tests of the workspace in a folder.
 pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Result<String, Failure> {
     let command = context.cargo(&[&["test", "--no-fail-fast"], flags].concat());
-    let ended = context.run(prepared(command, &context.root.join(folder), flags))?;
+    let mut ended =
+        context.run(prepared(command, &context.root.join(folder), &context.workspace.target, flags))?;
+    let mut skipped = skipped(&ended.lines);
+    if ended.success && is_long(flags) && !skipped.is_empty() {
+        // By themselves and without doctests, some of which are never to be compiled.
+        let command =
+            context.cargo(&[&["test", "--no-fail-fast"], flags, &["--tests", "--", "--ignored"]].concat());
+        let long =
+            context.run(prepared(command, &context.root.join(folder), &context.workspace.target, flags))?;
+        (ended.success, skipped) = (long.success, String::new());
+        ended.lines.extend(long.lines);
+    }
     let passed = excerpt::passed_tests(&ended.lines);
-    let not_tried = not_tried(&ended.lines);
+    let not_tried = not_tried(&ended.lines) + &skipped;
     if ended.success && passed > 0 {
         return Ok(counted(passed, "test", "tests") + &not_tried);
     }
@@ -64,10 +75,22 @@ fn not_tried(lines: &[String]) -> String {
     said.iter().map(|what| format!("; not tried: {what}")).collect()
 }
 
+/// Tests that are too long for this step: they say so by the reason they are ignored for, and count as neither passed nor failed.
+fn skipped(lines: &[String]) -> String {
+    match lines.iter().filter(|line| line.contains("... ignored, long: ")).count() {
+        0 => String::new(),
+        count => {
+            format!("; {} skipped, which step `release` runs", counted(count, "long test", "long tests"))
+        }
+    }
+}
+
 /// How tests run, the first time and the second.
-fn prepared(mut command: Command, folder: &Path, flags: &[&str]) -> Command {
+fn prepared(mut command: Command, folder: &Path, target: &Path, flags: &[&str]) -> Command {
     // The line that failed is what one needs first; who wants the whole stack runs that test alone.
     command.current_dir(folder).env("RUST_BACKTRACE", "0");
+    // A second workspace needs much of what the first one has built, C libraries among it.
+    command.env("CARGO_TARGET_DIR", target);
     if is_long(flags) {
         command.env("GAGGLE_LONG", "1");
     }
@@ -98,9 +121,11 @@ fn all_pass_alone(
     context.keep_log()?;
     for test in failed {
         let line = again(&in_workspace(test), flags);
-        let arguments: Vec<_> = line.split_whitespace().skip(1).chain(["--", "--exact"]).collect();
+        let arguments: Vec<_> =
+            line.split_whitespace().skip(1).chain(["--", "--exact", "--include-ignored"]).collect();
         let command = context.cargo(&arguments);
-        let ended = context.run(prepared(command, &context.root.join(folder), flags))?;
+        let ended =
+            context.run(prepared(command, &context.root.join(folder), &context.workspace.target, flags))?;
         if !ended.success || excerpt::passed_tests(&ended.lines) == 0 {
             return Ok(false);
         }
@@ -193,7 +218,7 @@ mod tests {
     #[test]
     fn a_second_try_is_as_long_as_the_first() {
         let long = |flags: &[&str]| {
-            let command = prepared(Command::new("cargo"), Path::new("."), flags);
+            let command = prepared(Command::new("cargo"), Path::new("."), Path::new("target"), flags);
             command.get_envs().any(|(name, value)| name == "GAGGLE_LONG" && value.is_some())
         };
         assert!(long(&["--workspace", "--release"]));
@@ -214,6 +239,14 @@ mod tests {
             ["test a ... ok", "not tried: routers: not root", "test b ... not tried: routers: not root", ""];
         assert_eq!(not_tried(&lines.map(String::from)), "; not tried: routers: not root");
         assert_eq!(not_tried(&[]), "");
+    }
+
+    #[test]
+    fn long_tests_are_counted_as_skipped() {
+        let lines =
+            ["test a ... ok", "test b ... ignored, long: GAGGLE_LONG=1", "test c - (line 3) ... ignored"];
+        assert_eq!(skipped(&lines.map(String::from)), "; 1 long test skipped, which step `release` runs");
+        assert_eq!(skipped(&["test a ... ok".to_string()]), "");
     }
 
     #[test]

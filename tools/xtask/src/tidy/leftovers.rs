@@ -23,7 +23,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             for (head, tail, instead) in IN_CODE {
                 let word = format!("{head}{tail}");
                 let text = if word.contains(' ') { kind.prose(line) } else { kind.text(line) };
-                if contains_word(&text, &word) {
+                // A test that takes minutes says so: step `release` runs it, and the others count it as skipped.
+                let is_long = text.contains(&format!("{word} = \"long: "));
+                if !is_long && contains_word(&text, &word) {
                     findings.push(Finding::at(&file.path, number, format!("`{word}`: {instead}")));
                 }
             }
@@ -106,6 +108,8 @@ mod tests {
     fn words_and_loops_that_look_alike_are_left_alone() {
         assert_eq!(findings("a.rs", "for now in [1, 2] { wake(now); } // each moment"), [""; 0]);
         assert_eq!(findings("a.rs", "let METHODOLOGY = \"TODOS_LOS_DIAS\"; // for nowhere"), [""; 0]);
+        let long = format!("#[ig{} = \"long: minutes\"]", "nore");
+        assert_eq!(findings("a.rs", &long), [""; 0]);
         let quoted = format!("We never write `{}{}`.", "TO", "DO");
         assert_eq!(findings("STYLE.md", &quoted), [""; 0]);
     }

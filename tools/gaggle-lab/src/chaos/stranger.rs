@@ -1,0 +1,83 @@
+//! Somebody with another build of the game, who knocks at every machine again and again: refused by all, in nobody's way.
+
+use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_link::sim::{Change, World};
+use gaggle_link::{Link, LinkConfig};
+use gaggle_timeline::{Event, Exchange, Incarnation, Pace, Refusal, Session, SessionConfig, Timeline};
+
+use super::broth::{Broth, Press};
+
+/// So often it is started anew and knocks again.
+const KNOCK_INTERVAL: Micros = Micros::from_secs(7);
+
+/// A machine with another build.
+pub(super) struct Stranger {
+    /// Its place on the network.
+    index: usize,
+    rng: Prng,
+    knocks: Option<Knocks>,
+    next_knock: Micros,
+    /// How often it was refused.
+    pub(super) refused: u64,
+}
+
+/// One of its starts.
+struct Knocks {
+    timeline: Timeline<Broth>,
+    exchange: Exchange,
+    link: Link<gaggle_link::sim::SimCarrier>,
+    pace: Pace,
+}
+
+impl Stranger {
+    pub(super) fn new(index: usize, seed: u64) -> Stranger {
+        let next_knock = KNOCK_INTERVAL;
+        Stranger { index, rng: Prng::stream(seed, 5), knocks: None, next_knock, refused: 0 }
+    }
+
+    pub(super) fn id(&self, net: &World) -> PeerId {
+        net.id(self.index)
+    }
+
+    /// Runs whatever is due. `on` are the machines there are.
+    pub(super) fn step(&mut self, net: &World, config: &SessionConfig, on: &[usize]) -> Result<(), String> {
+        if net.now() >= self.next_knock {
+            self.next_knock = net.now() + KNOCK_INTERVAL;
+            self.knock(net, config, on);
+        }
+        let Some(knocks) = &mut self.knocks else { return Ok(()) };
+        let now = net.local_now(self.index);
+        let due = knocks.pace.ticks_due(now, knocks.timeline.session().speed_ppm());
+        for _ in 0..due {
+            knocks.exchange.receive(now, &mut knocks.link, knocks.timeline.session_mut());
+            knocks.timeline.tick(now);
+            knocks.exchange.send(now, &mut knocks.link, knocks.timeline.session_mut());
+        }
+        while let Some(event) = knocks.timeline.session_mut().next_event() {
+            match event {
+                Event::Refused { reason: Refusal::Shape { .. }, .. } => self.refused += 1,
+                Event::Synchronizing { .. } => {}
+                other => return Err(format!("somebody with another build is told {other:?}")),
+            }
+        }
+        let is_in = knocks.timeline.session().is_running();
+        if is_in { Err("somebody with another build is in the match".to_owned()) } else { Ok(()) }
+    }
+
+    fn knock(&mut self, net: &World, config: &SessionConfig, on: &[usize]) {
+        let name = Incarnation(self.rng.next_u32());
+        let session: Session<Press> =
+            Session::join(config.clone(), net.id(self.index), 1, name).expect("sound settings");
+        let mut timeline = Timeline::new(session, Broth::of(64));
+        timeline.session_mut().set_shape(7);
+        let now = net.local_now(self.index);
+        let carrier = net.restarted_carrier(self.index);
+        let link = Link::new(carrier, LinkConfig::default(), self.rng.next_u64());
+        let pace = Pace::new(config.frames_per_second, now);
+        self.knocks = Some(Knocks { timeline, exchange: Exchange::default(), link, pace });
+        for other in on {
+            net.apply(&Change::Disconnect(*other, self.index));
+            net.apply(&Change::Connect(*other, self.index));
+        }
+    }
+}

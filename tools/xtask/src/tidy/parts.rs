@@ -1,0 +1,163 @@
+//! Parts: structs with few fields, types written in few files, files of one concept.
+//!
+//! Absent: which parts there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Finding;
+use super::tree::{File, Tree};
+
+/// Fields of a struct; settings, counters and wire records have as many as they need.
+const FIELDS_MAX: usize = 20;
+/// Files with `impl` blocks of one type.
+const IMPL_FILES_MAX: usize = 3;
+/// Lines of a file before its tests.
+const LINES_MAX: usize = 500;
+/// Endings of type names that may have many fields.
+const EXEMPT: [&str; 4] = ["Config", "Stats", "Options", "Rules"];
+
+/// Structs with too many fields, types spread over too many files, files that are too long.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let sources: Vec<&File> = tree.ending(".rs").filter(|file| file.path.contains("/src/")).collect();
+    let mut findings: Vec<Finding> = sources.iter().flat_map(|file| wide_structs(file)).collect();
+    findings.extend(sources.iter().filter_map(|file| long_file(file)));
+    findings.extend(spread_types(&sources));
+    findings
+}
+
+/// The lines before the tests of a file.
+fn code(file: &File) -> impl Iterator<Item = (usize, &str)> {
+    file.lines().take_while(|(_, line)| !line.starts_with("mod tests {"))
+}
+
+fn wide_structs(file: &File) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut open: Option<(usize, String, usize)> = None;
+    for (number, line) in code(file) {
+        if let Some((at, name, fields)) = &mut open {
+            if line.starts_with('}') {
+                if *fields > FIELDS_MAX {
+                    let message = format!(
+                        "`{name}` has {fields} fields, at most {FIELDS_MAX}: find the parts it is made of"
+                    );
+                    findings.push(Finding::at(&file.path, *at, message));
+                }
+                open = None;
+            } else if is_field(line) {
+                *fields += 1;
+            }
+        } else if let Some(name) = struct_name(line)
+            && !EXEMPT.iter().any(|ending| name.ends_with(ending))
+        {
+            open = Some((number, name.to_string(), 0));
+        }
+    }
+    findings
+}
+
+/// The name of a struct with named fields that begins at the left margin.
+fn struct_name(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub(crate) ").or(line.strip_prefix("pub(super) ")).unwrap_or(line);
+    let line = line.strip_prefix("pub ").unwrap_or(line);
+    let rest = line.strip_prefix("struct ")?;
+    rest.ends_with('{').then(|| rest.split(['<', ' ', '{']).next()).flatten()
+}
+
+/// Fields stand one level in, as rustfmt puts them.
+fn is_field(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("    ") else { return false };
+    !rest.starts_with([' ', '/', '#', '}']) && rest.contains(':')
+}
+
+fn long_file(file: &File) -> Option<Finding> {
+    // The attribute above the tests is not counted.
+    let lines = code(file).filter(|(_, line)| *line != "#[cfg(test)]").count();
+    let message = format!("{lines} lines without tests, at most {LINES_MAX}");
+    (lines > LINES_MAX).then(|| Finding::of_file(&file.path, message))
+}
+
+fn spread_types(sources: &[&File]) -> Vec<Finding> {
+    let mut files: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for file in sources {
+        let krate = file.path.split("/src/").next().unwrap_or_default();
+        for name in code(file).filter_map(|(_, line)| implemented(line)) {
+            files.entry((krate, name)).or_default().insert(&file.path);
+        }
+    }
+    let spread = files.into_iter().filter(|(_, files)| files.len() > IMPL_FILES_MAX);
+    spread
+        .map(|((krate, name), files)| {
+            let message =
+                format!("`{name}` has `impl` blocks in {} files, at most {IMPL_FILES_MAX}", files.len());
+            Finding::of_file(&format!("{krate}/src"), message)
+        })
+        .collect()
+}
+
+/// The type of an inherent `impl` block at the left margin.
+fn implemented(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("impl")?;
+    if rest.contains(" for ") {
+        return None;
+    }
+    let rest = match rest.strip_prefix('<') {
+        // Bounds may hold further brackets: the list ends where they are balanced.
+        Some(list) => {
+            let (mut depth, mut before) = (1, ' ');
+            let end = list.find(|letter| {
+                depth += match (before, letter) {
+                    (_, '<') => 1,
+                    ('-', '>') => 0,
+                    (_, '>') => -1,
+                    _ => 0,
+                };
+                before = letter;
+                depth == 0
+            })?;
+            &list[end + 1..]
+        }
+        None => rest,
+    };
+    rest.trim_start().split(['<', ' ', '{']).next().filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::texts;
+    use super::*;
+
+    #[test]
+    fn struct_with_too_many_fields_is_found_unless_it_is_settings() {
+        let fields: String =
+            (0..=FIELDS_MAX).map(|nth| format!("    /// Doc: of it.\n    pub a{nth}: u8,\n")).collect();
+        let of = |head: &str| {
+            texts(&check(&Tree::of(&[("core/a/src/lib.rs", &format!("{head} {{\n{fields}}}\n"))])))
+        };
+        assert_eq!(of("pub struct Session<I>").len(), 1);
+        assert_eq!(of("pub struct SessionConfig").len(), 0);
+    }
+
+    #[test]
+    fn type_in_too_many_files_is_found_and_trait_impls_do_not_count() {
+        let texts_of = |line: &str| {
+            let files = ["a", "b", "c", "d"].map(|name| (format!("core/a/src/{name}.rs"), line.to_string()));
+            let files: Vec<(&str, &str)> =
+                files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            texts(&check(&Tree::of(&files)))
+        };
+        let found = texts_of("impl<I: Input, F: Fn(I) -> Vec<I>> Session<I> {");
+        assert_eq!(found, ["core/a/src: `Session` has `impl` blocks in 4 files, at most 3"]);
+        assert_eq!(texts_of("impl<I> Drop for Session<I> {"), [""; 0]);
+    }
+
+    #[test]
+    fn long_file_counts_without_its_tests() {
+        let code = "fn a() {}\n".repeat(LINES_MAX);
+        let tests = "#[cfg(test)]\nmod tests {}\n";
+        assert_eq!(check(&Tree::of(&[("core/a/src/lib.rs", &format!("{code}{tests}"))])), []);
+        assert_eq!(
+            check(&Tree::of(&[("core/a/src/lib.rs", &format!("{code}fn b() {{}}\n{tests}"))])).len(),
+            1
+        );
+    }
+}
