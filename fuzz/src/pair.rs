@@ -47,6 +47,9 @@ impl<P: Part> Machine<P> {
         while let Some(signal) = self.session.next_signal() {
             self.part.signal(&self.session, &signal);
         }
+        while let Some(petition) = self.session.next_petition() {
+            self.session.deny(petition);
+        }
         let mut sent = Vec::new();
         while let Some(out) = self.session.next_packet() {
             sent.push((out.reliable, out.bytes.to_vec()));

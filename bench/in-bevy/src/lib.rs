@@ -11,7 +11,7 @@
 
 use bevy::prelude::*;
 use bevy::time::Real;
-use gaggle::{Game, Input, Inputs, Micros, Outside, Room, Slot, State};
+use gaggle::{Game, Input, Inputs, Micros, Platform, Room, Slot, State};
 
 /// What a player holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
@@ -48,13 +48,13 @@ impl Game for Rink {
 pub struct Shows(pub usize);
 
 /// Lets an app play in this room. Not a plugin, because those must be `Send` and a room is not.
-pub fn skate_in<O: Outside + 'static>(app: &mut App, room: Room<Rink, O>) -> &mut App {
-    app.insert_non_send(room).add_systems(Update, (play::<O>, say::<O>, show::<O>).chain())
+pub fn skate_in<P: Platform + 'static>(app: &mut App, room: Room<Rink, P>) -> &mut App {
+    app.insert_non_send(room).add_systems(Update, (play::<P>, say::<P>, show::<P>).chain())
 }
 
 /// Once per displayed frame: the room itself knows how many ticks are due, so this is no system for `FixedUpdate`.
-fn play<O: Outside + 'static>(
-    mut room: NonSendMut<Room<Rink, O>>,
+fn play<P: Platform + 'static>(
+    mut room: NonSendMut<Room<Rink, P>>,
     keys: Option<Res<ButtonInput<KeyCode>>>,
     time: Res<Time<Real>>,
 ) {
@@ -64,15 +64,15 @@ fn play<O: Outside + 'static>(
 }
 
 /// Every event is a sentence for players.
-fn say<O: Outside + 'static>(mut room: NonSendMut<Room<Rink, O>>) {
+fn say<P: Platform + 'static>(mut room: NonSendMut<Room<Rink, P>>) {
     while let Some(event) = room.next_event() {
         println!("{event}");
     }
 }
 
 /// Entities come, go and move as the game says, between the frame before and this one.
-fn show<O: Outside + 'static>(
-    room: NonSend<Room<Rink, O>>,
+fn show<P: Platform + 'static>(
+    room: NonSend<Room<Rink, P>>,
     mut shown: Query<(Entity, &Shows, &mut Transform)>,
     mut commands: Commands,
 ) {
@@ -97,14 +97,14 @@ mod tests {
     use std::time::Duration;
 
     use bevy::time::TimeUpdateStrategy;
-    use gaggle::{Nowhere, RoomConfig};
+    use gaggle::{NoNetwork, RoomConfig};
 
     use super::*;
 
     #[test]
     fn a_held_key_moves_the_entity_that_shows_the_own_goose() {
         let config = RoomConfig::new("rink", 4).unwrap().version("1");
-        let room = Room::open(Micros::ZERO, config, Nowhere::default(), Rink::default(), 7).unwrap();
+        let room = Room::open(Micros::ZERO, config, NoNetwork::default(), Rink::default(), 7).unwrap();
         let mut app = App::new();
         skate_in(app.add_plugins(MinimalPlugins), room);
         app.init_resource::<ButtonInput<KeyCode>>();
@@ -124,7 +124,7 @@ mod tests {
         assert!(places.iter().skip(50).all(|shown| shown.len() == 1), "one plays, and is shown once");
         let x = |displayed: usize| places[displayed][0].1;
         assert_eq!(x(99), 0.0);
-        let ticks = app.world().non_send::<Room<Rink, Nowhere>>().game().x[0] / 3;
+        let ticks = app.world().non_send::<Room<Rink, NoNetwork>>().game().x[0] / 3;
         assert!(
             (70..=86).contains(&ticks),
             "200 displayed frames of 7 ms are 84 ticks, less the input's delay: {ticks}"

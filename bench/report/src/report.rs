@@ -145,6 +145,7 @@ fn print_line(line: &str) {
 #[derive(Debug)]
 pub struct Report {
     json: bool,
+    silent: bool,
     judged: usize,
     missed: Vec<String>,
 }
@@ -157,12 +158,17 @@ impl Report {
 
     /// A report as JSON or as a table.
     pub fn new(json: bool) -> Report {
-        Report { json, judged: 0, missed: Vec::new() }
+        Report { json, silent: false, judged: 0, missed: Vec::new() }
+    }
+
+    /// A report that judges and prints nothing, for benches that print a table of their own.
+    pub fn silent() -> Report {
+        Report { silent: true, ..Report::new(false) }
     }
 
     /// A heading, in the table only.
     pub fn section(&mut self, title: &str) {
-        if !self.json {
+        if !self.json && !self.silent {
             print_line(&format!(
                 "\n{title:<66} {:>9} {:>10} {:>10} {:<16} {:>7} {:>8}",
                 "unit", "gaggle", "other", "library", "ratio", "target"
@@ -172,7 +178,7 @@ impl Report {
 
     /// A remark for readers of the table.
     pub fn note(&mut self, text: &str) {
-        if !self.json {
+        if !self.json && !self.silent {
             print_line(&format!("  {text}"));
         }
     }
@@ -185,6 +191,9 @@ impl Report {
                 self.missed.push(row.metric.clone());
             }
         }
+        if self.silent {
+            return;
+        }
         if self.json {
             print_line(&row.json().to_string());
         } else {
@@ -194,7 +203,7 @@ impl Report {
 
     /// The last line and the exit code: failure when a target was missed.
     pub fn finish(self) -> ExitCode {
-        if !self.json {
+        if !self.json && !self.silent {
             print_line(&format!("\n{} targets, {} missed", self.judged, self.missed.len()));
         }
         for metric in &self.missed {

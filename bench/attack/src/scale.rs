@@ -1,0 +1,59 @@
+//! How much of everything: the whole suite, or one of a few seconds for tests.
+
+use std::time::Duration;
+
+use crate::server::Build;
+
+/// How long and how hard.
+#[derive(Clone, Copy)]
+pub(crate) struct Scale {
+    pub(crate) build: Build,
+    /// How long each attack is measured.
+    pub(crate) time: Duration,
+    /// Clients and servers get going before anything counts.
+    pub(crate) warm_up: Duration,
+    /// Attacks are divided by this.
+    pub(crate) divisor: u64,
+    /// Players in search of others of their skill.
+    pub(crate) searchers: u64,
+    /// Whether attacks have only what time the system has left.
+    pub(crate) is_idle: bool,
+    /// Pairs of honest players who want to meet.
+    pub(crate) meetings: usize,
+    /// Attacks measured at the same time, each at a server of its own. More than one disturb each
+    /// other.
+    pub(crate) attacks_at_once: usize,
+    /// Honest clients are divided by this.
+    pub(crate) honest_divisor: usize,
+}
+
+impl Scale {
+    pub(crate) const WHOLE: Scale = Scale {
+        build: Build::Release,
+        time: Duration::from_secs(6),
+        warm_up: Duration::from_millis(500),
+        divisor: 1,
+        searchers: 20_000,
+        is_idle: true,
+        meetings: 6,
+        attacks_at_once: 1,
+        honest_divisor: 1,
+    };
+
+    /// For the test of this crate.
+    pub(crate) const TINY: Scale = Scale {
+        build: Build::Debug,
+        time: Duration::from_millis(400),
+        warm_up: Duration::from_millis(50),
+        divisor: 50,
+        searchers: 50,
+        is_idle: false,
+        meetings: 1,
+        attacks_at_once: 6,
+        honest_divisor: 4,
+    };
+
+    pub(crate) fn of(self, strength: u64) -> u64 {
+        (strength / self.divisor).max(1)
+    }
+}
